@@ -1,0 +1,82 @@
+# A thin layer over meson and ninja: `make help` lists what there is to make.
+#
+# Everything that needs set-up depends on it; what is there already is left alone
+# (tools/setup), so a second run is quick. Each compiler and each kind of build
+# has a folder of its own, build*/.
+
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+BENCH_FLAGS ?=
+
+# `make` alone lets meson choose the compiler; `make CC=clang` builds in build-clang/.
+ifneq ($(filter default undefined,$(origin CC)),)
+BUILD := build
+else
+space := $(subst ,, )
+suffix := $(filter-out -cc -gcc,-$(subst /,-,$(subst $(space),-,$(strip $(CC)))))
+BUILD := build$(suffix)
+export CC
+endif
+
+# Groups of tools/setup that are in place are marked in the build folder.
+mark = $(BUILD)/.setup/$(1)
+meson_setup = meson setup $(1) -Dprefix=$(PREFIX)
+ASAN := $(BUILD)-asan
+FUZZ := build-fuzz
+
+.PHONY: all setup check demo bench fuzz asan install clean help
+.DELETE_ON_ERROR:
+# apt-get cannot run twice at a time; ninja uses all processors by itself.
+.NOTPARALLEL:
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD)
+
+help:
+	@echo 'make            build the program: $(BUILD)/src/cmd/lode'
+	@echo 'make demo       build, record a small program that is too slow, and look into it'
+	@echo 'make check      all tests, the unit tests under sanitizers too, and the rules of the house'
+	@echo 'make asan       all tests under sanitizers'
+	@echo 'make fuzz       each fuzz target for FUZZ_SECONDS (60)'
+	@echo 'make bench      import and load, side by side with perf script; needs perf and root'
+	@echo 'make install    install under DESTDIR and PREFIX (/usr/local)'
+	@echo 'make setup      install what the build and the tests need, and nothing else'
+	@echo 'make clean      remove all build folders, recordings of make bench too'
+	@echo 'CC=clang takes another compiler and a build folder of its own.'
+
+setup: $(call mark,build) $(call mark,check)
+
+$(BUILD)/.setup/%: tools/setup
+	@tools/setup $*
+	@mkdir -p $(@D) && touch $@
+
+$(BUILD)/build.ninja: | $(call mark,build)
+	@$(call meson_setup,$(BUILD))
+
+$(ASAN)/build.ninja: | $(call mark,build)
+	@$(call meson_setup,$(ASAN)) -Dwerror=true -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false
+
+$(FUZZ)/build.ninja: | $(call mark,build) $(call mark,fuzz)
+	@CC=clang $(call meson_setup,$(FUZZ)) -Dfuzzing=true
+
+check: $(BUILD)/build.ninja $(ASAN)/build.ninja $(call mark,check)
+	@tools/check $(BUILD) $(ASAN)
+
+asan: $(ASAN)/build.ninja $(call mark,check)
+	@tools/check --only $(ASAN)
+
+fuzz: $(FUZZ)/build.ninja
+	@tools/fuzz $(FUZZ) $(FUZZ_SECONDS)
+
+demo: all
+	@demo/run $(BUILD)
+
+bench: all $(call mark,bench)
+	@bench/import $(BENCH_FLAGS) $(BUILD) || [ $$? = 77 ]
+
+install: all
+	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@$(if $(DESTDIR),DESTDIR=$(abspath $(DESTDIR))) meson install -C $(BUILD)
+
+clean:
+	rm -rf build build-*/

@@ -1,0 +1,41 @@
+/* Errors as sentences: see error.h. */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* File names and frames come from outside: nothing in them may drive a terminal. */
+static void escape_controls(char *text, const char *raw, size_t size)
+{
+	size_t used = 0;
+
+	for (; *raw && used + 5 < size; raw++) {
+		unsigned char byte = (unsigned char)*raw;
+
+		if (byte < 0x20 || byte == 0x7f)
+			used += (size_t)snprintf(text + used, size - used, "\\x%02x", byte);
+		else
+			text[used++] = *raw;
+	}
+	text[used] = '\0';
+}
+
+int lode_fail(struct lode_error *error, int code, const char *format, ...)
+{
+	char raw[sizeof(error->text)];
+	va_list arguments;
+
+	if (!error)
+		return code;
+	va_start(arguments, format);
+	vsnprintf(raw, sizeof(raw), format, arguments);
+	va_end(arguments);
+	escape_controls(error->text, raw, sizeof(error->text));
+	return code;
+}
+
+int lode_fail_memory(struct lode_error *error)
+{
+	return lode_fail(error, LODE_SYSTEM,
+			 "memory ran out; free some, or work on fewer or smaller files at once");
+}

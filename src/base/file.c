@@ -1,0 +1,213 @@
+/* The one seam for files: see file.h. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static atomic_uint_fast64_t asked;
+static atomic_uint_fast64_t fail_at;
+static atomic_int fail_for_good;
+static atomic_int fail_number;
+
+void lode_file_fail_at(uint64_t nth, int for_good, int error_number)
+{
+	atomic_store(&fail_at, 0);
+	atomic_store(&fail_for_good, for_good);
+	atomic_store(&fail_number, error_number);
+	atomic_store(&asked, 0);
+	atomic_store(&fail_at, nth);
+}
+
+uint64_t lode_file_asked(void)
+{
+	return atomic_load(&asked);
+}
+
+/* 0: go on; 1: errno is set, fail; 2: do only half of it. */
+static int planted_failure(void)
+{
+	uint64_t number = atomic_fetch_add(&asked, 1) + 1;
+	uint64_t nth = atomic_load(&fail_at);
+	int error_number = atomic_load(&fail_number);
+
+	if (!nth || !(number == nth || (number > nth && atomic_load(&fail_for_good))))
+		return 0;
+	if (!error_number)
+		return 2;
+	errno = error_number;
+	return 1;
+}
+
+static const char *advice(int error_number)
+{
+	switch (error_number) {
+	case EACCES:
+	case EPERM:
+		return "; check its permissions, or run as another user";
+	case ENOENT:
+		return "; check the name";
+	case ENOSPC:
+	case EDQUOT:
+		return "; free some space and try again";
+	case EMFILE:
+	case ENFILE:
+		return "; raise the limit on open files (ulimit -n)";
+	case EROFS:
+		return "; choose a place that can be written";
+	default:
+		return "";
+	}
+}
+
+static int fail_errno(struct lode_error *error, const char *path, const char *what)
+{
+	return lode_fail(error, LODE_SYSTEM, "%s: %s: %s%s", path, what, strerror(errno), advice(errno));
+}
+
+int lode_file_open(const char *path, int flags, mode_t mode, struct lode_error *error)
+{
+	int fd = planted_failure() == 1 ? -1 : open(path, flags | O_CLOEXEC, mode);
+
+	if (fd < 0)
+		return fail_errno(error, path, flags & O_CREAT ? "cannot be created" : "cannot be opened");
+	return fd;
+}
+
+int lode_file_close(int fd, const char *path, struct lode_error *error)
+{
+	int planted = planted_failure();
+	int number = errno;
+
+	if (close(fd) < 0)
+		return fail_errno(error, path, "cannot be closed");
+	errno = number;
+	return planted == 1 ? fail_errno(error, path, "cannot be closed") : 0;
+}
+
+ssize_t lode_file_read(int fd, void *bytes, size_t size, const char *path, struct lode_error *error)
+{
+	ssize_t got;
+
+	switch (planted_failure()) {
+	case 1:
+		return fail_errno(error, path, "cannot be read");
+	case 2:
+		size = (size + 1) / 2;
+	}
+	do {
+		got = read(fd, bytes, size);
+	} while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return fail_errno(error, path, "cannot be read");
+	return got;
+}
+
+int lode_file_write(int fd, const void *bytes, size_t size, const char *path, struct lode_error *error)
+{
+	const char *next = bytes;
+
+	while (size) {
+		int planted = planted_failure();
+		ssize_t put = planted == 1 ? -1 : write(fd, next, planted == 2 ? (size + 1) / 2 : size);
+
+		if (put < 0 && errno == EINTR && !planted)
+			continue;
+		if (put < 0)
+			return fail_errno(error, path, "cannot be written");
+		next += put;
+		size -= (size_t)put;
+	}
+	return 0;
+}
+
+int lode_file_sync(int fd, const char *path, struct lode_error *error)
+{
+	if (planted_failure() == 1 || fsync(fd) < 0)
+		return fail_errno(error, path, "cannot be made durable");
+	return 0;
+}
+
+int lode_file_sync_folder(const char *path, struct lode_error *error)
+{
+	int fd = lode_file_open(path, O_RDONLY | O_DIRECTORY, 0, error);
+	int code;
+
+	if (fd < 0)
+		return fd;
+	code = lode_file_sync(fd, path, error);
+	close(fd);
+	return code;
+}
+
+int lode_file_rename(const char *from, const char *to, struct lode_error *error)
+{
+	if (planted_failure() == 1 || rename(from, to) < 0)
+		return fail_errno(error, to, "cannot be put in place");
+	return 0;
+}
+
+int lode_file_remove(const char *path, struct lode_error *error)
+{
+	if (planted_failure() == 1 || (unlink(path) < 0 && errno != ENOENT))
+		return fail_errno(error, path, "cannot be removed");
+	return 0;
+}
+
+int lode_file_make_folder(const char *path, struct lode_error *error)
+{
+	struct stat status;
+
+	if (planted_failure() == 1)
+		return fail_errno(error, path, "cannot be made");
+	if (mkdir(path, 0777) == 0)
+		return 0;
+	if (errno == EEXIST && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+		return 0;
+	return fail_errno(error, path, "cannot be made");
+}
+
+int lode_map_descriptor(struct lode_map *map, int fd, const char *path, struct lode_error *error)
+{
+	struct stat status;
+	void *bytes;
+
+	memset(map, 0, sizeof(*map));
+	if (planted_failure() == 1 || fstat(fd, &status) < 0)
+		return fail_errno(error, path, "cannot be read");
+	if (!S_ISREG(status.st_mode))
+		return lode_fail(error, LODE_BAD_INPUT, "%s: is not a plain file", path);
+	if (status.st_size == 0)
+		return 0;
+	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		return fail_errno(error, path, "cannot be mapped");
+	map->bytes = bytes;
+	map->size = (size_t)status.st_size;
+	return 0;
+}
+
+int lode_map_open(struct lode_map *map, const char *path, struct lode_error *error)
+{
+	int fd = lode_file_open(path, O_RDONLY, 0, error);
+	int code;
+
+	memset(map, 0, sizeof(*map));
+	if (fd < 0)
+		return fd;
+	code = lode_map_descriptor(map, fd, path, error);
+	close(fd);
+	return code;
+}
+
+void lode_map_close(struct lode_map *map)
+{
+	if (map->bytes)
+		munmap((void *)(uintptr_t)map->bytes, map->size);
+	memset(map, 0, sizeof(*map));
+}

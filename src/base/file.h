@@ -1,0 +1,53 @@
+/*
+ * The one seam for files: every read, write, sync, rename and map of Lode's own
+ * files passes here, so that the fault tests can make each of them fail.
+ *
+ * All functions that can fail return 0 (or a count) or LODE_SYSTEM and write a
+ * sentence that names the file and the reason.
+ */
+#ifndef LODE_BASE_FILE_H
+#define LODE_BASE_FILE_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* open(2) with O_CLOEXEC. Returns the descriptor or LODE_SYSTEM. */
+int lode_file_open(const char *path, int flags, mode_t mode, struct lode_error *error);
+/* Closes; a failing close is reported, because a network file system tells its write errors there. */
+int lode_file_close(int fd, const char *path, struct lode_error *error);
+/* Up to `size` bytes; 0 at the end, LODE_SYSTEM on failure. Restarts after signals. */
+ssize_t lode_file_read(int fd, void *bytes, size_t size, const char *path, struct lode_error *error);
+/* All of `size` bytes, however many writes it takes. */
+int lode_file_write(int fd, const void *bytes, size_t size, const char *path, struct lode_error *error);
+int lode_file_sync(int fd, const char *path, struct lode_error *error);
+/* Makes the entries of a folder durable after a create or rename in it. */
+int lode_file_sync_folder(const char *path, struct lode_error *error);
+int lode_file_rename(const char *from, const char *to, struct lode_error *error);
+/* Removes a file; one that is not there is no failure. */
+int lode_file_remove(const char *path, struct lode_error *error);
+/* Makes a folder; one that is already there is no failure. */
+int lode_file_make_folder(const char *path, struct lode_error *error);
+
+/* A whole file mapped for reading. */
+struct lode_map {
+	const unsigned char *bytes; /* NULL when the file is empty */
+	size_t size;
+};
+
+int lode_map_open(struct lode_map *map, const char *path, struct lode_error *error);
+/* Maps what `fd` refers to; the descriptor may be closed afterwards. */
+int lode_map_descriptor(struct lode_map *map, int fd, const char *path, struct lode_error *error);
+void lode_map_close(struct lode_map *map);
+
+/*
+ * For tests: file operation number `nth` (from 1) fails with `error_number`;
+ * with `for_good` all after it too. A write that fails with `error_number` 0 is
+ * cut short instead. nth 0 turns it off.
+ */
+void lode_file_fail_at(uint64_t nth, int for_good, int error_number);
+uint64_t lode_file_asked(void);
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * Input: a file of somebody else's, or standard input, as a row of bytes.
+ * gzip, zstd and xz are unpacked on the way, recognised by their first bytes.
+ *
+ * A plain file is mapped, so peeking costs no copy; anything else goes through
+ * a window of bounded size. What unpacks to more than LODE_INPUT_BOMB_BYTES and
+ * to more than LODE_INPUT_BOMB_RATIO times its packed size is refused.
+ */
+#ifndef LODE_BASE_INPUT_H
+#define LODE_BASE_INPUT_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LODE_INPUT_BOMB_BYTES (1ull << 30)
+#define LODE_INPUT_BOMB_RATIO 500
+
+struct lode_input;
+
+/* `path` may be "-". On success `*input` is the caller's, to be closed. */
+int lode_input_open(struct lode_input **input, const char *path, struct lode_error *error);
+/* The same over bytes in memory, which must outlive it (fuzzing, tests). */
+int lode_input_memory(struct lode_input **input, const char *name, const void *bytes, size_t size,
+		      struct lode_error *error);
+void lode_input_close(struct lode_input *input);
+
+/* The name to use in messages: the path, or "standard input". */
+const char *lode_input_name(const struct lode_input *input);
+
+/*
+ * Makes at least `wanted` bytes visible (fewer at the end of input) and says
+ * where and how many they are; may show more. Valid until the next call.
+ * Returns 0 or a negative code.
+ */
+int lode_input_peek(struct lode_input *input, size_t wanted, const unsigned char **bytes, size_t *size,
+		    struct lode_error *error);
+/* Steps over bytes that were peeked. */
+void lode_input_skip(struct lode_input *input, size_t size);
+/*
+ * The next line without its line end (\n or \r\n), and steps over it. Returns 1,
+ * 0 at the end of input, or a negative code: a line longer than `limit` bytes is
+ * LODE_BAD_INPUT.
+ */
+int lode_input_line(struct lode_input *input, size_t limit, const char **line, size_t *length,
+		    struct lode_error *error);
+/* Number of the line that lode_input_line returned last, from 1. */
+uint64_t lode_input_line_number(const struct lode_input *input);
+/*
+ * All of the input, from its first byte, as one piece; only before anything was
+ * skipped. What is not a plain file is spooled into an unlinked temporary file
+ * in $TMPDIR, never into memory.
+ */
+int lode_input_whole(struct lode_input *input, const unsigned char **bytes, size_t *size,
+		     struct lode_error *error);
+/*
+ * Whether all of it lies in memory or in a mapping already: then what was peeked
+ * stays valid until the input is closed, and lode_input_whole costs nothing.
+ */
+int lode_input_is_whole(const struct lode_input *input);
+/* Bytes of the packed file taken so far, and in all (0 when unknown), for progress. */
+void lode_input_progress(const struct lode_input *input, uint64_t *done, uint64_t *total);
+/*
+ * 128 bits that name the unpacked content, as 32 hexadecimal digits and a NUL.
+ * Reads the rest of the input first. The same content gives the same digest
+ * whatever it was packed with.
+ */
+int lode_input_digest(struct lode_input *input, char digest[33], struct lode_error *error);
+
+#endif

@@ -1,0 +1,222 @@
+/* JSON writer: see json.h. */
+#include "base/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void lode_json_init(struct lode_json *json, struct lode_buffer *buffer)
+{
+	memset(json, 0, sizeof(*json));
+	json->buffer = buffer;
+}
+
+static void before_value(struct lode_json *json)
+{
+	uint64_t bit = 1ull << (json->depth & 63);
+
+	if (json->after_key) {
+		json->after_key = 0;
+		return;
+	}
+	if (json->depth && json->filled & bit)
+		lode_buffer_byte(json->buffer, ',');
+	json->filled |= bit;
+}
+
+static void open_with(struct lode_json *json, char bracket)
+{
+	before_value(json);
+	lode_buffer_byte(json->buffer, bracket);
+	json->depth++;
+	json->filled &= ~(1ull << (json->depth & 63));
+}
+
+static void close_with(struct lode_json *json, char bracket)
+{
+	json->depth--;
+	lode_buffer_byte(json->buffer, bracket);
+}
+
+void lode_json_object(struct lode_json *json)
+{
+	open_with(json, '{');
+}
+
+void lode_json_object_end(struct lode_json *json)
+{
+	close_with(json, '}');
+}
+
+void lode_json_array(struct lode_json *json)
+{
+	open_with(json, '[');
+}
+
+void lode_json_array_end(struct lode_json *json)
+{
+	close_with(json, ']');
+}
+
+size_t lode_utf8_length(const unsigned char *text, size_t left)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	uint32_t code;
+	size_t length;
+
+	if (text[0] < 0x80)
+		return 1;
+	if (text[0] >= 0xc2 && text[0] < 0xe0)
+		length = 2, code = text[0] & 0x1f;
+	else if (text[0] >= 0xe0 && text[0] < 0xf0)
+		length = 3, code = text[0] & 0x0f;
+	else if (text[0] >= 0xf0 && text[0] < 0xf5)
+		length = 4, code = text[0] & 0x07;
+	else
+		return 0;
+	if (length > left)
+		return 0;
+	for (size_t i = 1; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (text[i] & 0x3f);
+	}
+	if (code < least[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+		return 0;
+	return length;
+}
+
+static void write_escaped(struct lode_buffer *buffer, unsigned char byte)
+{
+	switch (byte) {
+	case '"':
+		lode_buffer_text(buffer, "\\\"");
+		break;
+	case '\\':
+		lode_buffer_text(buffer, "\\\\");
+		break;
+	case '\n':
+		lode_buffer_text(buffer, "\\n");
+		break;
+	case '\r':
+		lode_buffer_text(buffer, "\\r");
+		break;
+	case '\t':
+		lode_buffer_text(buffer, "\\t");
+		break;
+	default:
+		lode_buffer_print(buffer, "\\u%04x", byte);
+	}
+}
+
+static void write_string(struct lode_buffer *buffer, const char *text, size_t length)
+{
+	const unsigned char *bytes = (const unsigned char *)text;
+	size_t plain = 0; /* start of the run that needs no escaping */
+	size_t at = 0;
+
+	lode_buffer_byte(buffer, '"');
+	while (at < length) {
+		size_t step = lode_utf8_length(bytes + at, length - at);
+
+		if (step && bytes[at] >= 0x20 && bytes[at] != '"' && bytes[at] != '\\' && bytes[at] != 0x7f) {
+			at += step;
+			continue;
+		}
+		lode_buffer_add(buffer, text + plain, at - plain);
+		if (step)
+			write_escaped(buffer, bytes[at]);
+		else
+			lode_buffer_text(buffer, "\xef\xbf\xbd");
+		plain = ++at;
+	}
+	lode_buffer_add(buffer, text + plain, length - plain);
+	lode_buffer_byte(buffer, '"');
+}
+
+void lode_json_key(struct lode_json *json, const char *key)
+{
+	before_value(json);
+	write_string(json->buffer, key, strlen(key));
+	lode_buffer_byte(json->buffer, ':');
+	json->after_key = 1;
+}
+
+void lode_json_text_n(struct lode_json *json, const char *text, size_t length)
+{
+	before_value(json);
+	write_string(json->buffer, text, length);
+}
+
+void lode_json_text(struct lode_json *json, const char *text)
+{
+	lode_json_text_n(json, text, strlen(text));
+}
+
+void lode_json_u64(struct lode_json *json, uint64_t number)
+{
+	before_value(json);
+	lode_buffer_number(json->buffer, number);
+}
+
+void lode_json_i64(struct lode_json *json, int64_t number)
+{
+	before_value(json);
+	if (number < 0)
+		lode_buffer_byte(json->buffer, '-');
+	lode_buffer_number(json->buffer, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+}
+
+void lode_json_double(struct lode_json *json, double number)
+{
+	char text[40];
+
+	if (!isfinite(number)) {
+		lode_json_null(json);
+		return;
+	}
+	before_value(json);
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, number);
+		if (strtod(text, NULL) == number)
+			break;
+	}
+	lode_buffer_text(json->buffer, text);
+}
+
+void lode_json_bool(struct lode_json *json, int yes)
+{
+	before_value(json);
+	lode_buffer_text(json->buffer, yes ? "true" : "false");
+}
+
+void lode_json_null(struct lode_json *json)
+{
+	before_value(json);
+	lode_buffer_text(json->buffer, "null");
+}
+
+void lode_json_raw(struct lode_json *json, const char *value, size_t length)
+{
+	before_value(json);
+	lode_buffer_add(json->buffer, value, length);
+}
+
+void lode_json_key_text(struct lode_json *json, const char *key, const char *text)
+{
+	lode_json_key(json, key);
+	lode_json_text(json, text);
+}
+
+void lode_json_key_u64(struct lode_json *json, const char *key, uint64_t number)
+{
+	lode_json_key(json, key);
+	lode_json_u64(json, number);
+}
+
+void lode_json_line(struct lode_json *json)
+{
+	lode_buffer_byte(json->buffer, '\n');
+	json->filled = 0;
+}

@@ -1,0 +1,43 @@
+/*
+ * JSON writer: keeps commas and nesting right, so that callers only say what
+ * there is. Writes into a lode_buffer. Text that is no valid UTF-8 is written
+ * with U+FFFD in place of the wrong bytes.
+ */
+#ifndef LODE_BASE_JSON_H
+#define LODE_BASE_JSON_H
+
+#include "base/buffer.h"
+
+/* Length of the valid UTF-8 character at `text` (`left` bytes, at least one, are there), or 0. */
+size_t lode_utf8_length(const unsigned char *text, size_t left);
+
+struct lode_json {
+	struct lode_buffer *buffer;
+	unsigned depth;
+	uint64_t filled;   /* bit d: something was written at depth d already (up to 64 deep) */
+	int after_key;     /* the next thing is a value, no comma */
+};
+
+void lode_json_init(struct lode_json *json, struct lode_buffer *buffer);
+void lode_json_object(struct lode_json *json);
+void lode_json_object_end(struct lode_json *json);
+void lode_json_array(struct lode_json *json);
+void lode_json_array_end(struct lode_json *json);
+void lode_json_key(struct lode_json *json, const char *key);
+void lode_json_text(struct lode_json *json, const char *text);
+void lode_json_text_n(struct lode_json *json, const char *text, size_t length);
+void lode_json_u64(struct lode_json *json, uint64_t number);
+void lode_json_i64(struct lode_json *json, int64_t number);
+/* Shortest text that reads back as the same number; null for NaN and infinities. */
+void lode_json_double(struct lode_json *json, double number);
+void lode_json_bool(struct lode_json *json, int yes);
+void lode_json_null(struct lode_json *json);
+/* A value that is JSON already, such as a number as it was found. */
+void lode_json_raw(struct lode_json *json, const char *value, size_t length);
+/* `"key":"text"`, `"key":number`: the usual pairs in one call. */
+void lode_json_key_text(struct lode_json *json, const char *key, const char *text);
+void lode_json_key_u64(struct lode_json *json, const char *key, uint64_t number);
+/* A line end between top-level values (JSON lines). */
+void lode_json_line(struct lode_json *json);
+
+#endif

@@ -1,0 +1,166 @@
+/*
+ * Output: see output.h.
+ *
+ * A path that names a symbolic link is followed first, so that the file it leads
+ * to is replaced and not the link. The mode of a file that was there is kept, as
+ * far as the umask allows: a private result must not become public by being made anew.
+ */
+#include "base/output.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define UNIQUE_TRIES 64
+
+static void release(struct lode_output *output)
+{
+	lode_buffer_release(&output->buffer);
+	lode_free(output->path);
+	lode_free(output->temporary);
+	*output = (struct lode_output){.fd = -1, .closed_pipe = output->closed_pipe};
+}
+
+int lode_output_unique(const char *prefix, mode_t mode, char **path, struct lode_error *error)
+{
+	struct timespec now;
+	int fd = LODE_SYSTEM;
+
+	for (int i = 0; i < UNIQUE_TRIES; i++) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		*path = lode_format("%s.%ld-%09ld.part", prefix, (long)getpid(), now.tv_nsec);
+		if (!*path)
+			return lode_fail_memory(error);
+		fd = lode_file_open(*path, O_RDWR | O_CREAT | O_EXCL, mode, error);
+		if (fd >= 0)
+			return fd;
+		lode_free(*path);
+		*path = NULL;
+		if (errno != EEXIST)
+			break;
+	}
+	return fd;
+}
+
+int lode_output_descriptor(struct lode_output *output, int fd, const char *name, struct lode_error *error)
+{
+	memset(output, 0, sizeof(*output));
+	output->fd = fd;
+	output->path = lode_strdup(name);
+	return output->path ? 0 : lode_fail_memory(error);
+}
+
+static int open_straight(struct lode_output *output, struct lode_error *error)
+{
+	output->fd = lode_file_open(output->path, O_WRONLY, 0, error);
+	return output->fd < 0 ? output->fd : 0;
+}
+
+int lode_output_open(struct lode_output *output, const char *path, struct lode_error *error)
+{
+	char target[PATH_MAX];
+	struct stat status;
+	mode_t mode = 0666;
+	int code = 0;
+
+	if (!path || strcmp(path, "-") == 0)
+		return lode_output_descriptor(output, STDOUT_FILENO, "standard output", error);
+	memset(output, 0, sizeof(*output));
+	output->fd = -1;
+	output->owned = 1;
+	output->path = lode_strdup(realpath(path, target) ? target : path);
+	if (!output->path)
+		return lode_fail_memory(error);
+	if (stat(output->path, &status) == 0) {
+		mode = status.st_mode & 0777;
+		if (S_ISDIR(status.st_mode))
+			code = lode_fail(error, LODE_USAGE, "%s: is a folder; name a file", path);
+		else if (!S_ISREG(status.st_mode))
+			code = open_straight(output, error);
+	}
+	if (code == 0 && output->fd < 0) {
+		output->fd = lode_output_unique(output->path, mode, &output->temporary, error);
+		code = output->fd < 0 ? output->fd : 0;
+	}
+	if (code < 0)
+		release(output);
+	return code;
+}
+
+int lode_output_flush(struct lode_output *output, struct lode_error *error)
+{
+	int code;
+
+	if (output->buffer.failed)
+		return lode_fail_memory(error);
+	errno = 0;
+	code = lode_file_write(output->fd, output->buffer.bytes, output->buffer.size, output->path, error);
+	if (code < 0) {
+		output->closed_pipe = errno == EPIPE;
+		return code;
+	}
+	output->written += output->buffer.size;
+	lode_buffer_clear(&output->buffer);
+	return 0;
+}
+
+/* The folder that holds `path`, in fresh memory. */
+static char *parent_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return lode_strdup(".");
+	return lode_strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/* A rename is durable when its folder is. All that can fail before it is done before it. */
+static int put_in_place(struct lode_output *output, struct lode_error *error)
+{
+	char *folder = parent_folder(output->path);
+	int code;
+
+	if (!folder)
+		return lode_fail_memory(error);
+	code = lode_file_rename(output->temporary, output->path, error);
+	if (code == 0) {
+		lode_free(output->temporary);
+		output->temporary = NULL;
+		code = lode_file_sync_folder(folder, error);
+	}
+	lode_free(folder);
+	return code;
+}
+
+int lode_output_finish(struct lode_output *output, struct lode_error *error)
+{
+	int code = lode_output_flush(output, error);
+
+	if (code == 0 && output->temporary)
+		code = lode_file_sync(output->fd, output->path, error);
+	if (code == 0 && output->owned) {
+		code = lode_file_close(output->fd, output->path, error);
+		output->fd = -1;
+	}
+	if (code == 0 && output->temporary)
+		code = put_in_place(output, error);
+	lode_output_abandon(output);
+	return code;
+}
+
+void lode_output_abandon(struct lode_output *output)
+{
+	if (output->owned && output->fd >= 0)
+		lode_file_close(output->fd, output->path, NULL);
+	if (output->temporary)
+		lode_file_remove(output->temporary, NULL);
+	release(output);
+}

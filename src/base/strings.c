@@ -1,0 +1,63 @@
+/* Interned strings: see strings.h. */
+#include "base/strings.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+int lode_strings_init(struct lode_strings *strings)
+{
+	memset(strings, 0, sizeof(*strings));
+	return lode_strings_add(strings, "", 0) == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
+void lode_strings_release(struct lode_strings *strings)
+{
+	lode_arena_release(&strings->arena);
+	lode_index_release(&strings->index);
+	lode_free(strings->items);
+	memset(strings, 0, sizeof(*strings));
+}
+
+static uint32_t find_hashed(const struct lode_strings *strings, const char *text, size_t length,
+			    uint64_t hash)
+{
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&strings->index, hash, &probe)) != LODE_NONE) {
+		const struct lode_string *item = &strings->items[id];
+
+		if (item->length == length && memcmp(item->text, text, length) == 0)
+			return id;
+	}
+	return LODE_NONE;
+}
+
+uint32_t lode_strings_find(const struct lode_strings *strings, const char *text, size_t length)
+{
+	return find_hashed(strings, text, length, lode_hash_bytes(text, length));
+}
+
+uint32_t lode_strings_add(struct lode_strings *strings, const char *text, size_t length)
+{
+	const char *end = memchr(text, '\0', length);
+	uint64_t hash;
+	uint32_t id;
+	char *copy;
+
+	if (end)
+		length = (size_t)(end - text);
+	hash = lode_hash_bytes(text, length);
+	id = find_hashed(strings, text, length, hash);
+	if (id != LODE_NONE)
+		return id;
+	if (strings->count >= LODE_NONE || length >= UINT32_MAX ||
+	    lode_grow(&strings->items, &strings->capacity, strings->count + 1, sizeof(*strings->items)) < 0)
+		return LODE_NONE;
+	copy = lode_arena_text(&strings->arena, text, length);
+	if (!copy || lode_index_insert(&strings->index, hash, (uint32_t)strings->count) < 0)
+		return LODE_NONE;
+	strings->items[strings->count] = (struct lode_string){ copy, (uint32_t)length };
+	return (uint32_t)strings->count++;
+}

@@ -1,0 +1,31 @@
+/*
+ * Units: durations, counts, sizes and shares as people write and read them.
+ *
+ * Texts are short and fit in LODE_UNITS_TEXT bytes with their NUL. What
+ * lode_duration_text writes, lode_duration_parse reads, up to rounding.
+ */
+#ifndef LODE_BASE_UNITS_H
+#define LODE_BASE_UNITS_H
+
+#include "base/error.h"
+
+#include <stdint.h>
+
+#define LODE_UNITS_TEXT 32
+
+/*
+ * Reads `250us`, `30ms`, `1.5s`, `2m`, `1h`; a bare number is nanoseconds. A part
+ * of a nanosecond is rounded. Returns 0 or LODE_USAGE with a sentence.
+ */
+int lode_duration_parse(const char *text, uint64_t *nanoseconds, struct lode_error *error);
+
+/* Three digits and a unit: `0ns`, `250us`, `1.5s`, `2.25m`, `3.5h`. Returns `text`. */
+const char *lode_duration_text(uint64_t nanoseconds, char text[LODE_UNITS_TEXT]);
+/* Thousands set apart: `1,072,423`. */
+const char *lode_count_text(uint64_t count, char text[LODE_UNITS_TEXT]);
+/* Powers of ten, three digits: `512 B`, `1.5 kB`, `332 MB`. */
+const char *lode_bytes_text(uint64_t bytes, char text[LODE_UNITS_TEXT]);
+/* `part` of `whole` in percent: `12.5%`, `<0.1%`, `100%`; `-` when the whole is 0. */
+const char *lode_share_text(uint64_t part, uint64_t whole, char text[LODE_UNITS_TEXT]);
+
+#endif

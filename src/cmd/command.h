@@ -1,0 +1,67 @@
+/*
+ * A command: what `lode NAME` is, in one struct. To add one, write a file that
+ * defines `const struct lode_command lode_command_NAME` and name it in the list
+ * at the top of main.c (and the file in meson.build): help, suggestions and
+ * completions follow.
+ */
+#ifndef LODE_CMD_COMMAND_H
+#define LODE_CMD_COMMAND_H
+
+#include "cmd/options.h"
+#include "cmd/terminal.h"
+
+/* The work was stopped by signal number `s`: the exit status is 128 + s, as shells have it. */
+#define LODE_STOPPED(s) (-(128 + (s)))
+
+/* Options that every command has. */
+struct lode_shared_settings {
+	int help;
+	int version; /* only before the command */
+	int quiet;
+	const char *color; /* "auto", "always", "never"; NULL: auto */
+};
+
+/* One call of a command, options read. */
+struct lode_call {
+	const struct lode_command *command;
+	void *settings; /* the command's own struct, filled by its table */
+	char **operands;
+	size_t operand_count;
+	int quiet;
+	struct lode_terminal out; /* standard output */
+	struct lode_terminal err; /* standard error */
+};
+
+struct lode_command {
+	const char *name;
+	const char *summary;  /* one line for the list of commands */
+	const char *usage;    /* what follows `lode NAME` */
+	const char *about;    /* a paragraph or two */
+	const char *examples; /* lines, each `COMMAND LINE` or `# what it does` */
+	const struct lode_option *options;
+	size_t settings_size;
+	size_t least_operands;
+	size_t most_operands; /* 0 with least 0: none; SIZE_MAX: any number */
+	const char *operand;  /* what an operand is called: "FILE" */
+	/*
+	 * Does it. Returns 0 or a negative code: the exit status is minus it, and a
+	 * sentence in `error`, if there is one, is printed.
+	 */
+	int (*run)(struct lode_call *call, struct lode_error *error);
+};
+
+/* All commands in order, NULL-terminated. */
+const struct lode_command *const *lode_commands(void);
+/* The command called `name`, or NULL with a sentence that suggests the nearest. */
+const struct lode_command *lode_command_find(const char *name, struct lode_error *error);
+/* The options every command has. */
+extern const struct lode_option lode_shared_options[];
+
+/* Appends what `lode help` says about all of Lode, and about one command. */
+void lode_help_all(struct lode_buffer *buffer);
+void lode_help_command(const struct lode_command *command, struct lode_buffer *buffer);
+
+/* The features of this program, as `lode version` tells them. */
+void lode_version_text(struct lode_buffer *buffer);
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * lode export: from a corpus to the formats of other tools. The formats live in
+ * src/report/; here is which one is meant, and where it goes.
+ */
+#include "cmd/command.h"
+#include "cmd/notes.h"
+#include "cmd/progress.h"
+#include "cmd/signals.h"
+#include "report/export.h"
+
+#include <string.h>
+
+struct settings {
+	const char *output;
+	const char *format;
+	struct lode_option_list streams;
+	const char *kind;
+	int per_event;
+};
+
+static const char *format_choice(size_t i)
+{
+	return lode_exporters[i] ? lode_exporters[i]->name : NULL;
+}
+
+static const char *kind_choice(size_t i)
+{
+	return i < LODE_EVENT_TYPES ? lode_event_type_name((enum lode_event_type)i) : NULL;
+}
+
+#define FIELD(field) offsetof(struct settings, field)
+
+static const struct lode_option options[] = {
+	LODE_CHOICE("format", 'f', FIELD(format), "NAME",
+		    "the format (default: by the end of FILE's name, or events)", format_choice),
+	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output"),
+	LODE_LIST("stream", 's', FIELD(streams), "NAME",
+		  "only the streams of this name or id; may be given many times"),
+	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND", "only events of this kind", kind_choice),
+	LODE_FLAG("per-event", 0, FIELD(per_event),
+		  "folded: a line for each event, not for each distinct stack"),
+	LODE_NO_MORE_OPTIONS,
+};
+
+static int ends_in(const char *text, const char *end)
+{
+	size_t length = strlen(text), end_length = strlen(end);
+
+	return length > end_length && !strcmp(text + length - end_length, end);
+}
+
+/* The format that the name of the output asks for; of several that fit, the longest ending. */
+static const struct lode_exporter *guess_format(const char *output)
+{
+	const struct lode_exporter *best = NULL;
+
+	for (size_t i = 0; output && lode_exporters[i]; i++)
+		if (ends_in(output, lode_exporters[i]->extension) &&
+		    (!best || strlen(lode_exporters[i]->extension) > strlen(best->extension)))
+			best = lode_exporters[i];
+	return best;
+}
+
+static const struct lode_exporter *choose_format(const struct settings *settings, struct lode_error *error)
+{
+	const struct lode_exporter *exporter = settings->format ? NULL : guess_format(settings->output);
+
+	return exporter ? exporter
+			: lode_exporter_find(settings->format ? settings->format : "events", error);
+}
+
+static int check(const struct lode_call *call, const struct lode_exporter *exporter, struct lode_error *error)
+{
+	const struct settings *settings = call->settings;
+
+	if (exporter->binary && call->out.is_terminal &&
+	    (!settings->output || !strcmp(settings->output, "-")))
+		return lode_fail(
+			error, LODE_USAGE,
+			"export: %s is no text to be shown on a terminal; name a file with '-o FILE%s'. "
+			"See 'lode help export'.",
+			exporter->name, exporter->extension);
+	if (settings->per_event && strcmp(exporter->name, "folded"))
+		return lode_fail(error, LODE_USAGE,
+				 "export: '--per-event' belongs to '--format folded', not to %s. "
+				 "See 'lode help export'.",
+				 exporter->name);
+	return 0;
+}
+
+static unsigned wanted_kinds(const char *kind)
+{
+	for (size_t i = 0; kind && kind_choice(i); i++)
+		if (!strcmp(kind, kind_choice(i)))
+			return 1u << i;
+	return 0;
+}
+
+static int write_corpus(const struct lode_call *call, const struct lode_exporter *exporter,
+			const struct lode_export_options *how, struct lode_error *error)
+{
+	const struct settings *settings = call->settings;
+	struct lode_corpus *corpus;
+	struct lode_output output;
+	int code = lode_corpus_open(&corpus, call->operands[0], LODE_CORPUS_READ, error);
+
+	if (code < 0)
+		return code;
+	code = lode_output_open(&output, settings->output, error);
+	if (code < 0)
+		goto out;
+	code = lode_export_corpus(corpus, exporter, how, &output, error);
+	if (code < 0)
+		lode_output_abandon(&output);
+	else
+		code = lode_output_finish(&output, error);
+out:
+	lode_corpus_close(corpus);
+	return code;
+}
+
+static int run(struct lode_call *call, struct lode_error *error)
+{
+	const struct settings *settings = call->settings;
+	const struct lode_exporter *exporter = choose_format(settings, error);
+	struct lode_notes notes;
+	struct lode_bar bar;
+	struct lode_export_options how = {
+		.kinds = wanted_kinds(settings->kind),
+		.per_event = settings->per_event,
+		.streams = settings->streams.items,
+		.notes = &notes,
+		.progress = &bar.progress,
+	};
+	int code = exporter ? check(call, exporter, error) : LODE_USAGE;
+
+	if (code < 0)
+		return code;
+	lode_notes_init(&notes);
+	lode_bar_init(&bar, &call->err, call->quiet);
+	if (settings->output)
+		lode_signals_hold(); /* a half-written file goes away again */
+	code = write_corpus(call, exporter, &how, error);
+	lode_bar_wipe(&bar);
+	if (lode_signals_stop())
+		code = LODE_STOPPED(lode_signals_stop());
+	if (!call->quiet)
+		lode_notes_say(&notes, &call->err);
+	lode_notes_release(&notes);
+	return code;
+}
+
+const struct lode_command lode_command_export = {
+	.name = "export",
+	.summary = "write a corpus in the format of another tool",
+	.usage = "[OPTIONS] CORPUS",
+	.about = "Writes the streams of CORPUS to standard output, or to a file. 'events' is complete: "
+		 "importing\n"
+		 "it gives the same corpus again. The other formats are for the tools of that name.",
+	.examples = "  lode export corpus > corpus.jsonl\n"
+		    "  lode export corpus --format folded --kind wait\n"
+		    "  lode export corpus --stream laptop-17 -o laptop.speedscope.json\n",
+	.options = options,
+	.settings_size = sizeof(struct settings),
+	.least_operands = 1,
+	.most_operands = 1,
+	.operand = "CORPUS",
+	.run = run,
+};

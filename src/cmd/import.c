@@ -1,0 +1,502 @@
+/*
+ * lode import: from recordings of other tools to streams of a corpus.
+ *
+ * Files are taken one after another (an importer uses all processors for one).
+ * Whatever is not a plain file, be it packed or standard input, is first spooled
+ * to a temporary file, so that every input lies in memory as a whole: its digest,
+ * and with it the id of each stream (stream_id.h), is then known when the first
+ * stream comes out, and the same content is the same stream however it arrives.
+ *
+ * A file that cannot be read is reported and the next one taken; a corpus that
+ * cannot be written ends the command. Ctrl-C is obeyed between two progress
+ * reports: a stream is in the corpus whole or not at all.
+ */
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/units.h"
+#include "cmd/command.h"
+#include "cmd/import_options.h"
+#include "cmd/notes.h"
+#include "cmd/progress.h"
+#include "cmd/signals.h"
+#include "cmd/stream_id.h"
+#include "trace/corpus.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+/* What became of one stream. */
+struct outcome {
+	char id[33];
+	char *name;
+	uint64_t events[LODE_EVENT_TYPES];
+	uint64_t cost[LODE_EVENT_TYPES];
+	uint64_t stacks;
+	uint64_t span;
+	uint64_t stored; /* bytes of its file */
+	int skipped;     /* was there already */
+	int replaced;
+	size_t file; /* index of the operand it came from */
+};
+
+/* What became of one operand. */
+struct file_outcome {
+	uint64_t bytes; /* unpacked */
+	uint64_t took;  /* nanoseconds */
+	int tried;      /* 0: the command ended before it */
+	int code;
+};
+
+struct importing {
+	const struct lode_call *call;
+	const struct lode_import_settings *settings;
+	struct lode_import_options options;
+	struct lode_corpus *corpus;
+	struct lode_notes notes;
+	struct lode_bar bar;
+	struct outcome *outcomes;
+	size_t count;
+	size_t capacity;
+	struct file_outcome *files;
+
+	/* of the file that is being read */
+	size_t file;
+	struct lode_input *input;
+	const struct lode_importer *importer;
+	int store_failed; /* the corpus, not the file, is to blame */
+};
+
+/* ---- one stream ---- */
+
+static int identify(struct importing *importing, unsigned ordinal, char id[33], struct lode_error *error)
+{
+	const struct lode_import_settings *settings = importing->settings;
+	char digest[33];
+	struct lode_stream_id parts = {
+		.digest = digest,
+		.ordinal = ordinal,
+		.format = importing->importer->name,
+		.name = settings->name,
+		.host = settings->host,
+		.attributes = settings->attributes.items,
+		.kind_is_wait = importing->options.kind_is_wait,
+		.unit_ns = importing->options.unit_ns,
+	};
+	int code = lode_input_digest(importing->input, digest, error);
+
+	return code < 0 ? code : lode_stream_id(&parts, id, error);
+}
+
+static void sum_costs(const struct lode_stream *stream, struct outcome *outcome)
+{
+	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+		const struct lode_events *events = &stream->events[type];
+		uint64_t sum = 0;
+
+		for (size_t i = 0; i < events->count; i++)
+			if (__builtin_add_overflow(sum, events->cost[i], &sum))
+				sum = UINT64_MAX;
+		outcome->events[type] = events->count;
+		outcome->cost[type] = sum;
+	}
+}
+
+/* Distinct stacks of the events; the tree holds their beginnings too. */
+static int count_stacks(const struct lode_stream *stream, uint64_t *count)
+{
+	unsigned char *seen = lode_calloc(stream->dictionary->tree.count, 1);
+
+	if (!seen)
+		return LODE_SYSTEM;
+	seen[0] = 1; /* no stack */
+	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+		const struct lode_events *events = &stream->events[type];
+
+		for (size_t i = 0; i < events->count; i++) {
+			*count += !seen[events->stack[i]];
+			seen[events->stack[i]] = 1;
+		}
+	}
+	lode_free(seen);
+	return 0;
+}
+
+static int describe(struct importing *importing, const struct lode_stream *stream, struct outcome *outcome)
+{
+	const struct lode_strings *strings = &stream->dictionary->frames.strings;
+	uint64_t first, last;
+
+	sum_costs(stream, outcome);
+	lode_stream_span(stream, &first, &last);
+	outcome->span = last - first;
+	outcome->file = importing->file;
+	outcome->name = lode_strdup(lode_strings_get(strings, stream->name));
+	return outcome->name ? count_stacks(stream, &outcome->stacks) : LODE_SYSTEM;
+}
+
+static uint64_t stored_size(struct importing *importing, const char *id)
+{
+	char *path = lode_format("%s/streams/%s.lode", lode_corpus_path(importing->corpus), id);
+	struct stat status;
+	uint64_t size = 0;
+
+	if (path && !stat(path, &status))
+		size = (uint64_t)status.st_size;
+	lode_free(path);
+	return size;
+}
+
+static int store(struct importing *importing, struct lode_stream *stream, struct outcome *outcome,
+		 struct lode_error *error)
+{
+	int replace = importing->settings->replace;
+	const char *source = lode_input_name(importing->input);
+	int had = lode_corpus_has(importing->corpus, outcome->id, error);
+	int added;
+
+	if (had < 0)
+		return had;
+	if (had && !replace) {
+		outcome->skipped = 1;
+		return 0;
+	}
+	added = lode_corpus_add(importing->corpus, outcome->id, source, stream, replace,
+				importing->options.jobs, error);
+	outcome->skipped = added == 0;
+	outcome->replaced = added > 0 && had;
+	if (added >= 0)
+		outcome->stored = stored_size(importing, outcome->id);
+	return added < 0 ? added : 0;
+}
+
+static int take(void *context, struct lode_stream *stream, unsigned ordinal, struct lode_error *error)
+{
+	struct importing *importing = context;
+	struct outcome outcome = { 0 };
+	int code;
+
+	if (lode_signals_stop())
+		return lode_fail(error, LODE_SYSTEM, "stopped");
+	if (lode_grow(&importing->outcomes, &importing->capacity, importing->count + 1, sizeof(outcome)) < 0)
+		return lode_fail_memory(error);
+	code = lode_import_apply(importing->settings, stream, error);
+	if (!code)
+		code = identify(importing, ordinal, outcome.id, error);
+	if (!code) {
+		code = store(importing, stream, &outcome, error);
+		importing->store_failed = code < 0;
+	}
+	if (!code && describe(importing, stream, &outcome) < 0)
+		code = lode_fail_memory(error);
+	if (code) {
+		lode_free(outcome.name);
+		return code;
+	}
+	importing->outcomes[importing->count++] = outcome;
+	return 0;
+}
+
+/* ---- one file ---- */
+
+/* The corpus is opened when there is something to put into it, so that a wrong name leaves no empty folder.
+ */
+static int open_corpus(struct importing *importing, struct lode_error *error)
+{
+	int code;
+
+	if (importing->corpus)
+		return 0;
+	code = lode_corpus_open(&importing->corpus, importing->settings->output, LODE_CORPUS_CREATE, error);
+	importing->store_failed = code < 0;
+	return code;
+}
+
+/* --kind and --unit speak about folded stacks; elsewhere they would be ignored in silence. */
+static void note_useless_options(struct importing *importing)
+{
+	if (!strcmp(importing->importer->name, "folded"))
+		return;
+	if (importing->settings->kind || importing->settings->unit)
+		lode_notes_add(&importing->notes, 1,
+			       "files whose format knows its own kinds and units "
+			       "(--kind and --unit are for folded stacks)",
+			       lode_input_name(importing->input));
+}
+
+static int read_input(struct importing *importing, struct lode_error *error)
+{
+	struct lode_import_sink sink = { take, importing };
+	const unsigned char *bytes;
+	size_t size;
+	int code = lode_input_whole(importing->input, &bytes, &size, error);
+
+	if (code < 0)
+		return code;
+	importing->files[importing->file].bytes = size;
+	importing->importer = lode_import_choose(importing->input, &importing->options, error);
+	if (!importing->importer)
+		return LODE_BAD_INPUT;
+	note_useless_options(importing);
+	code = open_corpus(importing, error);
+	if (code < 0)
+		return code;
+	lode_signals_hold();
+	code = importing->importer->read(importing->input, &importing->options, &sink, error);
+	lode_bar_wipe(&importing->bar);
+	lode_signals_release();
+	return code;
+}
+
+static int import_file(struct importing *importing, size_t file, struct lode_error *error)
+{
+	struct file_outcome *outcome = &importing->files[file];
+	uint64_t began = lode_now();
+	int code;
+
+	importing->file = file;
+	outcome->tried = 1;
+	code = lode_input_open(&importing->input, importing->call->operands[file], error);
+	if (code < 0)
+		return outcome->code = code;
+	code = read_input(importing, error);
+	lode_input_close(importing->input);
+	importing->input = NULL;
+	outcome->took = lode_now() - began;
+	outcome->code = code;
+	return code;
+}
+
+/* ---- telling ---- */
+
+static void tell_events(const struct outcome *outcome, struct lode_buffer *line)
+{
+	const char *between = "";
+	char text[LODE_UNITS_TEXT];
+
+	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+		if (!outcome->events[type])
+			continue;
+		lode_count_text(outcome->events[type], text);
+		lode_buffer_print(line, "%s%s %s", between, text,
+				  lode_event_type_name((enum lode_event_type)type));
+		between = ", ";
+	}
+	if (!*between) {
+		lode_buffer_text(line, "no events");
+		return;
+	}
+	lode_count_text(outcome->stacks, text);
+	lode_buffer_print(line, "; %s stack%s", text, outcome->stacks == 1 ? "" : "s");
+	lode_duration_text(outcome->span, text);
+	lode_buffer_print(line, "; %s", text);
+}
+
+/* What was read, how long it took, how fast that was. */
+static void add_reading(const struct file_outcome *file, struct lode_buffer *line)
+{
+	char bytes[LODE_UNITS_TEXT], took[LODE_UNITS_TEXT], rate[LODE_UNITS_TEXT];
+	double a_second = file->took ? (double)file->bytes * 1e9 / (double)file->took : 0;
+
+	lode_buffer_print(line, "read %s in %s (%s/s)", lode_bytes_text(file->bytes, bytes),
+			  lode_duration_text(file->took, took), lode_bytes_text((uint64_t)a_second, rate));
+}
+
+static void say_line(const struct lode_terminal *err, enum lode_style style, const char *name,
+		     struct lode_buffer *line)
+{
+	lode_buffer_byte(line, '\0');
+	if (!line->failed)
+		lode_say(err, style, "%s: %s", name, line->bytes);
+	lode_buffer_release(line);
+}
+
+/* `file` is given when the stream is all there was in it. */
+static void tell_outcome(const struct lode_terminal *err, const struct outcome *outcome,
+			 const struct file_outcome *file)
+{
+	struct lode_buffer line = { 0 };
+	char text[LODE_UNITS_TEXT];
+
+	if (outcome->skipped) {
+		lode_say(err, LODE_DIM, "%s: already imported, skipped", outcome->name);
+		return;
+	}
+	if (outcome->replaced)
+		lode_buffer_text(&line, "replaced: ");
+	tell_events(outcome, &line);
+	lode_buffer_print(&line, "; %s stored", lode_bytes_text(outcome->stored, text));
+	if (file) {
+		lode_buffer_text(&line, "; ");
+		add_reading(file, &line);
+	}
+	say_line(err, LODE_GREEN, outcome->name, &line);
+}
+
+static void tell_file(const struct importing *importing, size_t file)
+{
+	const struct file_outcome *outcome = &importing->files[file];
+	const char *path = importing->call->operands[file];
+	const struct lode_terminal *err = &importing->call->err;
+	struct lode_buffer line = { 0 };
+	size_t streams = 0, skipped = 0;
+
+	for (size_t i = 0; i < importing->count; i++) {
+		if (importing->outcomes[i].file != file)
+			continue;
+		streams++;
+		skipped += importing->outcomes[i].skipped;
+	}
+	for (size_t i = 0; i < importing->count; i++)
+		if (importing->outcomes[i].file == file)
+			tell_outcome(err, &importing->outcomes[i],
+				     streams == 1 && !outcome->code ? outcome : NULL);
+	if (outcome->code || !outcome->tried || streams == 1 || (streams && skipped == streams))
+		return;
+	add_reading(outcome, &line);
+	say_line(err, LODE_DIM, strcmp(path, "-") ? path : "standard input", &line);
+}
+
+static void write_outcome(struct lode_json *json, const struct outcome *outcome)
+{
+	lode_json_object(json);
+	lode_json_key_text(json, "id", outcome->id);
+	lode_json_key_text(json, "name", outcome->name);
+	lode_json_key(json, "events");
+	lode_json_object(json);
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		lode_json_key_u64(json, lode_event_type_name(type), outcome->events[type]);
+	lode_json_object_end(json);
+	lode_json_key_u64(json, "stacks", outcome->stacks);
+	lode_json_key(json, "cost_ns");
+	lode_json_object(json);
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		lode_json_key_u64(json, lode_event_type_name(type), outcome->cost[type]);
+	lode_json_object_end(json);
+	lode_json_key_u64(json, "span_ns", outcome->span);
+	lode_json_key_u64(json, "stored_bytes", outcome->stored);
+	lode_json_key(json, "skipped");
+	lode_json_bool(json, outcome->skipped);
+	lode_json_key(json, "replaced");
+	lode_json_bool(json, outcome->replaced);
+	lode_json_object_end(json);
+}
+
+static int show_json(const struct importing *importing, struct lode_error *error)
+{
+	struct lode_buffer buffer = { 0 };
+	struct lode_json json;
+	int code;
+
+	lode_json_init(&json, &buffer);
+	lode_json_object(&json);
+	lode_json_key(&json, "streams");
+	lode_json_array(&json);
+	for (size_t i = 0; i < importing->count; i++)
+		write_outcome(&json, &importing->outcomes[i]);
+	lode_json_array_end(&json);
+	lode_json_key(&json, "notes");
+	lode_notes_json(&importing->notes, &json);
+	lode_json_object_end(&json);
+	lode_json_line(&json);
+	code = lode_show(&importing->call->out, &buffer, error);
+	lode_buffer_release(&buffer);
+	return code;
+}
+
+/* ---- all of it ---- */
+
+static int import_files(struct importing *importing, struct lode_error *error)
+{
+	const struct lode_call *call = importing->call;
+	int worst = 0;
+
+	for (size_t i = 0; i < call->operand_count; i++) {
+		int code = import_file(importing, i, error);
+
+		if (lode_signals_stop()) {
+			lode_fail(error, 0, "stopped; %zu of %zu files are imported, nothing is half-done", i,
+				  call->operand_count);
+			return LODE_STOPPED(lode_signals_stop());
+		}
+		if (importing->store_failed)
+			return code;
+		if (code < 0)
+			lode_say(&call->err, LODE_RED, "%s", error->text);
+		if (code < worst)
+			worst = code;
+	}
+	error->text[0] = '\0';
+	return worst;
+}
+
+static int finish(struct importing *importing, int code, struct lode_error *error)
+{
+	const struct lode_call *call = importing->call;
+	size_t bad = 0;
+	int shown = 0;
+
+	for (size_t i = 0; i < call->operand_count; i++) {
+		if (!call->quiet)
+			tell_file(importing, i);
+		bad += importing->files[i].code || !importing->files[i].tried;
+	}
+	if (!call->quiet)
+		lode_notes_say(&importing->notes, &call->err);
+	if (importing->settings->json)
+		shown = show_json(importing, error);
+	if (bad && call->operand_count > 1 && !error->text[0])
+		lode_fail(error, 0, "%zu of %zu files imported; see above for the other%s",
+			  call->operand_count - bad, call->operand_count, bad > 1 ? "s" : "");
+	return code ? code : shown;
+}
+
+static void release(struct importing *importing)
+{
+	for (size_t i = 0; i < importing->count; i++)
+		lode_free(importing->outcomes[i].name);
+	lode_free(importing->outcomes);
+	lode_free(importing->files);
+	lode_corpus_close(importing->corpus);
+	lode_notes_release(&importing->notes);
+}
+
+static int run(struct lode_call *call, struct lode_error *error)
+{
+	struct importing importing = { .call = call, .settings = call->settings };
+	int code = lode_import_options(importing.settings, &importing.options, error);
+
+	if (code < 0)
+		return code;
+	lode_notes_init(&importing.notes);
+	lode_bar_init(&importing.bar, &call->err, call->quiet);
+	importing.options.progress = &importing.bar.progress;
+	importing.options.notes = &importing.notes;
+	importing.files = lode_calloc(call->operand_count, sizeof(*importing.files));
+	if (!importing.files)
+		code = lode_fail_memory(error);
+	if (!code) {
+		code = import_files(&importing, error);
+		code = finish(&importing, code, error);
+	}
+	release(&importing);
+	return code;
+}
+
+const struct lode_command lode_command_import = {
+	.name = "import",
+	.summary = "read recordings of other tools into a corpus",
+	.usage = "[OPTIONS] FILE... -o CORPUS",
+	.about = "Reads recordings into the folder CORPUS, which is made if it is not there. The format is\n"
+		 "recognised from the content; gzip, zstd and xz are unpacked; '-' is standard input.\n"
+		 "The same content is imported once, whatever the file is called.",
+	.examples = "  lode import perf.data -o corpus\n"
+		    "  lode import monday/*.data.zst --attr version=4.2 -o corpus\n"
+		    "  lode import --kind wait --unit us offcpu.folded -o corpus\n"
+		    "  perf script | lode import - --name laptop -o corpus\n",
+	.options = lode_import_table,
+	.settings_size = sizeof(struct lode_import_settings),
+	.least_operands = 1,
+	.most_operands = SIZE_MAX,
+	.operand = "FILE",
+	.run = run,
+};

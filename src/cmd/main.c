@@ -1,0 +1,211 @@
+/*
+ * lode: the program. The table of commands, the options that all of them have,
+ * and the way from a command line to an exit status.
+ *
+ * A command gets its options read (options.h) and a struct lode_call; what it
+ * returns becomes the exit status: 0 done, 1 found something, 2 wrong usage, 3
+ * bad input, 4 the system failed, 128 + n stopped by signal n.
+ */
+#include "base/memory.h"
+#include "cmd/command.h"
+#include "cmd/nearest.h"
+#include "cmd/signals.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The one list of commands, in the order of `lode help`. */
+#define COMMANDS(X)                                                                                          \
+	X(import)                                                                                            \
+	X(export)                                                                                            \
+	X(info)                                                                                              \
+	X(fsck)                                                                                              \
+	X(help)                                                                                              \
+	X(version)
+
+#define DECLARE(name) extern const struct lode_command lode_command_##name;
+#define ENTRY(name)   &lode_command_##name,
+
+COMMANDS(DECLARE)
+
+static const struct lode_command *const commands[] = { COMMANDS(ENTRY) NULL };
+
+const struct lode_command *const *lode_commands(void)
+{
+	return commands;
+}
+
+static const char *color_choice(size_t i)
+{
+	static const char *const choices[] = { "auto", "always", "never" };
+
+	return i < 3 ? choices[i] : NULL;
+}
+
+#define SHARED(field) offsetof(struct lode_shared_settings, field)
+
+const struct lode_option lode_shared_options[] = {
+	LODE_CHOICE("color", 0, SHARED(color), "WHEN", "use colours", color_choice),
+	LODE_FLAG("quiet", 'q', SHARED(quiet), "say nothing but results and errors"),
+	LODE_FLAG("help", 'h', SHARED(help), "show this help"),
+	LODE_NO_MORE_OPTIONS,
+};
+
+/* Before the command there may be the shared options and --version. */
+static const struct lode_option leading_options[] = {
+	LODE_FLAG("version", 'V', SHARED(version), "show the version"),
+	LODE_NO_MORE_OPTIONS,
+};
+
+const struct lode_command *lode_command_find(const char *name, struct lode_error *error)
+{
+	struct lode_nearest nearest = lode_nearest(name);
+
+	for (size_t i = 0; commands[i]; i++) {
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+		lode_nearest_try(&nearest, commands[i]->name);
+	}
+	if (nearest.best)
+		lode_fail(error, LODE_USAGE, "'%s' is not a command; did you mean '%s'? See 'lode help'.",
+			  name, nearest.best);
+	else
+		lode_fail(error, LODE_USAGE, "'%s' is not a command. See 'lode help'.", name);
+	return NULL;
+}
+
+static int check_operands(const struct lode_command *command, const struct lode_arguments *arguments,
+			  struct lode_error *error)
+{
+	const char *name = command->name;
+
+	if (arguments->operand_count < command->least_operands)
+		return lode_fail(error, LODE_USAGE, "%s: which %s? Usage: 'lode %s %s'. See 'lode help %s'.",
+				 name, command->operand, name, command->usage, name);
+	if (arguments->operand_count <= command->most_operands)
+		return 0;
+	return lode_fail(error, LODE_USAGE,
+			 "%s: '%s' is one word too many; usage: 'lode %s %s'. See 'lode help %s'.", name,
+			 arguments->operands[command->most_operands], name, command->usage, name);
+}
+
+static int show_help(const struct lode_call *call, struct lode_error *error)
+{
+	struct lode_buffer buffer = { 0 };
+	int code;
+
+	if (call->command)
+		lode_help_command(call->command, &buffer);
+	else
+		lode_help_all(&buffer);
+	code = lode_show(&call->out, &buffer, error);
+	lode_buffer_release(&buffer);
+	return code;
+}
+
+static void look_at_terminals(struct lode_call *call, const struct lode_shared_settings *shared)
+{
+	call->quiet = shared->quiet;
+	call->out = lode_terminal_look(STDOUT_FILENO, shared->color);
+	call->err = lode_terminal_look(STDERR_FILENO, shared->color);
+}
+
+/* A command with the words that follow its name. */
+static int run_command(struct lode_call *call, struct lode_shared_settings *shared, size_t argc, char **argv,
+		       struct lode_error *error)
+{
+	const struct lode_command *command = call->command;
+	struct lode_arguments arguments = { 0 };
+	struct lode_options_tables tables = {
+		.command = command->name,
+		.own = command->options,
+		.common = lode_shared_options,
+		.shared = shared,
+	};
+	int code;
+
+	call->settings = lode_calloc(1, command->settings_size + 1);
+	if (!call->settings)
+		return lode_fail_memory(error);
+	tables.settings = call->settings;
+	code = lode_options_read(&tables, argc, argv, &arguments, error);
+	look_at_terminals(call, shared);
+	if (!code && shared->help) {
+		code = show_help(call, error);
+		goto out;
+	}
+	if (!code)
+		code = check_operands(command, &arguments, error);
+	if (code)
+		goto out;
+	call->operands = arguments.operands;
+	call->operand_count = arguments.operand_count;
+	code = command->run(call, error);
+out:
+	lode_arguments_release(&arguments);
+	lode_options_release(command->options, call->settings);
+	lode_free(call->settings);
+	return code;
+}
+
+static int show_version(const struct lode_call *call, struct lode_error *error)
+{
+	struct lode_buffer buffer = { 0 };
+	int code;
+
+	lode_version_text(&buffer);
+	code = lode_show(&call->out, &buffer, error);
+	lode_buffer_release(&buffer);
+	return code;
+}
+
+static int run(struct lode_call *call, size_t argc, char **argv, struct lode_error *error)
+{
+	struct lode_shared_settings shared = { 0 };
+	struct lode_options_tables tables = {
+		.own = leading_options,
+		.settings = &shared,
+		.common = lode_shared_options,
+		.shared = &shared,
+		.leading = 1,
+	};
+	struct lode_arguments arguments;
+	int code = lode_options_read(&tables, argc, argv, &arguments, error);
+
+	look_at_terminals(call, &shared);
+	if (code)
+		goto out;
+	if (shared.version) {
+		code = show_version(call, error);
+	} else if (shared.help) {
+		code = show_help(call, error);
+	} else if (!arguments.operand_count) {
+		code = lode_fail(error, LODE_USAGE,
+				 "which command? Usage: 'lode COMMAND [OPTIONS] ARGS'. "
+				 "See 'lode help'.");
+	} else {
+		call->command = lode_command_find(arguments.operands[0], error);
+		code = call->command ? run_command(call, &shared, arguments.operand_count - 1,
+						   arguments.operands + 1, error)
+				     : LODE_USAGE;
+	}
+out:
+	lode_arguments_release(&arguments);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	struct lode_error error = { "" };
+	struct lode_call call = { 0 };
+	int code;
+
+	setlocale(LC_CTYPE, "");
+	lode_signals_init();
+	code = run(&call, argc > 0 ? (size_t)argc - 1 : 0, argv + 1, &error);
+	if (error.text[0] && code)
+		lode_say(&call.err, LODE_RED, "%s", error.text);
+	return -code;
+}

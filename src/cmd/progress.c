@@ -1,0 +1,147 @@
+/*
+ * Progress bar: see progress.h.
+ *
+ * The width is asked for at each drawing, which is rare enough (ten times a
+ * second), so a resized window needs no signal handler. Work that is done within
+ * the first moment is never drawn: a flash of a bar tells nobody anything.
+ */
+#include "cmd/progress.h"
+
+#include "base/units.h"
+#include "cmd/signals.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define BETWEEN_DRAWINGS 100000000ull
+#define BEFORE_FIRST     300000000ull
+#define SECOND           1000000000ull
+
+uint64_t lode_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
+/* Eighths of a cell, so that a short bar still moves often. */
+static void add_bar(struct lode_buffer *line, double part, size_t cells, int utf8)
+{
+	static const char *const eighths[] = { " ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█" };
+	size_t filled = (size_t)(part * (double)cells * 8 + 0.5);
+
+	lode_buffer_text(line, utf8 ? " " : " [");
+	for (size_t i = 0; i < cells; i++) {
+		size_t here = filled > i * 8 ? filled - i * 8 : 0;
+
+		if (here > 8)
+			here = 8;
+		lode_buffer_text(line, utf8 ? eighths[here] : here >= 4 ? "#" : " ");
+	}
+	lode_buffer_text(line, utf8 ? "" : "]");
+}
+
+static void add_rate(struct lode_buffer *line, const char *unit, double rate)
+{
+	char text[LODE_UNITS_TEXT];
+
+	if (!strcmp(unit, "bytes")) {
+		lode_bytes_text((uint64_t)rate, text);
+		lode_buffer_print(line, " %8s/s", text);
+	} else {
+		lode_count_text((uint64_t)rate, text);
+		lode_buffer_print(line, " %s %s/s", text, unit);
+	}
+}
+
+static void add_time_left(struct lode_buffer *line, double seconds)
+{
+	if (seconds < 359999)
+		lode_buffer_print(line, "  %u:%02u left", (unsigned)seconds / 60, (unsigned)seconds % 60);
+}
+
+static void compose(const struct lode_bar *bar, const char *unit, uint64_t done, uint64_t total,
+		    double seconds, struct lode_buffer *line)
+{
+	size_t width = lode_terminal_width(bar->terminal.fd);
+	size_t label = width > 100 ? 40 : width * 2 / 5;
+	double rate = seconds > 0 ? (double)(done - bar->began_at) / seconds : 0;
+	char text[LODE_UNITS_TEXT];
+
+	if (label > lode_text_width(bar->phase))
+		label = lode_text_width(bar->phase);
+	lode_text_column(line, bar->phase, label < 4 ? 4 : label);
+	if (!total) {
+		lode_count_text(done, text);
+		if (!strcmp(unit, "bytes"))
+			lode_bytes_text(done, text);
+		lode_buffer_print(line, "  %s%s%s", text, strcmp(unit, "bytes") ? " " : "",
+				  strcmp(unit, "bytes") ? unit : "");
+		add_rate(line, unit, rate);
+		return;
+	}
+	if (done > total)
+		done = total;
+	if (width >= label + 60)
+		add_bar(line, (double)done / (double)total, width - label - 44 > 40 ? 40 : width - label - 44,
+			bar->terminal.utf8);
+	lode_buffer_print(line, " %3u%%", (unsigned)((double)done * 100 / (double)total));
+	if (width < label + 44)
+		return;
+	add_rate(line, unit, rate);
+	if (rate > 0)
+		add_time_left(line, (double)(total - done) / rate + 0.5);
+}
+
+static void draw(struct lode_bar *bar, const char *unit, uint64_t done, uint64_t total, uint64_t now)
+{
+	struct lode_buffer line = { 0 };
+
+	lode_buffer_byte(&line, '\r');
+	compose(bar, unit, done, total, (double)(now - bar->began) / (double)SECOND, &line);
+	lode_buffer_text(&line, "\033[K");
+	if (!line.failed)
+		dprintf(bar->terminal.fd, "%.*s", (int)line.size, line.bytes);
+	lode_buffer_release(&line);
+	bar->drawn = 1;
+	bar->drawn_at = now;
+}
+
+static int update(void *context, const char *phase, const char *unit, uint64_t done, uint64_t total)
+{
+	struct lode_bar *bar = context;
+	uint64_t now;
+
+	if (!bar->enabled)
+		return lode_signals_stop() != 0;
+	now = lode_now();
+	if (strncmp(bar->phase, phase, sizeof(bar->phase) - 1)) {
+		snprintf(bar->phase, sizeof(bar->phase), "%s", phase);
+		bar->began = now;
+		bar->began_at = done;
+	}
+	if (done < bar->began_at)
+		bar->began_at = done;
+	if (now - bar->began >= BEFORE_FIRST && now - bar->drawn_at >= BETWEEN_DRAWINGS)
+		draw(bar, unit, done, total, now);
+	return lode_signals_stop() != 0;
+}
+
+void lode_bar_init(struct lode_bar *bar, const struct lode_terminal *err, int quiet)
+{
+	memset(bar, 0, sizeof(*bar));
+	bar->progress.update = update;
+	bar->progress.context = bar;
+	bar->terminal = *err;
+	bar->enabled = err->is_terminal && !quiet;
+}
+
+void lode_bar_wipe(struct lode_bar *bar)
+{
+	if (bar->drawn)
+		dprintf(bar->terminal.fd, "\r\033[K");
+	bar->drawn = 0;
+	bar->phase[0] = '\0';
+}

@@ -1,0 +1,92 @@
+/*
+ * lode version: what this program is and what it was built with.
+ */
+#include "cmd/command.h"
+#include "base/json.h"
+#include "import/import.h"
+#include "report/export.h"
+#include "trace/store.h"
+
+#include <lzma.h>
+#include <sqlite3.h>
+#include <zlib.h>
+#include <zstd.h>
+
+struct settings {
+	int json;
+};
+
+static const struct lode_option options[] = {
+	LODE_FLAG("json", 0, offsetof(struct settings, json), "write JSON"),
+	LODE_NO_MORE_OPTIONS,
+};
+
+void lode_version_text(struct lode_buffer *buffer)
+{
+	lode_buffer_print(buffer, "lode %s\nstream file version %d\nimports:", LODE_VERSION,
+			  LODE_STORE_VERSION);
+	for (size_t i = 0; lode_importers[i]; i++)
+		lode_buffer_print(buffer, " %s", lode_importers[i]->name);
+	lode_buffer_text(buffer, "\nexports:");
+	for (size_t i = 0; lode_exporters[i]; i++)
+		lode_buffer_print(buffer, " %s", lode_exporters[i]->name);
+	lode_buffer_print(buffer, "\nlibraries: zstd %s, zlib %s, liblzma %s, SQLite %s, libdw, debuginfod\n",
+			  ZSTD_versionString(), zlibVersion(), lzma_version_string(), sqlite3_libversion());
+}
+
+static void write_json(struct lode_buffer *buffer)
+{
+	struct lode_json json;
+
+	lode_json_init(&json, buffer);
+	lode_json_object(&json);
+	lode_json_key_text(&json, "version", LODE_VERSION);
+	lode_json_key_u64(&json, "stream_file_version", LODE_STORE_VERSION);
+	lode_json_key(&json, "imports");
+	lode_json_array(&json);
+	for (size_t i = 0; lode_importers[i]; i++)
+		lode_json_text(&json, lode_importers[i]->name);
+	lode_json_array_end(&json);
+	lode_json_key(&json, "exports");
+	lode_json_array(&json);
+	for (size_t i = 0; lode_exporters[i]; i++)
+		lode_json_text(&json, lode_exporters[i]->name);
+	lode_json_array_end(&json);
+	lode_json_key(&json, "libraries");
+	lode_json_object(&json);
+	lode_json_key_text(&json, "zstd", ZSTD_versionString());
+	lode_json_key_text(&json, "zlib", zlibVersion());
+	lode_json_key_text(&json, "liblzma", lzma_version_string());
+	lode_json_key_text(&json, "sqlite", sqlite3_libversion());
+	lode_json_object_end(&json);
+	lode_json_object_end(&json);
+	lode_json_line(&json);
+}
+
+static int run(struct lode_call *call, struct lode_error *error)
+{
+	const struct settings *settings = call->settings;
+	struct lode_buffer buffer = { 0 };
+	int code;
+
+	if (settings->json)
+		write_json(&buffer);
+	else
+		lode_version_text(&buffer);
+	code = lode_show(&call->out, &buffer, error);
+	lode_buffer_release(&buffer);
+	return code;
+}
+
+const struct lode_command lode_command_version = {
+	.name = "version",
+	.summary = "show the version and what is built in",
+	.usage = "[--json]",
+	.about = "Shows the version of Lode and of its stream files, the formats it reads and writes, and "
+		 "the\n"
+		 "libraries it uses.",
+	.examples = "  lode version\n",
+	.options = options,
+	.settings_size = sizeof(struct settings),
+	.run = run,
+};

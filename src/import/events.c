@@ -1,0 +1,1052 @@
+/*
+ * Plain events (.jsonl): the format anyone can write by hand. One JSON object a
+ * line; docs/formats.md tells every field.
+ *
+ * Read by yajl without building trees: its callbacks put each field where it
+ * belongs in `struct line`, and the end of the object turns the line into an
+ * event, a symptom, a thread's name, a module's description or a new stream.
+ * Fields may come in any order, so nothing is decided before that end; only
+ * frames are interned on the way.
+ *
+ * Threads: a line may leave the pid out, and a waker is always a bare tid. Each
+ * distinct (pid or none, tid) becomes a thread as it is met; when the stream is
+ * complete, those without a pid are joined with the first that has the same tid
+ * and a pid, wherever in the file it stood.
+ *
+ * yajl does not survive a failing allocation, so it keeps the system's.
+ */
+#include "base/buffer.h"
+#include "import/frame_memo.h"
+#include "import/reading.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <yajl/yajl_parse.h>
+
+#define NESTING_LIMIT 64
+
+enum field {
+	TYPE,
+	T,
+	COST,
+	DELAY,
+	PID,
+	TID,
+	CPU,
+	WAKER,
+	WAKER_PID,
+	STACK,
+	WAKER_STACK,
+	NAME,
+	T0,
+	T1,
+	STREAM,
+	HOST,
+	ATTRS,
+	KIND,
+	PATH,
+	BUILD_ID,
+	FIELDS,
+	UNKNOWN = FIELDS,
+};
+
+enum shape {
+	TEXT,
+	NUMBER,
+	FRAMES,
+	OBJECT,
+};
+
+static const struct {
+	const char *name;
+	enum shape shape;
+	uint64_t most; /* numbers: the largest allowed */
+} fields[FIELDS] = {
+	[TYPE] = { "type", TEXT, 0 },
+	[T] = { "t", NUMBER, UINT64_MAX },
+	[COST] = { "cost", NUMBER, UINT64_MAX },
+	[DELAY] = { "delay", NUMBER, UINT64_MAX },
+	[PID] = { "pid", NUMBER, LODE_NO_PID - 1 },
+	[TID] = { "tid", NUMBER, UINT32_MAX - 1 },
+	[CPU] = { "cpu", NUMBER, LODE_NO_CPU - 1 },
+	[WAKER] = { "waker", NUMBER, UINT32_MAX - 1 },
+	[WAKER_PID] = { "waker_pid", NUMBER, LODE_NO_PID - 1 },
+	[STACK] = { "stack", FRAMES, 0 },
+	[WAKER_STACK] = { "waker_stack", FRAMES, 0 },
+	[NAME] = { "name", TEXT, 0 },
+	[T0] = { "t0", NUMBER, UINT64_MAX },
+	[T1] = { "t1", NUMBER, UINT64_MAX },
+	[STREAM] = { "stream", TEXT, 0 },
+	[HOST] = { "host", TEXT, 0 },
+	[ATTRS] = { "attrs", OBJECT, 0 },
+	[KIND] = { "kind", TEXT, 0 },
+	[PATH] = { "path", TEXT, 0 },
+	[BUILD_ID] = { "build_id", TEXT, 0 },
+};
+
+#define BIT(field) (1u << (field))
+
+#define EVENT_MAY                                                                                           \
+	(BIT(PID) | BIT(CPU) | BIT(STACK) | BIT(NAME) | BIT(DELAY) | BIT(WAKER) | BIT(WAKER_PID) |          \
+	 BIT(WAKER_STACK))
+
+/* What a line of each type must have and may have. */
+static const struct line_type {
+	const char *name;
+	unsigned must;
+	unsigned may;
+} line_types[] = {
+	{ "run", BIT(T) | BIT(COST) | BIT(TID), EVENT_MAY },
+	{ "wait", BIT(T) | BIT(COST) | BIT(TID), EVENT_MAY },
+	{ "call", BIT(T) | BIT(TID), EVENT_MAY },
+	{ "symptom", BIT(TID) | BIT(T0) | BIT(T1), BIT(PID) | BIT(NAME) },
+	{ "thread", BIT(TID), BIT(PID) | BIT(NAME) },
+	{ "module", BIT(NAME), BIT(KIND) | BIT(PATH) | BIT(BUILD_ID) },
+	{ NULL, 0, 0 },
+};
+
+static const struct line_type stream_line = { "stream", BIT(STREAM), BIT(HOST) | BIT(ATTRS) };
+
+/* The first types are those of events, in the order of enum lode_event_type. */
+enum { SYMPTOM = LODE_EVENT_TYPES, THREAD, MODULE };
+
+/* A text of the line, in the line's buffer, with a NUL behind it. */
+struct text {
+	size_t at;
+	size_t length;
+};
+
+struct frames {
+	uint32_t *ids; /* root first */
+	size_t count;
+	size_t capacity;
+};
+
+struct attribute {
+	struct text key;
+	struct text value;
+	enum lode_attribute_type type;
+};
+
+/* All that the line read last said. */
+struct line {
+	unsigned seen; /* bit f: field f was there */
+	uint64_t numbers[FIELDS];
+	struct text texts[FIELDS];
+	struct frames frames[2]; /* stack, waker stack */
+	struct attribute *attributes;
+	size_t attribute_count;
+	size_t attribute_capacity;
+	struct lode_buffer bytes;
+};
+
+struct reader {
+	struct lode_input *input;
+	const struct lode_import_options *options;
+	const struct lode_import_sink *sink;
+	struct lode_error *error;
+	int code;
+
+	/* Where in the JSON we are. */
+	unsigned depth;    /* 0: outside; 1: in the line's object; 2: in a stack or in attrs */
+	unsigned skipping; /* nesting inside a value that nobody wants */
+	enum field field;
+	struct text attribute_key;
+	unsigned objects;  /* in this line */
+	struct line line;
+
+	/* The stream under way. */
+	int open;
+	int announced; /* by a line of its own */
+	unsigned ordinal;
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	struct lode_frame_memo memo;
+
+	struct lode_tally unknown_types;
+	struct lode_tally unknown_fields;
+	struct lode_tally misplaced_fields;
+	struct lode_tally nested_attributes;
+	struct lode_tally cut_stacks;
+	struct lode_tally cut_texts;
+};
+
+/* ---- numbers ---- */
+
+enum number_fault { FINE, NEGATIVE, TOO_LARGE, NOT_WHOLE };
+
+/* The parts of a number in JSON: digits without the point, and the power of ten they stand for. */
+struct decimal {
+	uint64_t digits;
+	int too_long; /* more digits than 64 bits hold */
+	int64_t power;
+	int negative;
+};
+
+static size_t read_exponent(const char *text, size_t length, int64_t *power)
+{
+	size_t i = 0;
+	int negative = 0;
+	int64_t exponent = 0;
+
+	if (i < length && (text[i] == '+' || text[i] == '-'))
+		negative = text[i++] == '-';
+	for (; i < length; i++)
+		if (exponent < 1000000)
+			exponent = exponent * 10 + (text[i] - '0');
+	*power += negative ? -exponent : exponent;
+	return i;
+}
+
+static struct decimal take_apart(const char *text, size_t length)
+{
+	struct decimal decimal = { 0 };
+	int behind_point = 0;
+	int64_t zeros = 0; /* read and not yet part of the digits: trailing ones stay out */
+
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '-') {
+			decimal.negative = 1;
+		} else if (text[i] == '.') {
+			behind_point = 1;
+		} else if (text[i] == 'e' || text[i] == 'E') {
+			read_exponent(text + i + 1, length - i - 1, &decimal.power);
+			break;
+		} else {
+			decimal.power -= behind_point;
+			if (text[i] == '0') {
+				zeros++;
+				continue;
+			}
+			for (; zeros && decimal.digits; zeros--)
+				decimal.too_long |= __builtin_mul_overflow(decimal.digits, 10, &decimal.digits);
+			zeros = 0;
+			decimal.too_long |= __builtin_mul_overflow(decimal.digits, 10, &decimal.digits) ||
+					    __builtin_add_overflow(decimal.digits, (uint64_t)(text[i] - '0'),
+								   &decimal.digits);
+			if (decimal.too_long)
+				decimal.digits = 1;
+		}
+	}
+	decimal.power += zeros;
+	return decimal;
+}
+
+/* `1e9` and `1.0` are whole numbers too; nothing passes through a double. */
+static enum number_fault read_number(const char *text, size_t length, uint64_t *number)
+{
+	struct decimal decimal;
+	size_t i = 0;
+
+	*number = 0;
+	while (i < length && i < 19 && text[i] >= '0' && text[i] <= '9')
+		*number = *number * 10 + (uint64_t)(text[i++] - '0');
+	if (i == length)
+		return FINE;
+	decimal = take_apart(text, length);
+	*number = decimal.digits;
+	if (!decimal.digits && !decimal.too_long)
+		return FINE;
+	if (decimal.negative)
+		return NEGATIVE;
+	if (decimal.power < 0)
+		return NOT_WHOLE;
+	for (; decimal.power && !decimal.too_long; decimal.power--)
+		decimal.too_long = __builtin_mul_overflow(*number, 10, number);
+	return decimal.too_long ? TOO_LARGE : FINE;
+}
+
+/* ---- from callbacks into the line ---- */
+
+/* All callbacks end with one of these: what yajl wants to hear. */
+static int go_on(void)
+{
+	return 1;
+}
+
+static int stop_memory(struct reader *reader)
+{
+	reader->code = lode_fail_memory(reader->error);
+	return 0;
+}
+
+static int stop_wrong_value(struct reader *reader)
+{
+	static const char *const wanted[] = { "a text", "a number", "an array of texts", "an object" };
+
+	if (reader->depth == 0)
+		reader->code = lode_reading_fail(reader->input, reader->error,
+						 "is no JSON object; each line must be one, as in {\"type\":\"run\",…}");
+	else if (reader->depth == 2)
+		reader->code = lode_reading_fail(reader->input, reader->error, "`%s` must hold only texts",
+						 fields[reader->field].name);
+	else
+		reader->code = lode_reading_fail(reader->input, reader->error, "`%s` must be %s",
+						 fields[reader->field].name, wanted[fields[reader->field].shape]);
+	return 0;
+}
+
+/* Whether the value that comes now is to be passed over. */
+static int is_unwanted(const struct reader *reader)
+{
+	return reader->skipping || (reader->depth == 1 && reader->field == UNKNOWN);
+}
+
+static int keep_text(struct line *line, const void *text, size_t length, struct text *kept)
+{
+	*kept = (struct text){ line->bytes.size, length };
+	lode_buffer_add(&line->bytes, text, length);
+	lode_buffer_byte(&line->bytes, '\0');
+	return line->bytes.failed ? -1 : 0;
+}
+
+static int keep_attribute(struct reader *reader, const void *value, size_t length, enum lode_attribute_type type)
+{
+	struct line *line = &reader->line;
+	struct attribute attribute = { .key = reader->attribute_key, .type = type };
+
+	if (keep_text(line, value, length, &attribute.value) < 0 ||
+	    lode_grow(&line->attributes, &line->attribute_capacity, line->attribute_count + 1,
+		      sizeof(attribute)) < 0)
+		return stop_memory(reader);
+	line->attributes[line->attribute_count++] = attribute;
+	return go_on();
+}
+
+static int start_stream(struct reader *reader);
+
+static int keep_frame(struct reader *reader, const char *text, size_t length)
+{
+	struct frames *frames = &reader->line.frames[reader->field == WAKER_STACK];
+	uint64_t hash = lode_hash_bytes(text, length);
+	uint32_t frame;
+
+	if (!reader->open && start_stream(reader) < 0)
+		return 0;
+	frame = lode_frame_memo_find(&reader->memo, text, length, hash);
+	if (frame == LODE_NONE) {
+		frame = lode_frames_parse(&reader->dictionary.frames, text, length);
+		if (frame == LODE_NONE || lode_frame_memo_add(&reader->memo, text, length, hash, frame) < 0)
+			return stop_memory(reader);
+	}
+	if (lode_grow(&frames->ids, &frames->capacity, frames->count + 1, sizeof(*frames->ids)) < 0)
+		return stop_memory(reader);
+	frames->ids[frames->count++] = frame;
+	return go_on();
+}
+
+/* A text ends at a NUL, because strings of Lode do. */
+static size_t length_to_nul(struct reader *reader, const unsigned char *text, size_t length)
+{
+	const unsigned char *nul = memchr(text, '\0', length);
+
+	if (!nul)
+		return length;
+	lode_tally_add(&reader->cut_texts, reader->input, NULL, 0);
+	return (size_t)(nul - text);
+}
+
+static int on_string(void *context, const unsigned char *text, size_t length)
+{
+	struct reader *reader = context;
+	struct line *line = &reader->line;
+
+	if (is_unwanted(reader))
+		return go_on();
+	length = length_to_nul(reader, text, length);
+	if (reader->depth == 2 && reader->field == ATTRS)
+		return keep_attribute(reader, text, length, LODE_ATTRIBUTE_TEXT);
+	if (reader->depth == 2)
+		return keep_frame(reader, (const char *)text, length);
+	if (reader->depth == 0 || fields[reader->field].shape != TEXT)
+		return stop_wrong_value(reader);
+	if (keep_text(line, text, length, &line->texts[reader->field]) < 0)
+		return stop_memory(reader);
+	line->seen |= BIT(reader->field);
+	return go_on();
+}
+
+static int keep_number(struct reader *reader, const char *text, size_t length)
+{
+	static const char *const faults[] = { "", "is negative", "is too large", "is not a whole number" };
+	uint64_t number;
+	enum number_fault fault = read_number(text, length, &number);
+
+	if (fault == FINE && number > fields[reader->field].most)
+		fault = TOO_LARGE;
+	if (fault != FINE) {
+		reader->code = lode_reading_fail(reader->input, reader->error, "`%s` %s: %.*s; it must be from 0 to %llu",
+						 fields[reader->field].name, faults[fault],
+						 (int)(length < 60 ? length : 60), text,
+						 (unsigned long long)fields[reader->field].most);
+		return 0;
+	}
+	reader->line.numbers[reader->field] = number;
+	reader->line.seen |= BIT(reader->field);
+	return go_on();
+}
+
+static int on_number(void *context, const char *text, size_t length)
+{
+	struct reader *reader = context;
+
+	if (is_unwanted(reader))
+		return go_on();
+	if (reader->depth == 2 && reader->field == ATTRS)
+		return keep_attribute(reader, text, length, LODE_ATTRIBUTE_NUMBER);
+	if (reader->depth != 1 || fields[reader->field].shape != NUMBER)
+		return stop_wrong_value(reader);
+	return keep_number(reader, text, length);
+}
+
+static int on_boolean(void *context, int yes)
+{
+	struct reader *reader = context;
+
+	if (is_unwanted(reader))
+		return go_on();
+	if (reader->depth == 2 && reader->field == ATTRS)
+		return keep_attribute(reader, yes ? "true" : "false", yes ? 4 : 5, LODE_ATTRIBUTE_BOOL);
+	return stop_wrong_value(reader);
+}
+
+/* null is the same as leaving the field out. */
+static int on_null(void *context)
+{
+	struct reader *reader = context;
+
+	if (is_unwanted(reader) || (reader->depth == 2 && reader->field == ATTRS))
+		return go_on();
+	if (reader->depth != 1)
+		return stop_wrong_value(reader);
+	reader->line.seen &= ~BIT(reader->field);
+	return go_on();
+}
+
+static int skip_nested(struct reader *reader)
+{
+	if (++reader->skipping <= NESTING_LIMIT)
+		return go_on();
+	reader->code = lode_reading_fail(reader->input, reader->error, "values are nested more than %d deep",
+					 NESTING_LIMIT);
+	return 0;
+}
+
+/* An array or object where none of ours can be. */
+static int begin_other(struct reader *reader)
+{
+	if (is_unwanted(reader))
+		return skip_nested(reader);
+	if (reader->depth == 2 && reader->field == ATTRS) {
+		lode_tally_add(&reader->nested_attributes, reader->input,
+			       reader->line.bytes.bytes + reader->attribute_key.at, reader->attribute_key.length);
+		return skip_nested(reader);
+	}
+	return stop_wrong_value(reader);
+}
+
+static int on_object(void *context)
+{
+	struct reader *reader = context;
+
+	if (!is_unwanted(reader) && reader->depth == 0) {
+		reader->depth = 1;
+		reader->objects++;
+		return go_on();
+	}
+	if (!is_unwanted(reader) && reader->depth == 1 && reader->field == ATTRS) {
+		reader->depth = 2;
+		reader->line.seen |= BIT(ATTRS);
+		reader->line.attribute_count = 0;
+		return go_on();
+	}
+	return begin_other(reader);
+}
+
+static int on_array(void *context)
+{
+	struct reader *reader = context;
+
+	if (is_unwanted(reader) || reader->depth != 1 || fields[reader->field].shape != FRAMES)
+		return begin_other(reader);
+	reader->depth = 2;
+	reader->line.seen |= BIT(reader->field);
+	reader->line.frames[reader->field == WAKER_STACK].count = 0;
+	return go_on();
+}
+
+static int on_end(void *context)
+{
+	struct reader *reader = context;
+
+	if (reader->skipping)
+		reader->skipping--;
+	else
+		reader->depth--;
+	return go_on();
+}
+
+static enum field find_field(const unsigned char *key, size_t length)
+{
+	for (int i = 0; i < FIELDS; i++) {
+		const char *name = fields[i].name;
+
+		if ((unsigned char)name[0] == key[0] && strlen(name) == length && memcmp(name, key, length) == 0)
+			return (enum field)i;
+	}
+	return UNKNOWN;
+}
+
+static int on_key(void *context, const unsigned char *key, size_t length)
+{
+	struct reader *reader = context;
+
+	if (reader->skipping)
+		return go_on();
+	if (reader->depth == 2) {
+		if (keep_text(&reader->line, key, length_to_nul(reader, key, length), &reader->attribute_key) < 0)
+			return stop_memory(reader);
+		return go_on();
+	}
+	reader->field = length ? find_field(key, length) : UNKNOWN;
+	if (reader->field == UNKNOWN)
+		lode_tally_add(&reader->unknown_fields, reader->input, (const char *)key, length);
+	return go_on();
+}
+
+static const yajl_callbacks callbacks = {
+	.yajl_null = on_null,
+	.yajl_boolean = on_boolean,
+	.yajl_number = on_number,
+	.yajl_string = on_string,
+	.yajl_start_map = on_object,
+	.yajl_map_key = on_key,
+	.yajl_end_map = on_end,
+	.yajl_start_array = on_array,
+	.yajl_end_array = on_end,
+};
+
+/* ---- streams ---- */
+
+/* Opens an empty stream without a name. */
+static int start_stream(struct reader *reader)
+{
+	if (lode_dictionary_init(&reader->dictionary) < 0)
+		return reader->code = lode_fail_memory(reader->error);
+	lode_stream_init(&reader->stream, &reader->dictionary);
+	reader->open = 1;
+	reader->announced = 0;
+	return 0;
+}
+
+static void drop_stream(struct reader *reader)
+{
+	if (!reader->open)
+		return;
+	lode_stream_release(&reader->stream);
+	lode_dictionary_release(&reader->dictionary);
+	lode_frame_memo_release(&reader->memo);
+	reader->open = 0;
+}
+
+/* The first thread with this tid that has a pid; LODE_NONE when there is none. */
+static uint32_t find_with_pid(const struct lode_stream *stream, const struct lode_index *index, uint32_t tid)
+{
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(index, lode_hash_pair(tid, 1), &probe)) != LODE_NONE)
+		if (stream->threads[id].tid == tid)
+			return id;
+	return LODE_NONE;
+}
+
+/*
+ * For each thread the one that it turns out to be: itself, or for one without a
+ * pid the first with the same tid and a pid. Says in `*joined` how many were
+ * joined with another.
+ */
+static uint32_t *find_threads(const struct lode_stream *stream, size_t *joined)
+{
+	uint32_t *same = lode_calloc(stream->thread_count, sizeof(*same));
+	struct lode_index index = { 0 };
+	int failed = !same;
+
+	*joined = 0;
+	for (uint32_t i = 0; !failed && i < stream->thread_count; i++)
+		if (stream->threads[i].pid != LODE_NO_PID &&
+		    find_with_pid(stream, &index, stream->threads[i].tid) == LODE_NONE)
+			failed = lode_index_insert(&index, lode_hash_pair(stream->threads[i].tid, 1), i) < 0;
+	for (uint32_t i = 0; !failed && i < stream->thread_count; i++) {
+		uint32_t other = stream->threads[i].pid == LODE_NO_PID
+					 ? find_with_pid(stream, &index, stream->threads[i].tid)
+					 : LODE_NONE;
+
+		same[i] = other != LODE_NONE ? other : i;
+		*joined += other != LODE_NONE;
+	}
+	lode_index_release(&index);
+	if (!failed)
+		return same;
+	lode_free(same);
+	return NULL;
+}
+
+static void renumber_threads(struct lode_stream *stream, const uint32_t *map)
+{
+	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+		struct lode_events *events = &stream->events[type];
+
+		for (size_t i = 0; i < events->count; i++) {
+			events->thread[i] = map[events->thread[i]];
+			if (events->waker[i] != LODE_NONE)
+				events->waker[i] = map[events->waker[i]];
+		}
+	}
+	for (size_t i = 0; i < stream->symptom_count; i++)
+		stream->symptoms[i].thread = map[stream->symptoms[i].thread];
+}
+
+/* Makes the thread table anew with joined threads; `same` becomes the way from old numbers to new ones. */
+static int rebuild_threads(struct lode_stream *stream, uint32_t *same)
+{
+	struct lode_thread *old = stream->threads;
+	size_t count = stream->thread_count;
+	int code = 0;
+
+	lode_index_release(&stream->thread_index);
+	lode_index_release(&stream->tid_index);
+	stream->threads = NULL;
+	stream->thread_count = stream->thread_capacity = 0;
+	for (size_t i = 0; i < count && code == 0; i++) {
+		const struct lode_thread *thread = &old[same[i]];
+		uint32_t name = thread->name ? thread->name : old[i].name;
+
+		same[i] = lode_stream_thread(stream, thread->pid, thread->tid);
+		if (same[i] == LODE_NONE)
+			code = LODE_SYSTEM;
+		else if (!stream->threads[same[i]].name)
+			stream->threads[same[i]].name = name;
+	}
+	lode_free(old);
+	return code;
+}
+
+static int join_threads(struct lode_stream *stream)
+{
+	size_t joined;
+	uint32_t *same = find_threads(stream, &joined);
+	int code = same ? 0 : LODE_SYSTEM;
+
+	if (same && joined) {
+		code = rebuild_threads(stream, same);
+		if (code == 0)
+			renumber_threads(stream, same);
+	}
+	lode_free(same);
+	return code;
+}
+
+/* Opened by a line that turned out to be none of ours. */
+static int is_nothing(const struct reader *reader)
+{
+	const struct lode_stream *stream = &reader->stream;
+
+	return !reader->announced && !stream->thread_count && reader->dictionary.frames.module_count == 1;
+}
+
+/* Hands the stream on. The name that the user gives wins when the file holds only one stream. */
+static int finish_stream(struct reader *reader, int at_end)
+{
+	int code;
+
+	if (!reader->open || is_nothing(reader)) {
+		drop_stream(reader);
+		return 0;
+	}
+	if (at_end && reader->ordinal == 0 && reader->options->stream_name)
+		reader->stream.name = 0;
+	if (join_threads(&reader->stream) < 0)
+		code = lode_fail_memory(reader->error);
+	else
+		code = lode_reading_deliver(reader->input, reader->options, reader->sink, &reader->stream,
+					    reader->ordinal, reader->error);
+	reader->ordinal++;
+	drop_stream(reader);
+	return code;
+}
+
+/* ---- from the line into the stream ---- */
+
+static const char *text_of(const struct reader *reader, enum field field)
+{
+	return reader->line.bytes.bytes + reader->line.texts[field].at;
+}
+
+/* The string id of a text field; 0 when it was not there. */
+static uint32_t string_of(struct reader *reader, enum field field)
+{
+	if (!(reader->line.seen & BIT(field)))
+		return 0;
+	return lode_strings_add(&reader->dictionary.frames.strings, text_of(reader, field),
+				reader->line.texts[field].length);
+}
+
+static uint32_t thread_of(struct reader *reader)
+{
+	const struct line *line = &reader->line;
+	uint32_t pid = line->seen & BIT(PID) ? (uint32_t)line->numbers[PID] : LODE_NO_PID;
+
+	return lode_stream_thread(&reader->stream, pid, (uint32_t)line->numbers[TID]);
+}
+
+/* A bare tid, unless `waker_pid` says which of several threads with this tid it is. */
+static uint32_t waker_of(struct reader *reader)
+{
+	const struct line *line = &reader->line;
+	uint32_t pid = line->seen & BIT(WAKER_PID) ? (uint32_t)line->numbers[WAKER_PID] : LODE_NO_PID;
+
+	if (!(line->seen & BIT(WAKER)))
+		return LODE_NONE;
+	return lode_stream_thread(&reader->stream, pid, (uint32_t)line->numbers[WAKER]);
+}
+
+/* The node of a stack field; longer ones than allowed lose frames at the root. */
+static uint32_t stack_of(struct reader *reader, enum field field)
+{
+	const struct frames *frames = &reader->line.frames[field == WAKER_STACK];
+	uint32_t node = 0;
+	size_t i = 0;
+
+	if (!(reader->line.seen & BIT(field)))
+		return 0;
+	if (frames->count > LODE_STACK_DEPTH_LIMIT) {
+		i = frames->count - LODE_STACK_DEPTH_LIMIT;
+		lode_tally_add(&reader->cut_stacks, reader->input, NULL, 0);
+	}
+	for (; i < frames->count; i++)
+		node = lode_stack_tree_child(&reader->dictionary.tree, node, frames->ids[i]);
+	return node;
+}
+
+static int add_event(struct reader *reader, enum lode_event_type type)
+{
+	const struct line *line = &reader->line;
+	struct lode_event event = {
+		.t = line->numbers[T],
+		.cost = type != LODE_CALL ? line->numbers[COST] : 0,
+		.delay = line->seen & BIT(DELAY) ? line->numbers[DELAY] : 0,
+		.thread = thread_of(reader),
+		.stack = stack_of(reader, STACK),
+		.waker = waker_of(reader),
+		.waker_stack = stack_of(reader, WAKER_STACK),
+		.name = string_of(reader, NAME),
+		.cpu = line->seen & BIT(CPU) ? (uint16_t)line->numbers[CPU] : LODE_NO_CPU,
+	};
+
+	if (event.thread == LODE_NONE || event.stack == LODE_NONE || event.waker_stack == LODE_NONE ||
+	    event.name == LODE_NONE || (event.waker == LODE_NONE && line->seen & BIT(WAKER)) ||
+	    lode_stream_add_event(&reader->stream, type, &event) < 0)
+		return lode_fail_memory(reader->error);
+	return 0;
+}
+
+static int add_symptom(struct reader *reader)
+{
+	struct lode_symptom symptom = {
+		.t0 = reader->line.numbers[T0],
+		.t1 = reader->line.numbers[T1],
+	};
+
+	if (symptom.t0 > symptom.t1)
+		return lode_reading_fail(reader->input, reader->error, "the symptom ends (`t1`) before it begins (`t0`)");
+	symptom.thread = thread_of(reader);
+	symptom.name = string_of(reader, NAME);
+	if (symptom.thread == LODE_NONE || symptom.name == LODE_NONE ||
+	    lode_stream_add_symptom(&reader->stream, &symptom) < 0)
+		return lode_fail_memory(reader->error);
+	return 0;
+}
+
+static int name_thread(struct reader *reader)
+{
+	uint32_t thread = thread_of(reader);
+	uint32_t name = string_of(reader, NAME);
+
+	if (thread == LODE_NONE || name == LODE_NONE)
+		return lode_fail_memory(reader->error);
+	if (reader->line.seen & BIT(NAME))
+		reader->stream.threads[thread].name = name;
+	return 0;
+}
+
+static int find_kind(const char *name)
+{
+	int kind = 0;
+
+	while (kind < LODE_KINDS && strcmp(lode_kind_name((enum lode_kind)kind), name) != 0)
+		kind++;
+	return kind;
+}
+
+static int describe_module(struct reader *reader)
+{
+	const struct line *line = &reader->line;
+	struct lode_frames *frames = &reader->dictionary.frames;
+	int kind = line->seen & BIT(KIND) ? find_kind(text_of(reader, KIND)) : -1;
+	uint32_t module, path, build_id;
+
+	if (kind == LODE_KINDS)
+		return lode_reading_fail(reader->input, reader->error,
+					 "`kind` is %s; it must be user, library, kernel or jit",
+					 text_of(reader, KIND));
+	module = lode_frames_module(frames, text_of(reader, NAME), line->texts[NAME].length);
+	path = string_of(reader, PATH);
+	build_id = string_of(reader, BUILD_ID);
+	if (module == LODE_NONE || path == LODE_NONE || build_id == LODE_NONE)
+		return lode_fail_memory(reader->error);
+	if (kind >= 0)
+		frames->modules[module].kind = (uint8_t)kind;
+	if (line->seen & BIT(PATH))
+		frames->modules[module].path = path;
+	if (line->seen & BIT(BUILD_ID))
+		frames->modules[module].build_id = build_id;
+	return 0;
+}
+
+/* A `stream` line: ends the one before it, names the next. */
+static int begin_stream(struct reader *reader)
+{
+	struct line *line = &reader->line;
+	int code = finish_stream(reader, 0);
+
+	if (code < 0 || (code = start_stream(reader)) < 0)
+		return code;
+	reader->announced = 1;
+	reader->stream.name = string_of(reader, STREAM);
+	reader->stream.host = string_of(reader, HOST);
+	if (reader->stream.name == LODE_NONE || reader->stream.host == LODE_NONE)
+		return lode_fail_memory(reader->error);
+	for (size_t i = 0; line->seen & BIT(ATTRS) && i < line->attribute_count; i++) {
+		const struct attribute *attribute = &line->attributes[i];
+
+		if (lode_stream_set_attribute(&reader->stream, line->bytes.bytes + attribute->key.at,
+					      line->bytes.bytes + attribute->value.at, attribute->type) < 0)
+			return lode_fail_memory(reader->error);
+	}
+	return 0;
+}
+
+static int check_fields(struct reader *reader, const struct line_type *type)
+{
+	unsigned missing = type->must & ~reader->line.seen;
+	unsigned misplaced = reader->line.seen & ~(type->must | type->may | BIT(TYPE));
+	int first;
+
+	if (missing)
+		return lode_reading_fail(reader->input, reader->error, "a `%s` line needs `%s`", type->name,
+					 fields[__builtin_ctz(missing)].name);
+	for (; misplaced; misplaced &= misplaced - 1) {
+		first = __builtin_ctz(misplaced);
+		lode_tally_add(&reader->misplaced_fields, reader->input, fields[first].name,
+			       strlen(fields[first].name));
+	}
+	return 0;
+}
+
+static int use_typed_line(struct reader *reader)
+{
+	const char *name = text_of(reader, TYPE);
+	size_t type = 0;
+	int code;
+
+	while (line_types[type].name && strcmp(line_types[type].name, name) != 0)
+		type++;
+	if (!line_types[type].name) {
+		lode_tally_add(&reader->unknown_types, reader->input, name, strlen(name));
+		return 0;
+	}
+	code = check_fields(reader, &line_types[type]);
+	if (code < 0 || (!reader->open && (code = start_stream(reader)) < 0))
+		return code;
+	switch (type) {
+	case SYMPTOM:
+		return add_symptom(reader);
+	case THREAD:
+		return name_thread(reader);
+	case MODULE:
+		return describe_module(reader);
+	default:
+		return add_event(reader, (enum lode_event_type)type);
+	}
+}
+
+static int use_line(struct reader *reader)
+{
+	int code;
+
+	if (reader->objects == 0)
+		return 0;
+	if (reader->objects > 1)
+		return lode_reading_fail(reader->input, reader->error, "holds more than one object; write one a line");
+	if (reader->depth)
+		return lode_reading_fail(reader->input, reader->error,
+					 "the object does not end on its line; write each on one line");
+	if (reader->line.seen & BIT(TYPE))
+		return use_typed_line(reader);
+	if (!(reader->line.seen & BIT(STREAM)))
+		return lode_reading_fail(reader->input, reader->error, "has neither `type` nor `stream`");
+	code = check_fields(reader, &stream_line);
+	return code < 0 ? code : begin_stream(reader);
+}
+
+/* ---- lines ---- */
+
+static int fail_json(struct reader *reader, yajl_handle json)
+{
+	unsigned char *what;
+	char *newline;
+
+	if (reader->code < 0)
+		return reader->code;
+	what = yajl_get_error(json, 0, NULL, 0);
+	newline = what ? strchr((char *)what, '\n') : NULL;
+	if (newline)
+		*newline = '\0';
+	lode_reading_fail(reader->input, reader->error, "is no JSON object (%s)", what ? (char *)what : "not readable");
+	if (what)
+		yajl_free_error(json, what);
+	return LODE_BAD_INPUT;
+}
+
+static int read_line(struct reader *reader, yajl_handle json, const char *text, size_t length)
+{
+	reader->line.seen = 0;
+	reader->objects = 0;
+	lode_buffer_clear(&reader->line.bytes);
+	if (yajl_parse(json, (const unsigned char *)text, length) != yajl_status_ok ||
+	    yajl_parse(json, (const unsigned char *)"\n", 1) != yajl_status_ok)
+		return fail_json(reader, json);
+	return use_line(reader);
+}
+
+static int read_lines(struct reader *reader, yajl_handle json)
+{
+	size_t since = 0, length;
+	const char *text;
+	int got;
+
+	while ((got = lode_input_line(reader->input, LODE_LINE_LIMIT, &text, &length, reader->error)) > 0) {
+		int code;
+
+		if (lode_input_line_number(reader->input) == 1 && length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+			text += 3; /* the mark that some editors put in front */
+			length -= 3;
+		}
+		code = read_line(reader, json, text, length);
+		since += length;
+		if (code == 0 && since >= 1u << 20) {
+			code = lode_reading_progress(reader->input, reader->options, reader->error);
+			since = 0;
+		}
+		if (code < 0)
+			return code;
+	}
+	return got;
+}
+
+static void tell_notes(const struct reader *reader)
+{
+	const struct lode_import_options *options = reader->options;
+
+	lode_tally_tell(&reader->unknown_types, options, "lines of a type that is not known");
+	lode_tally_tell(&reader->unknown_fields, options, "fields that are not known");
+	lode_tally_tell(&reader->misplaced_fields, options, "fields that do not belong to their line's type");
+	lode_tally_tell(&reader->nested_attributes, options, "attributes that are arrays or objects");
+	lode_tally_tell(&reader->cut_stacks, options, "stacks deeper than 16384 frames, cut at the root");
+	lode_tally_tell(&reader->cut_texts, options, "texts with a NUL character, cut there");
+}
+
+static void release_reader(struct reader *reader)
+{
+	drop_stream(reader);
+	lode_free(reader->line.frames[0].ids);
+	lode_free(reader->line.frames[1].ids);
+	lode_free(reader->line.attributes);
+	lode_buffer_release(&reader->line.bytes);
+}
+
+static int read_events(struct lode_input *input, const struct lode_import_options *options,
+		       const struct lode_import_sink *sink, struct lode_error *error)
+{
+	struct reader reader = { .input = input, .options = options, .sink = sink, .error = error };
+	yajl_handle json = yajl_alloc(&callbacks, NULL, &reader);
+	int code;
+
+	if (!json)
+		return lode_fail_memory(error);
+	yajl_config(json, yajl_allow_multiple_values, 1);
+	yajl_config(json, yajl_dont_validate_strings, 1);
+	code = read_lines(&reader, json);
+	if (code == 0)
+		code = finish_stream(&reader, 1);
+	tell_notes(&reader);
+	yajl_free(json);
+	release_reader(&reader);
+	return code;
+}
+
+/* ---- the sniffer ---- */
+
+/* Steps over the text that begins at `at` (behind its quote); returns where its closing quote stands, or the end. */
+static size_t end_of_string(const unsigned char *bytes, size_t size, size_t at)
+{
+	while (at < size && bytes[at] != '"')
+		at += bytes[at] == '\\' ? 2 : 1;
+	return at < size ? at : size;
+}
+
+static int is_telling_key(const unsigned char *bytes, size_t size, size_t start, size_t end)
+{
+	size_t length = end - start;
+
+	if (!(length == 4 && memcmp(bytes + start, "type", 4) == 0) &&
+	    !(length == 6 && memcmp(bytes + start, "stream", 6) == 0))
+		return 0;
+	for (end++; end < size && (bytes[end] == ' ' || bytes[end] == '\t');)
+		end++;
+	return end < size && bytes[end] == ':';
+}
+
+/* Looks for `type` or `stream` as a key of the first object itself, not of what is nested in it. */
+static int sniff_events(const unsigned char *bytes, size_t size, const char *name)
+{
+	size_t at = size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	unsigned depth = 0;
+
+	while (at < size && memchr(" \t\r\n", bytes[at], 4))
+		at++;
+	if (at == size || bytes[at] != '{')
+		return 0;
+	for (; at < size; at++) {
+		if (bytes[at] == '{' || bytes[at] == '[')
+			depth++;
+		else if ((bytes[at] == '}' || bytes[at] == ']') && --depth == 0)
+			break;
+		else if (bytes[at] == '"') {
+			size_t end = end_of_string(bytes, size, at + 1);
+
+			if (depth == 1 && is_telling_key(bytes, size, at + 1, end))
+				return 90;
+			at = end;
+		}
+	}
+	return strstr(name, ".jsonl") ? 50 : 10;
+}
+
+const struct lode_importer lode_importer_events = {
+	.name = "events",
+	.description = "plain events, one JSON object a line (.jsonl)",
+	.sniff = sniff_events,
+	.read = read_events,
+};

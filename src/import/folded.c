@@ -1,0 +1,671 @@
+/*
+ * Folded stacks: `frame;frame;frame value`, root first, one event a line.
+ *
+ * The format has no times and no threads: all events belong to one thread, tid 0
+ * of an unknown process, and tile a line of time: the first begins at 0, each
+ * other where the one before it ends.
+ *
+ * Speed comes from three things. Text is read in chunks of whole lines, each
+ * parsed by whichever thread is free into a part of its own. Neighbouring lines
+ * share most of their frames, so a line begins where it first differs from the
+ * one before it. And a frame's text is looked up as it stands, and taken apart
+ * only when it is new to the part.
+ *
+ * Parts are joined strictly in the order of the file, each when its turn comes.
+ * All ids are given in order of first appearance, in a part as in the whole, so
+ * the result does not depend on the number of threads or on where chunks end.
+ * Errors too are reported in turn: the first wrong line of the file wins.
+ */
+#include "base/parallel.h"
+#include "import/frame_memo.h"
+#include "import/reading.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CHUNK_BYTES (4u << 20)
+/* How the exporter writes an event without a stack. */
+#define NO_STACK "[no stack]"
+
+/* A frame of the line read last: where its text ends in the line, and its node. */
+struct level {
+	uint32_t end;
+	uint32_t node;
+};
+
+/* What one thread makes of one chunk. */
+struct part {
+	size_t turn;      /* number of the chunk */
+	const char *text; /* whole lines */
+	size_t size;
+	char *copy;       /* owns the text when the input does not keep it */
+	size_t copy_capacity;
+
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	struct lode_frame_memo memo;
+	struct level *levels;
+	size_t level_count;
+	size_t level_capacity;
+	const char *last; /* the stack of the line before */
+	size_t last_length;
+
+	uint64_t lines;
+	uint64_t costs;      /* their sum */
+	uint64_t with_value; /* lines that are events */
+	uint64_t two_values; /* of these, lines that end in two numbers */
+	uint64_t cut;        /* stacks that were too deep */
+	int code;
+	char wrong[256];     /* what is wrong with line number `lines`, when the code is LODE_BAD_INPUT */
+	struct lode_error error; /* what went wrong otherwise */
+};
+
+/* What the threads share. */
+struct reading {
+	struct lode_input *input;
+	const struct lode_import_options *options;
+	enum lode_event_type type;
+	double unit;
+
+	pthread_mutex_t fetching; /* guards the input, `fetched` and `at_end` */
+	size_t fetched;           /* chunks */
+	int at_end;
+
+	pthread_mutex_t joining; /* guards all below */
+	pthread_cond_t joined;
+	size_t turn; /* the chunk that may be joined next */
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	uint64_t lines;
+	uint64_t costs;
+	uint64_t with_value;
+	uint64_t two_values;
+	uint64_t cut;
+	int code;
+	struct lode_error error;
+};
+
+/* ---- values ---- */
+
+static int is_digit(char byte)
+{
+	return byte >= '0' && byte <= '9';
+}
+
+static int is_blank(char byte)
+{
+	return byte == ' ' || byte == '\t';
+}
+
+/* Digits, and perhaps a point and more digits. */
+static int is_value(const char *text, size_t length)
+{
+	size_t digits = 0, points = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		if (is_digit(text[i]))
+			digits++;
+		else if (text[i] == '.' && !points)
+			points++;
+		else
+			return 0;
+	}
+	return digits > 0;
+}
+
+/* value * unit, rounded; non-zero when it does not fit. `text` is a value. */
+static int read_cost(const char *text, size_t length, double unit, uint64_t *cost)
+{
+	long double fraction = 0, scale = 1, product;
+	uint64_t whole = 0;
+	size_t i = 0;
+
+	for (; i < length && text[i] != '.'; i++)
+		if (__builtin_mul_overflow(whole, 10, &whole) ||
+		    __builtin_add_overflow(whole, (uint64_t)(text[i] - '0'), &whole))
+			return -1;
+	if (i == length && unit == 1) {
+		*cost = whole;
+		return 0;
+	}
+	for (i++; i < length && scale < 1e30L; i++) {
+		scale *= 10;
+		fraction += (text[i] - '0') / scale;
+	}
+	if (fraction == 0 && unit == floor(unit) && unit <= 0x1p53)
+		return __builtin_mul_overflow(whole, (uint64_t)unit, cost) ? -1 : 0;
+	product = ((long double)whole + fraction) * (long double)unit;
+	if (product >= 0x1p64L - 1)
+		return -1;
+	*cost = (uint64_t)(product + 0.5L);
+	return 0;
+}
+
+/* ---- stacks ---- */
+
+static size_t common_prefix(const char *a, const char *b, size_t length)
+{
+	size_t i = 0;
+
+	while (i + 8 <= length) {
+		uint64_t left, right;
+
+		memcpy(&left, a + i, 8);
+		memcpy(&right, b + i, 8);
+		if (left != right)
+			break;
+		i += 8;
+	}
+	while (i < length && a[i] == b[i])
+		i++;
+	return i;
+}
+
+static int has_suffix(const char *text, size_t length, const char *suffix)
+{
+	return length > 4 && memcmp(text + length - 4, suffix, 4) == 0;
+}
+
+/* The function of a module that only an annotation tells, unless the text names one. */
+static uint32_t annotated_frame(struct lode_frames *frames, const char *module, const char *text, size_t length)
+{
+	uint32_t frame;
+
+	if (!memchr(text, '!', length))
+		return lode_frames_add(frames, lode_frames_module(frames, module, strlen(module)), text, length);
+	frame = lode_frames_parse(frames, text, length);
+	if (frame == LODE_NONE || frames->items[frame].module)
+		return frame;
+	return lode_frames_pair(frames, lode_frames_module(frames, module, strlen(module)),
+				frames->items[frame].function);
+}
+
+/* The stackcollapse scripts mark kernel, JIT and inlined functions at the end of their names. */
+static uint32_t new_frame(struct lode_frames *frames, const char *text, size_t length)
+{
+	if (has_suffix(text, length, "_[k]"))
+		return annotated_frame(frames, "kernel", text, length - 4);
+	if (has_suffix(text, length, "_[j]"))
+		return annotated_frame(frames, "[jit]", text, length - 4);
+	if (has_suffix(text, length, "_[i]"))
+		length -= 4;
+	return lode_frames_parse(frames, text, length);
+}
+
+static uint32_t frame_of(struct part *part, const char *text, size_t length)
+{
+	uint64_t hash = lode_hash_bytes(text, length);
+	uint32_t frame = lode_frame_memo_find(&part->memo, text, length, hash);
+
+	if (frame != LODE_NONE)
+		return frame;
+	frame = new_frame(&part->dictionary.frames, text, length);
+	if (frame == LODE_NONE || lode_frame_memo_add(&part->memo, text, length, hash, frame) < 0)
+		return LODE_NONE;
+	return frame;
+}
+
+static size_t frame_end(const char *text, size_t start, size_t length)
+{
+	const char *mark = memchr(text + start, ';', length - start);
+
+	return mark ? (size_t)(mark - text) : length;
+}
+
+/* A stack deeper than the limit loses frames at its root. */
+static uint32_t deep_stack(struct part *part, const char *text, size_t length)
+{
+	size_t depth = 1, start = 0, end;
+	uint32_t node = 0;
+
+	for (size_t i = 0; i < length; i++)
+		depth += text[i] == ';';
+	part->cut++;
+	part->last_length = part->level_count = 0;
+	for (;; start = end + 1, depth--) {
+		end = frame_end(text, start, length);
+		if (depth <= LODE_STACK_DEPTH_LIMIT) {
+			node = lode_stack_tree_child(&part->dictionary.tree, node,
+						     frame_of(part, text + start, end - start));
+			if (node == LODE_NONE)
+				return LODE_NONE;
+		}
+		if (end == length)
+			return node;
+	}
+}
+
+/* Drops the levels that this line does not share with the one before it. */
+static void keep_common_levels(struct part *part, const char *text, size_t length)
+{
+	size_t least = length < part->last_length ? length : part->last_length;
+	size_t common = common_prefix(text, part->last, least);
+
+	while (part->level_count) {
+		size_t end = part->levels[part->level_count - 1].end;
+
+		if (end <= common && (end == length || text[end] == ';'))
+			break;
+		part->level_count--;
+	}
+}
+
+/* The node of a stack; LODE_NONE when memory has run out. */
+static uint32_t stack_of(struct part *part, const char *text, size_t length)
+{
+	uint32_t node = 0;
+	size_t end;
+
+	keep_common_levels(part, text, length);
+	part->last = text;
+	part->last_length = length;
+	if (!length)
+		return 0;
+	if (part->level_count) {
+		end = part->levels[part->level_count - 1].end;
+		node = part->levels[part->level_count - 1].node;
+	} else {
+		end = (size_t)-1;
+	}
+	while (end != length) {
+		size_t start = end + 1;
+
+		if (part->level_count == LODE_STACK_DEPTH_LIMIT)
+			return deep_stack(part, text, length);
+		end = frame_end(text, start, length);
+		node = lode_stack_tree_child(&part->dictionary.tree, node, frame_of(part, text + start, end - start));
+		if (node == LODE_NONE || lode_grow(&part->levels, &part->level_capacity, part->level_count + 1,
+						   sizeof(*part->levels)) < 0)
+			return LODE_NONE;
+		part->levels[part->level_count++] = (struct level){ (uint32_t)end, node };
+	}
+	return node;
+}
+
+/* ---- lines ---- */
+
+static void complain(struct part *part, const char *what)
+{
+	part->code = LODE_BAD_INPUT;
+	snprintf(part->wrong, sizeof(part->wrong), "%s", what);
+}
+
+/* Where the last word of the text begins. */
+static size_t last_word(const char *text, size_t length)
+{
+	while (length && !is_blank(text[length - 1]))
+		length--;
+	return length;
+}
+
+static size_t without_blanks(const char *text, size_t length)
+{
+	while (length && (is_blank(text[length - 1]) || text[length - 1] == '\r'))
+		length--;
+	return length;
+}
+
+static int has_second_value(const char *stack, size_t length)
+{
+	size_t word;
+
+	if (!length || !is_digit(stack[length - 1]))
+		return 0;
+	word = last_word(stack, length);
+	return word && is_value(stack + word, length - word);
+}
+
+static void add_event(struct part *part, enum lode_event_type type, const char *stack, size_t length, uint64_t cost)
+{
+	struct lode_event event = {
+		.t = part->costs,
+		.cost = cost,
+		.thread = 0,
+		.waker = LODE_NONE,
+		.cpu = LODE_NO_CPU,
+	};
+
+	event.stack = stack_of(part, stack, length);
+	if (event.stack == LODE_NONE || lode_stream_add_event(&part->stream, type, &event) < 0)
+		part->code = lode_fail_memory(&part->error);
+	else if (__builtin_add_overflow(part->costs, cost, &part->costs))
+		complain(part, "the costs add up to more than 64 bits of nanoseconds; choose a smaller --unit");
+}
+
+static void read_line(const struct reading *reading, struct part *part, const char *line, size_t length)
+{
+	size_t value, end = without_blanks(line, length);
+	uint64_t cost;
+
+	part->lines++;
+	if (!end || line[0] == '#')
+		return;
+	if (length > LODE_LINE_LIMIT) {
+		complain(part, "the line is longer than 64 MiB; this is no file of folded stacks");
+		return;
+	}
+	value = last_word(line, end);
+	if (!value || !is_value(line + value, end - value)) {
+		complain(part, "the line does not end in a number, as in `main;load;read 12`; "
+			       "if the file is of another format, name it with --format");
+		return;
+	}
+	if (read_cost(line + value, end - value, reading->unit, &cost) < 0) {
+		complain(part, "the value is too large for 64 bits of nanoseconds; choose a smaller --unit");
+		return;
+	}
+	part->with_value++;
+	end = without_blanks(line, value);
+	part->two_values += has_second_value(line, end);
+	if (end == strlen(NO_STACK) && memcmp(line, NO_STACK, end) == 0)
+		end = 0;
+	add_event(part, reading->type, line, end, cost);
+}
+
+static void read_lines(const struct reading *reading, struct part *part)
+{
+	const char *at = part->text, *end = at + part->size;
+
+	while (at < end && part->code == 0) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+		read_line(reading, part, at, (size_t)((newline ? newline : end) - at));
+		at = newline ? newline + 1 : end;
+	}
+}
+
+/* ---- chunks ---- */
+
+static int start_part(struct part *part)
+{
+	char *copy = part->copy;
+	size_t capacity = part->copy_capacity;
+	struct level *levels = part->levels;
+	size_t level_capacity = part->level_capacity;
+
+	memset(part, 0, sizeof(*part));
+	part->copy = copy;
+	part->copy_capacity = capacity;
+	part->levels = levels;
+	part->level_capacity = level_capacity;
+	part->last = "";
+	if (lode_dictionary_init(&part->dictionary) < 0)
+		return LODE_SYSTEM;
+	lode_stream_init(&part->stream, &part->dictionary);
+	return lode_stream_thread(&part->stream, LODE_NO_PID, 0) == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
+/* Leaves only what the next part reuses. */
+static void end_part(struct part *part)
+{
+	lode_stream_release(&part->stream);
+	lode_dictionary_release(&part->dictionary);
+	lode_frame_memo_release(&part->memo);
+}
+
+/*
+ * Shows whole lines, about CHUNK_BYTES of them. A line that is longer is shown
+ * whole, or, beyond the limit, so far that the parser sees that it is too long.
+ */
+static int peek_lines(struct lode_input *input, const unsigned char **bytes, size_t *size, struct lode_error *error)
+{
+	size_t wanted = CHUNK_BYTES, most = LODE_LINE_LIMIT + 2;
+
+	for (;;) {
+		const unsigned char *newline;
+		int code = lode_input_peek(input, wanted, bytes, size, error);
+
+		if (code < 0 || *size < wanted)
+			return code;
+		*size = wanted;
+		newline = memrchr(*bytes, '\n', wanted);
+		if (newline)
+			*size = (size_t)(newline - *bytes) + 1;
+		if (newline || wanted == most)
+			return 0;
+		wanted = wanted * 2 < most ? wanted * 2 : most;
+	}
+}
+
+static int keep_text(struct reading *reading, struct part *part, const unsigned char *bytes, size_t size)
+{
+	part->text = (const char *)bytes;
+	part->size = size;
+	if (lode_input_is_whole(reading->input))
+		return 0;
+	if (lode_grow(&part->copy, &part->copy_capacity, size, 1) < 0)
+		return lode_fail_memory(&part->error);
+	memcpy(part->copy, bytes, size);
+	part->text = part->copy;
+	return 0;
+}
+
+/* Takes the next chunk of the input. Returns 0 when there is none; an error is the part's, to be told in turn. */
+static int fetch(struct reading *reading, struct part *part)
+{
+	const unsigned char *bytes;
+	size_t size = 0;
+	int got;
+
+	pthread_mutex_lock(&reading->fetching);
+	got = !reading->at_end;
+	if (got) {
+		part->turn = reading->fetched++;
+		part->code = lode_reading_progress(reading->input, reading->options, &part->error);
+		if (part->code == 0)
+			part->code = peek_lines(reading->input, &bytes, &size, &part->error);
+		if (part->code == 0)
+			part->code = keep_text(reading, part, bytes, size);
+		if (part->code == 0)
+			lode_input_skip(reading->input, size);
+		reading->at_end = part->code < 0 || size == 0;
+	}
+	pthread_mutex_unlock(&reading->fetching);
+	return got;
+}
+
+/* Makes the others stop fetching. */
+static void stop_fetching(struct reading *reading)
+{
+	pthread_mutex_lock(&reading->fetching);
+	reading->at_end = 1;
+	pthread_mutex_unlock(&reading->fetching);
+}
+
+/* ---- joining ---- */
+
+static int fail_in_turn(struct reading *reading, const struct part *part)
+{
+	reading->error = part->error;
+	if (part->code != LODE_BAD_INPUT || !part->wrong[0])
+		return part->code;
+	return lode_fail(&reading->error, LODE_BAD_INPUT, "%s:%llu: %s", lode_input_name(reading->input),
+			 (unsigned long long)(reading->lines + part->lines), part->wrong);
+}
+
+/* Moves the part's line of time behind what is there, and adds it. */
+static int join(struct reading *reading, struct part *part)
+{
+	struct lode_events *events = &part->stream.events[reading->type];
+
+	if (part->code < 0)
+		return fail_in_turn(reading, part);
+	for (size_t i = 0; i < events->count; i++)
+		events->t[i] += reading->costs;
+	reading->lines += part->lines;
+	reading->with_value += part->with_value;
+	reading->two_values += part->two_values;
+	reading->cut += part->cut;
+	if (__builtin_add_overflow(reading->costs, part->costs, &reading->costs))
+		return lode_fail(&reading->error, LODE_BAD_INPUT,
+				 "%s:%llu: up to here the costs add up to more than 64 bits of nanoseconds; "
+				 "choose a smaller --unit",
+				 lode_input_name(reading->input), (unsigned long long)reading->lines);
+	if (lode_stream_merge(&reading->stream, &part->stream) < 0)
+		return lode_fail_memory(&reading->error);
+	return 0;
+}
+
+static void join_in_turn(struct reading *reading, struct part *part)
+{
+	int code;
+
+	pthread_mutex_lock(&reading->joining);
+	while (reading->turn != part->turn)
+		pthread_cond_wait(&reading->joined, &reading->joining);
+	if (reading->code == 0)
+		reading->code = join(reading, part);
+	code = reading->code;
+	reading->turn++;
+	pthread_cond_broadcast(&reading->joined);
+	pthread_mutex_unlock(&reading->joining);
+	if (code < 0)
+		stop_fetching(reading);
+}
+
+/*
+ * One thread's work. Chunks are numbered as they are fetched and joined in that
+ * order; whoever holds the lowest number never waits, so all come to an end.
+ */
+static void work(void *context, size_t i)
+{
+	struct reading *reading = context;
+	struct part part = { 0 };
+	int started = start_part(&part);
+
+	(void)i;
+	while (fetch(reading, &part)) {
+		if (started < 0 && part.code == 0)
+			part.code = lode_fail_memory(&part.error);
+		if (part.code == 0)
+			read_lines(reading, &part);
+		join_in_turn(reading, &part);
+		end_part(&part);
+		started = start_part(&part);
+	}
+	end_part(&part);
+	lode_free(part.copy);
+	lode_free(part.levels);
+}
+
+/* ---- the importer ---- */
+
+/* What can be said only at the end. */
+static int check_all(struct reading *reading, struct lode_error *error)
+{
+	const char *name = lode_input_name(reading->input);
+
+	if (reading->two_values > 1 && reading->two_values == reading->with_value)
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: every line ends in two numbers, as in a comparison of two recordings; "
+				 "keep only one of them",
+				 name);
+	lode_notes_add(reading->options->notes, reading->cut, "stacks deeper than 16384 frames, cut at the root", name);
+	return 0;
+}
+
+static int read_all(struct reading *reading, const struct lode_import_sink *sink, struct lode_error *error)
+{
+	unsigned jobs = reading->options->jobs ? reading->options->jobs : lode_processors();
+	int code;
+
+	if (lode_stream_thread(&reading->stream, LODE_NO_PID, 0) == LODE_NONE)
+		return lode_fail_memory(error);
+	lode_parallel(jobs, jobs, work, reading);
+	if (reading->code < 0) {
+		if (error)
+			*error = reading->error;
+		return reading->code;
+	}
+	code = check_all(reading, error);
+	if (code < 0)
+		return code;
+	return lode_reading_deliver(reading->input, reading->options, sink, &reading->stream, 0, error);
+}
+
+static int read_folded(struct lode_input *input, const struct lode_import_options *options,
+		       const struct lode_import_sink *sink, struct lode_error *error)
+{
+	struct reading reading = {
+		.input = input,
+		.options = options,
+		.type = options->kind_is_wait ? LODE_WAIT : LODE_RUN,
+		.unit = options->unit_ns > 0 ? options->unit_ns : 1,
+	};
+	int code;
+
+	if (lode_dictionary_init(&reading.dictionary) < 0)
+		return lode_fail_memory(error);
+	lode_stream_init(&reading.stream, &reading.dictionary);
+	pthread_mutex_init(&reading.fetching, NULL);
+	pthread_mutex_init(&reading.joining, NULL);
+	pthread_cond_init(&reading.joined, NULL);
+	code = read_all(&reading, sink, error);
+	pthread_cond_destroy(&reading.joined);
+	pthread_mutex_destroy(&reading.joining);
+	pthread_mutex_destroy(&reading.fetching);
+	lode_stream_release(&reading.stream);
+	lode_dictionary_release(&reading.dictionary);
+	return code;
+}
+
+/* ---- the sniffer ---- */
+
+struct guess {
+	unsigned lines;
+	unsigned stacks; /* lines with more than one frame */
+	int wrong;
+};
+
+static void guess_line(struct guess *guess, const char *line, size_t length)
+{
+	size_t end = without_blanks(line, length), value;
+
+	if (!end || line[0] == '#')
+		return;
+	value = last_word(line, end);
+	if (!value || !is_value(line + value, end - value)) {
+		guess->wrong = 1;
+		return;
+	}
+	guess->lines++;
+	guess->stacks += memchr(line, ';', value) != NULL;
+}
+
+static int has_name(const char *name)
+{
+	return strstr(name, ".folded") || strstr(name, ".collapsed") || strstr(name, ".stacks");
+}
+
+/* All whole lines must end in a number; a first line that is too long to see whole tells only by its marks. */
+static int sniff_folded(const unsigned char *bytes, size_t size, const char *name)
+{
+	const char *at = (const char *)bytes, *end = at + size;
+	struct guess guess = { 0 };
+
+	if (memchr(bytes, '\0', size))
+		return 0;
+	while (at < end && !guess.wrong) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+		if (!newline && size >= LODE_SNIFF_BYTES)
+			break;
+		guess_line(&guess, at, (size_t)((newline ? newline : end) - at));
+		at = newline ? newline + 1 : end;
+	}
+	if (guess.wrong)
+		return 0;
+	if (!guess.lines)
+		return at < end && *at != '{' && memchr(at, ';', (size_t)(end - at)) ? 20 + 40 * has_name(name)
+										      : 5 * has_name(name);
+	return (guess.stacks ? 70 : 30) + 20 * has_name(name);
+}
+
+const struct lode_importer lode_importer_folded = {
+	.name = "folded",
+	.description = "folded stacks: frame;frame;frame value",
+	.sniff = sniff_folded,
+	.read = read_folded,
+};

@@ -1,0 +1,50 @@
+/*
+ * Frame memo: what a piece of text means as a frame, remembered by the text.
+ * Taking a text apart into module and function costs several look-ups; formats
+ * repeat the same few thousand texts millions of times.
+ */
+#ifndef LODE_IMPORT_FRAME_MEMO_H
+#define LODE_IMPORT_FRAME_MEMO_H
+
+#include "base/arena.h"
+#include "base/index.h"
+
+#include <string.h>
+
+struct lode_frame_memo_item {
+	const char *text;
+	uint32_t length;
+	uint32_t frame;
+};
+
+struct lode_frame_memo {
+	struct lode_frame_memo_item *items;
+	size_t count;
+	size_t capacity;
+	struct lode_index index;
+	struct lode_arena arena;
+};
+
+/* A zeroed struct is an empty memo. */
+void lode_frame_memo_release(struct lode_frame_memo *memo);
+/* Remembers `frame` for a text that is not known yet; `hash` is that of lode_hash_bytes. Returns 0 or LODE_SYSTEM. */
+int lode_frame_memo_add(struct lode_frame_memo *memo, const char *text, size_t length, uint64_t hash,
+			uint32_t frame);
+
+/* The frame remembered for a text, or LODE_NONE. */
+static inline uint32_t lode_frame_memo_find(const struct lode_frame_memo *memo, const char *text, size_t length,
+					    uint64_t hash)
+{
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&memo->index, hash, &probe)) != LODE_NONE) {
+		const struct lode_frame_memo_item *item = &memo->items[id];
+
+		if (item->length == length && memcmp(item->text, text, length) == 0)
+			return item->frame;
+	}
+	return LODE_NONE;
+}
+
+#endif

@@ -1,0 +1,120 @@
+/*
+ * Importers: the sniffer and the names of streams. See import.h.
+ *
+ * The sniffer asks every importer how sure it is and takes the surest; among
+ * equals the first in the list. Nothing else knows which formats there are.
+ */
+#include "import/import.h"
+
+#include "base/buffer.h"
+
+#include <string.h>
+
+/* `a, b, c`; NULL when memory has run out. */
+static char *list_formats(void)
+{
+	struct lode_buffer buffer = { 0 };
+
+	for (size_t i = 0; lode_importers[i]; i++) {
+		lode_buffer_text(&buffer, i ? ", " : "");
+		lode_buffer_text(&buffer, lode_importers[i]->name);
+	}
+	lode_buffer_byte(&buffer, '\0');
+	if (!buffer.failed)
+		return buffer.bytes;
+	lode_buffer_release(&buffer);
+	return NULL;
+}
+
+static const struct lode_importer *fail_with_formats(struct lode_error *error, int code, const char *format,
+						     const char *what)
+{
+	char *formats = list_formats();
+
+	if (formats)
+		lode_fail(error, code, format, what, formats);
+	else
+		lode_fail_memory(error);
+	lode_free(formats);
+	return NULL;
+}
+
+static const struct lode_importer *find_named(const char *name)
+{
+	for (size_t i = 0; lode_importers[i]; i++)
+		if (strcmp(lode_importers[i]->name, name) == 0)
+			return lode_importers[i];
+	return NULL;
+}
+
+static const struct lode_importer *find_surest(const unsigned char *bytes, size_t size, const char *name)
+{
+	const struct lode_importer *surest = NULL;
+	int most = 0;
+
+	for (size_t i = 0; lode_importers[i]; i++) {
+		int sure = lode_importers[i]->sniff(bytes, size, name);
+
+		if (sure > most) {
+			most = sure;
+			surest = lode_importers[i];
+		}
+	}
+	return surest;
+}
+
+const struct lode_importer *lode_import_choose(struct lode_input *input, const struct lode_import_options *options,
+					       struct lode_error *error)
+{
+	const struct lode_importer *importer;
+	const unsigned char *bytes;
+	size_t size;
+
+	if (options->format) {
+		importer = find_named(options->format);
+		if (!importer)
+			fail_with_formats(error, LODE_USAGE, "--format %s: there is no such format; choose one of %s",
+					  options->format);
+		return importer;
+	}
+	if (lode_input_peek(input, LODE_SNIFF_BYTES, &bytes, &size, error) < 0)
+		return NULL;
+	if (size == 0) {
+		lode_fail(error, LODE_BAD_INPUT, "%s: is empty; there is nothing to import", lode_input_name(input));
+		return NULL;
+	}
+	importer = find_surest(bytes, size < LODE_SNIFF_BYTES ? size : LODE_SNIFF_BYTES, lode_input_name(input));
+	if (!importer)
+		fail_with_formats(error, LODE_BAD_INPUT,
+				  "%s: its format is not known; if it is one of %s, say which with --format",
+				  lode_input_name(input));
+	return importer;
+}
+
+static int ends_with(const char *text, size_t length, const char *end)
+{
+	size_t size = strlen(end);
+
+	return length > size && memcmp(text + length - size, end, size) == 0;
+}
+
+/* Length without an extension; a name that begins with its only dot keeps it. */
+static size_t without_extension(const char *name, size_t length)
+{
+	const char *dot = memrchr(name, '.', length);
+
+	return dot && dot > name ? (size_t)(dot - name) : length;
+}
+
+char *lode_import_default_name(const struct lode_input *input, const struct lode_import_options *options)
+{
+	const char *path = lode_input_name(input), *slash = strrchr(path, '/');
+	const char *name = slash && slash[1] ? slash + 1 : path;
+	size_t length = strlen(name);
+
+	if (options->stream_name)
+		return lode_strdup(options->stream_name);
+	if (ends_with(name, length, ".gz") || ends_with(name, length, ".zst") || ends_with(name, length, ".xz"))
+		length = without_extension(name, length);
+	return lode_strndup(name, without_extension(name, length));
+}

@@ -1,0 +1,695 @@
+/*
+ * Decoder: see decode.h.
+ *
+ * A sample is a row of fields, each there if its bit of the event's sample type
+ * is set, in this order (those in brackets are stepped over):
+ *
+ *	[identifier] ip tid time [addr] id [stream id] cpu period	fixed, see facts.c
+ *	[read values] call chain, raw, [branch stack], user registers
+ *	[user stack, weight, data source, transaction, interrupt registers,
+ *	physical address, cgroup, page sizes, aux]			of no use here
+ *
+ * All other records are changes of threads and mappings ("tasks") or are counted.
+ */
+#include "import/perf_data/decode.h"
+
+#include "import/sched.h"
+
+int lode_perf_decoder_init(struct lode_perf_decoder *decoder, struct lode_perf_facts *facts)
+{
+	memset(decoder, 0, sizeof(*decoder));
+	decoder->facts = facts;
+	decoder->named = lode_calloc(LODE_PERF_NAMED_TIDS, sizeof(*decoder->named));
+	decoder->scratch = lode_calloc(LODE_PERF_CHAIN_LIMIT, sizeof(*decoder->scratch));
+	return decoder->named && decoder->scratch ? 0 : LODE_SYSTEM;
+}
+
+void lode_perf_decoder_release(struct lode_perf_decoder *decoder)
+{
+	lode_arena_release(&decoder->chain_bytes);
+	lode_index_release(&decoder->chain_index);
+	lode_free(decoder->chains);
+	lode_free(decoder->named);
+	lode_free(decoder->scratch);
+	memset(decoder, 0, sizeof(*decoder));
+}
+
+void lode_perf_counts_note(const struct lode_perf_counts *counts, struct lode_notes *notes)
+{
+	lode_notes_add(notes, counts->bad_samples, "damaged samples skipped", NULL);
+	lode_notes_add(notes, counts->unknown_samples,
+		       "samples of events that the header does not name skipped", NULL);
+	lode_notes_add(notes, counts->bad_records, "damaged records skipped", NULL);
+	lode_notes_add(notes, counts->lost, "records lost by the recorder", NULL);
+	lode_notes_add(notes, counts->lost_samples, "samples lost by the recorder", NULL);
+	lode_notes_add(notes, counts->throttled, "times the kernel throttled sampling", NULL);
+	lode_notes_add(notes, counts->switches, "context-switch records without a stack skipped", NULL);
+	lode_notes_add(notes, counts->exits, "ends of system calls skipped", NULL);
+	lode_notes_add(notes, counts->aux, "records of hardware traces skipped", NULL);
+	lode_notes_add(notes, counts->deferred, "user stacks recorded apart from their samples skipped",
+		       NULL);
+	lode_notes_add(notes, counts->timeless, "samples without a time stamp", NULL);
+	lode_notes_add(notes, counts->unknown, "records of unknown types skipped", NULL);
+}
+
+/* ---- call chains ---- */
+
+static int same_chain(const struct lode_perf_chain *chain, const struct lode_perf_chain *other,
+		      const void *bytes)
+{
+	return chain->count == other->count && chain->has_link == other->has_link &&
+	       chain->link == other->link && memcmp(chain->ips, bytes, 8ull * chain->count) == 0;
+}
+
+static int in_kernel_only(const uint64_t *ips, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++)
+		if (ips[i] >= PERF_FIRST_MARKER)
+			return 0;
+	return count && ips[0] == (uint64_t)PERF_CONTEXT_KERNEL;
+}
+
+static uint32_t add_chain(struct lode_perf_decoder *decoder, struct lode_perf_chain chain, const void *bytes,
+			  uint64_t hash)
+{
+	struct lode_perf_batch *batch = decoder->batch;
+	uint64_t *copy = lode_arena_alloc(&decoder->chain_bytes, 8ull * chain.count);
+
+	if (!copy || decoder->chain_count >= LODE_NONE - 1 ||
+	    lode_grow(&decoder->chains, &decoder->chain_capacity, decoder->chain_count + 1, sizeof(chain)) <
+		    0 ||
+	    lode_grow(&batch->chains, &batch->chain_capacity, batch->chain_count + 1, sizeof(chain)) < 0 ||
+	    lode_index_insert(&decoder->chain_index, hash, (uint32_t)decoder->chain_count) < 0)
+		return LODE_NONE;
+	memcpy(copy, bytes, 8ull * chain.count);
+	chain.ips = copy;
+	chain.kernel_only = in_kernel_only(copy, chain.count);
+	batch->chains[batch->chain_count++] = chain;
+	decoder->chains[decoder->chain_count] = chain;
+	return (uint32_t)decoder->chain_count++;
+}
+
+/* The number of the chain whose addresses are `bytes` (anywhere in memory), added if it is new. */
+static uint32_t intern_chain(struct lode_perf_decoder *decoder, const struct lode_perf_chain *chain,
+			     const void *bytes)
+{
+	uint64_t hash = lode_hash_bytes(bytes, 8ull * chain->count) ^ chain->link * 0x9e3779b97f4a7c15u;
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&decoder->chain_index, hash, &probe)) != LODE_NONE)
+		if (same_chain(&decoder->chains[id], chain, bytes))
+			return id;
+	return add_chain(decoder, *chain, bytes, hash);
+}
+
+/* ---- samples ---- */
+
+/* The part of a sample that has no fixed place. `at` never passes `end`. */
+struct tail {
+	const unsigned char *at;
+	const unsigned char *end;
+	const unsigned char *chain; /* addresses */
+	uint64_t chain_count;
+	const unsigned char *raw;
+	uint32_t raw_size;
+	int has_link;
+	uint64_t link;
+	int has_counter;
+	uint64_t counter;
+};
+
+/* Steps over `count` things of `each` bytes; 0 when they are not all there. */
+static int step(struct tail *tail, uint64_t count, uint64_t each)
+{
+	if (count > (uint64_t)(tail->end - tail->at) / each)
+		return 0;
+	tail->at += count * each;
+	return 1;
+}
+
+static int step_read(struct tail *tail, uint64_t format)
+{
+	unsigned times =
+		!!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	unsigned each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_READ_LOST);
+
+	if (!(format & PERF_FORMAT_GROUP))
+		return step(tail, times + each, 8);
+	if (tail->end - tail->at < 8)
+		return 0;
+	return step(tail, perf_u64(tail->at), 8ull * each) && step(tail, 1 + times, 8);
+}
+
+static int step_chain(struct tail *tail)
+{
+	if (!step(tail, 1, 8))
+		return 0;
+	tail->chain_count = perf_u64(tail->at - 8);
+	tail->chain = tail->at;
+	return step(tail, tail->chain_count, 8);
+}
+
+static int step_raw(struct tail *tail)
+{
+	if (!step(tail, 1, 4))
+		return 0;
+	tail->raw_size = perf_u32(tail->at - 4);
+	tail->raw = tail->at;
+	return step(tail, tail->raw_size, 1);
+}
+
+static int step_branches(struct tail *tail, uint64_t branch_type)
+{
+	uint64_t count;
+
+	if (!step(tail, 1, 8))
+		return 0;
+	count = perf_u64(tail->at - 8);
+	if (branch_type & PERF_BRANCH_HW_INDEX && !step(tail, 1, 8))
+		return 0;
+	return step(tail, count, 24) && (!(branch_type & PERF_BRANCH_COUNTERS) || step(tail, count, 8));
+}
+
+/* The program counter among perf's numbers of registers. */
+static uint64_t counter_bit(const char *arch)
+{
+	if (arch && !strncmp(arch, "x86", 3))
+		return 1ull << 8;
+	return arch && (!strncmp(arch, "aarch64", 7) || !strncmp(arch, "arm64", 5)) ? 1ull << 32 : 0;
+}
+
+/* The value of the register `bit` of `mask`; 1 when it is there. */
+static int take_register(const unsigned char *values, uint64_t mask, uint64_t bit, uint64_t *value)
+{
+	if (!(mask & bit))
+		return 0;
+	*value = perf_u64(values + 8 * __builtin_popcountll(mask & (bit - 1)));
+	return 1;
+}
+
+/* Registers are there when their ABI is told. */
+static int step_registers(struct tail *tail, uint64_t mask, const char *arch)
+{
+	const unsigned char *values = tail->at + 8;
+	uint64_t abi;
+
+	if (!step(tail, 1, 8))
+		return 0;
+	abi = perf_u64(tail->at - 8);
+	if (abi == PERF_SAMPLE_REGS_ABI_NONE)
+		return 1;
+	if (!step(tail, (uint64_t)__builtin_popcountll(mask), 8))
+		return 0;
+	if (abi == PERF_SAMPLE_REGS_ABI_64)
+		tail->has_link = take_register(values, mask, 1ull << PERF_AARCH64_LINK_REGISTER, &tail->link);
+	tail->has_counter = take_register(values, mask, counter_bit(arch), &tail->counter);
+	return 1;
+}
+
+static int read_tail(struct tail *tail, const struct perf_event_attr *attr, const char *arch)
+{
+	uint64_t type = attr->sample_type;
+
+	if (type & PERF_SAMPLE_READ && !step_read(tail, attr->read_format))
+		return 0;
+	if (type & PERF_SAMPLE_CALLCHAIN && !step_chain(tail))
+		return 0;
+	if (type & PERF_SAMPLE_RAW && !step_raw(tail))
+		return 0;
+	if (type & PERF_SAMPLE_BRANCH_STACK && !step_branches(tail, attr->branch_sample_type))
+		return 0;
+	return !(type & PERF_SAMPLE_REGS_USER) || step_registers(tail, attr->sample_regs_user, arch);
+}
+
+/*
+ * perf asks for the link register alone where it serves to complete chains of
+ * frame pointers; with a copy of the stack it is for unwinding that.
+ */
+static int link_completes_chain(const struct lode_perf_decoder *decoder, const struct perf_event_attr *attr)
+{
+	const char *arch = decoder->facts->arch;
+
+	if (decoder->facts->has_stack_copies)
+		return 0;
+	return attr->sample_regs_user == 1ull << PERF_AARCH64_LINK_REGISTER ||
+	       (arch && (!strncmp(arch, "aarch64", 7) || !strncmp(arch, "arm64", 5)));
+}
+
+static uint64_t marker_of_mode(uint16_t misc)
+{
+	switch (misc & PERF_RECORD_MISC_CPUMODE_MASK) {
+	case PERF_RECORD_MISC_KERNEL:
+		return (uint64_t)PERF_CONTEXT_KERNEL;
+	case PERF_RECORD_MISC_HYPERVISOR:
+		return (uint64_t)PERF_CONTEXT_HV;
+	case PERF_RECORD_MISC_GUEST_KERNEL:
+		return (uint64_t)PERF_CONTEXT_GUEST_KERNEL;
+	case PERF_RECORD_MISC_GUEST_USER:
+		return (uint64_t)PERF_CONTEXT_GUEST_USER;
+	default:
+		return (uint64_t)PERF_CONTEXT_USER;
+	}
+}
+
+/* How many addresses stand behind the user's marker. */
+static uint64_t user_calls(const struct tail *tail)
+{
+	for (uint64_t i = 0; i < tail->chain_count; i++)
+		if (perf_u64(tail->chain + 8 * i) == (uint64_t)PERF_CONTEXT_USER)
+			return tail->chain_count - i - 1;
+	return 0;
+}
+
+/* Where the user's stack was copied the chain has nothing of it: the place it ran at stands in for it. */
+static const void *complete_chain(struct lode_perf_decoder *decoder, const struct tail *tail,
+				  struct lode_perf_chain *chain)
+{
+	if (!decoder->facts->has_stack_copies || !tail->has_counter || user_calls(tail) ||
+	    chain->count + 2 > LODE_PERF_CHAIN_LIMIT)
+		return tail->chain;
+	if (chain->count)
+		memcpy(decoder->scratch, tail->chain, 8ull * chain->count);
+	decoder->scratch[chain->count++] = (uint64_t)PERF_CONTEXT_USER;
+	decoder->scratch[chain->count++] = tail->counter;
+	return decoder->scratch;
+}
+
+/* The chain of a sample; without one the place where it was taken is a chain of one. LODE_NONE: none. */
+static int chain_of(struct lode_perf_decoder *decoder, const unsigned char *record,
+		    const struct lode_perf_event *event, const struct tail *tail, uint32_t *id)
+{
+	struct lode_perf_chain chain = {.count = (uint32_t)tail->chain_count};
+	uint64_t single[2];
+
+	*id = LODE_NONE;
+	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
+		const void *ips = complete_chain(decoder, tail, &chain);
+
+		if (!chain.count)
+			return 0;
+		if (tail->has_link && link_completes_chain(decoder, &event->attr) && user_calls(tail) > 1) {
+			chain.has_link = 1;
+			chain.link = tail->link;
+		}
+		*id = intern_chain(decoder, &chain, ips);
+	} else if (event->layout.ip) {
+		single[0] = marker_of_mode(perf_u16(record + 4));
+		single[1] = perf_u64(record + event->layout.ip);
+		chain.count = 2;
+		*id = intern_chain(decoder, &chain, single);
+	} else {
+		return 0;
+	}
+	return *id == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
+/* A number of the raw bytes; 0 where the field does not lie in them. */
+static uint64_t raw_number(const struct tail *tail, struct lode_perf_field field)
+{
+	const unsigned char *at;
+
+	if (!tail->raw || field.offset > tail->raw_size || field.size > tail->raw_size - field.offset)
+		return 0;
+	at = tail->raw + field.offset;
+	switch (field.size) {
+	case 1:
+		return *at;
+	case 2:
+		return perf_u16(at);
+	case 4:
+		return perf_u32(at);
+	case 8:
+		return perf_u64(at);
+	default:
+		return 0;
+	}
+}
+
+/*
+ * The state in sched_switch. The lowest byte holds what it waits for (1
+ * interruptible, 2 uninterruptible, 4 stopped, 8 traced, 0x10 dead, 0x20 zombie,
+ * 0x40 parked, 0x80 idle); a bit above it says that it was preempted.
+ */
+static enum lode_switch_state switch_state(uint64_t state)
+{
+	if (!(state & 0xff) || state & 0xff00)
+		return LODE_SWITCH_PREEMPTED;
+	return state & 0x30 ? LODE_SWITCH_DEAD : LODE_SWITCH_BLOCKED;
+}
+
+/* ---- entries ---- */
+
+static struct lode_perf_entry *new_entry(struct lode_perf_batch *batch)
+{
+	if (batch->entry_count >= batch->entry_capacity &&
+	    lode_grow(&batch->entries, &batch->entry_capacity, batch->entry_count + 1,
+		      sizeof(*batch->entries)) < 0)
+		return NULL;
+	return &batch->entries[batch->entry_count++];
+}
+
+/* Adds the task, with its text, at `time`. */
+static int add_task(struct lode_perf_decoder *decoder, struct lode_perf_task task, const char *text,
+		    size_t length, uint64_t time)
+{
+	struct lode_perf_batch *batch = decoder->batch;
+	struct lode_perf_entry *entry;
+
+	task.text = (uint32_t)batch->texts.size;
+	lode_buffer_add(&batch->texts, text, length);
+	lode_buffer_byte(&batch->texts, '\0');
+	if (batch->texts.failed || batch->texts.size > UINT32_MAX ||
+	    lode_grow(&batch->tasks, &batch->task_capacity, batch->task_count + 1, sizeof(task)) < 0)
+		return LODE_SYSTEM;
+	entry = new_entry(batch);
+	if (!entry)
+		return LODE_SYSTEM;
+	*entry = (struct lode_perf_entry){
+		.time = time,
+		.value = batch->task_count,
+		.chain = LODE_NONE,
+		.event = LODE_PERF_TASK,
+	};
+	batch->tasks[batch->task_count++] = task;
+	return 0;
+}
+
+static int seen_name(struct lode_perf_decoder *decoder, uint32_t tid)
+{
+	uint32_t *place = &decoder->named[tid % LODE_PERF_NAMED_TIDS];
+
+	if (*place == tid)
+		return 1;
+	*place = tid;
+	return 0;
+}
+
+/* Tracepoints of the scheduler name threads that the recording may not name elsewhere. */
+static int name_thread(struct lode_perf_decoder *decoder, const struct tail *tail, uint32_t tid,
+		       struct lode_perf_field comm, uint64_t time)
+{
+	struct lode_perf_task task = {.type = LODE_PERF_NAME, .tid = tid};
+	const char *text;
+
+	if (seen_name(decoder, tid) || !comm.size || !tail->raw || comm.offset > tail->raw_size ||
+	    comm.size > tail->raw_size - comm.offset)
+		return 0;
+	text = (const char *)tail->raw + comm.offset;
+	return add_task(decoder, task, text, strnlen(text, comm.size), time);
+}
+
+/* What the raw bytes of a tracepoint say. */
+static int read_tracepoint(struct lode_perf_decoder *decoder, const struct lode_perf_event *event,
+			   const struct tail *tail, struct lode_perf_entry *entry)
+{
+	const struct lode_perf_field *fields = event->tracepoint->fields;
+	uint32_t previous;
+
+	switch (event->use) {
+	case LODE_PERF_SWITCH:
+		previous = (uint32_t)raw_number(tail, fields[FIELD_PREV_PID]);
+		entry->value =
+			lode_perf_switch_value((uint32_t)raw_number(tail, fields[FIELD_NEXT_PID]),
+					       switch_state(raw_number(tail, fields[FIELD_PREV_STATE])));
+		if (entry->tid == UINT32_MAX)
+			entry->tid = previous; /* it is past its end, and has no number any more */
+		if (name_thread(decoder, tail, previous, fields[FIELD_PREV_COMM], entry->time) < 0)
+			return LODE_SYSTEM;
+		return name_thread(decoder, tail, (uint32_t)entry->value, fields[FIELD_NEXT_COMM],
+				   entry->time);
+	case LODE_PERF_WAKING:
+		entry->value = raw_number(tail, fields[FIELD_PID]);
+		return name_thread(decoder, tail, (uint32_t)entry->value, fields[FIELD_COMM], entry->time);
+	case LODE_PERF_SYSCALL:
+		entry->value = raw_number(tail, fields[FIELD_ID]);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* The event a sample belongs to; NULL when the header does not name it. */
+static const struct lode_perf_event *event_of(struct lode_perf_decoder *decoder, const unsigned char *record,
+					      size_t size)
+{
+	const struct lode_perf_facts *facts = decoder->facts;
+	uint16_t place = facts->events[0].layout.id;
+	uint64_t id;
+
+	if (facts->event_count == 1 || !facts->by_id)
+		return &facts->events[0];
+	if (!place || size < place + 8u)
+		return NULL;
+	id = perf_u64(record + place);
+	if (id == decoder->last_id && decoder->last_event)
+		return decoder->last_event;
+	decoder->last_event = lode_perf_facts_event(facts, id);
+	decoder->last_id = id;
+	return decoder->last_event;
+}
+
+static uint16_t cpu_of(const unsigned char *record, const struct lode_perf_layout *layout)
+{
+	uint32_t cpu = layout->cpu ? perf_u32(record + layout->cpu) : UINT32_MAX;
+
+	return cpu < LODE_NO_CPU ? (uint16_t)cpu : LODE_NO_CPU;
+}
+
+static void read_fixed(struct lode_perf_decoder *decoder, const unsigned char *record,
+		       const struct lode_perf_layout *layout, struct lode_perf_entry *entry)
+{
+	entry->pid = layout->tid ? perf_u32(record + layout->tid) : UINT32_MAX;
+	entry->tid = layout->tid ? perf_u32(record + layout->tid + 4) : UINT32_MAX;
+	entry->cpu = cpu_of(record, layout);
+	entry->value = layout->period ? perf_u64(record + layout->period) : 0;
+	if (layout->time)
+		decoder->time = perf_u64(record + layout->time);
+	else
+		decoder->counts.timeless++;
+	entry->time = decoder->time;
+}
+
+static int decode_sample(struct lode_perf_decoder *decoder, const unsigned char *record, size_t size)
+{
+	const struct lode_perf_event *event = event_of(decoder, record, size);
+	struct lode_perf_entry entry, *place;
+	struct tail tail = {0};
+
+	decoder->counts.samples++;
+	if (!event) {
+		decoder->counts.unknown_samples++;
+		return 0;
+	}
+	tail.at = record + event->layout.end;
+	tail.end = record + size;
+	if (size < event->layout.end || !read_tail(&tail, &event->attr, decoder->facts->arch)) {
+		decoder->counts.bad_samples++;
+		return 0;
+	}
+	if (event->use == LODE_PERF_SYSCALL_EXIT) {
+		decoder->counts.exits++;
+		return 0;
+	}
+	read_fixed(decoder, record, &event->layout, &entry);
+	entry.event = (uint16_t)(event - decoder->facts->events);
+	if (event->tracepoint && read_tracepoint(decoder, event, &tail, &entry) < 0)
+		return LODE_SYSTEM;
+	if (chain_of(decoder, record, event, &tail, &entry.chain) < 0)
+		return LODE_SYSTEM;
+	place = new_entry(decoder->batch);
+	if (!place)
+		return LODE_SYSTEM;
+	*place = entry;
+	return 0;
+}
+
+/* ---- threads and mappings ---- */
+
+/* A record without its trailer, and its time. */
+struct body {
+	const unsigned char *record;
+	size_t size;
+	uint64_t time;
+};
+
+/*
+ * The trailer says when. A recording without trailers has none of it: such a
+ * record is taken to be of the time of the record before it.
+ */
+static struct body body_of(struct lode_perf_decoder *decoder, const unsigned char *record, size_t size)
+{
+	struct body body = {record, size, decoder->time};
+	const struct lode_perf_event *event = decoder->facts->event_count ? &decoder->facts->events[0] : NULL;
+	const struct lode_perf_event *other = NULL;
+
+	if (!event || !event->layout.trailer ||
+	    size < sizeof(struct perf_event_header) + event->layout.trailer)
+		return body;
+	if (decoder->facts->event_count > 1 && event->layout.trailer_id)
+		other = lode_perf_facts_event(decoder->facts,
+					      perf_u64(record + size - event->layout.trailer_id));
+	if (other && size >= sizeof(struct perf_event_header) + other->layout.trailer)
+		event = other;
+	body.size -= event->layout.trailer;
+	if (event->layout.trailer_time)
+		body.time = perf_u64(record + size - event->layout.trailer_time);
+	return body;
+}
+
+/* The text from `at` to the end of the body; 0 when the body is too short to have one. */
+static int text_at(const struct body *body, size_t at, const char **text, size_t *length)
+{
+	if (body->size <= at)
+		return 0;
+	*text = (const char *)body->record + at;
+	*length = strnlen(*text, body->size - at);
+	return 1;
+}
+
+static int is_kernel_map(const struct lode_perf_task *task, uint16_t misc)
+{
+	unsigned mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	return task->pid == UINT32_MAX &&
+	       (mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_CPUMODE_UNKNOWN);
+}
+
+/* MMAP: 8 pid, 12 tid, 16 address, 24 length, 32 offset, 40 path; MMAP2 has 40 file, 64 rights, 72 path. */
+static int decode_map(struct lode_perf_decoder *decoder, const struct body *body, int second)
+{
+	const unsigned char *record = body->record;
+	struct lode_perf_task task = {.type = LODE_PERF_MAP};
+	uint16_t misc = perf_u16(record + 4);
+	const char *path;
+	size_t length;
+
+	if (!text_at(body, second ? 72 : 40, &path, &length)) {
+		decoder->counts.bad_records++;
+		return 0;
+	}
+	task.pid = perf_u32(record + 8);
+	task.tid = perf_u32(record + 12);
+	task.start = perf_u64(record + 16);
+	task.length = perf_u64(record + 24);
+	task.offset = perf_u64(record + 32);
+	if (second && misc & PERF_MISC_MMAP_BUILD_ID) {
+		task.build_id_size = record[40] < PERF_BUILD_ID_BYTES ? record[40] : PERF_BUILD_ID_BYTES;
+		memcpy(task.build_id, record + 44, PERF_BUILD_ID_BYTES);
+	}
+	if (is_kernel_map(&task, misc))
+		task.type = LODE_PERF_KERNEL_MAP;
+	return add_task(decoder, task, path, length, body->time);
+}
+
+/* COMM: 8 pid, 12 tid, 16 name. */
+static int decode_comm(struct lode_perf_decoder *decoder, const struct body *body)
+{
+	struct lode_perf_task task = {.type = LODE_PERF_COMM};
+	const char *name;
+	size_t length;
+
+	if (!text_at(body, 16, &name, &length)) {
+		decoder->counts.bad_records++;
+		return 0;
+	}
+	task.pid = perf_u32(body->record + 8);
+	task.tid = perf_u32(body->record + 12);
+	seen_name(decoder, task.tid);
+	return add_task(decoder, task, name, length, body->time);
+}
+
+/* FORK: 8 pid, 12 parent's pid, 16 tid, 20 parent's tid. */
+static int decode_fork(struct lode_perf_decoder *decoder, const struct body *body)
+{
+	struct lode_perf_task task = {.type = LODE_PERF_FORK};
+
+	if (body->size < 24) {
+		decoder->counts.bad_records++;
+		return 0;
+	}
+	task.pid = perf_u32(body->record + 8);
+	task.parent_pid = perf_u32(body->record + 12);
+	task.tid = perf_u32(body->record + 16);
+	task.parent_tid = perf_u32(body->record + 20);
+	task.share_space = !(perf_u16(body->record + 4) & PERF_MISC_FORK_SYNTHESIZED);
+	return add_task(decoder, task, "", 0, body->time);
+}
+
+/* KSYMBOL: 8 address, 16 length (u32), 20 type, 22 flags (1: gone), 24 name. */
+static int decode_ksymbol(struct lode_perf_decoder *decoder, const struct body *body)
+{
+	struct lode_perf_task task = {.type = LODE_PERF_KSYMBOL};
+	const char *name;
+	size_t length;
+
+	if (!text_at(body, 24, &name, &length)) {
+		decoder->counts.bad_records++;
+		return 0;
+	}
+	task.start = perf_u64(body->record + 8);
+	task.length = perf_u32(body->record + 16);
+	if (perf_u16(body->record + 22) & 1)
+		task.type = LODE_PERF_KSYMBOL_GONE;
+	return add_task(decoder, task, name, length, body->time);
+}
+
+/* A number at `at`, or 0 when the record ends before. */
+static uint64_t number_at(const struct body *body, size_t at)
+{
+	return body->size >= at + 8 ? perf_u64(body->record + at) : 0;
+}
+
+int lode_perf_decode(struct lode_perf_decoder *decoder, const unsigned char *record, size_t size)
+{
+	uint32_t type = perf_u32(record);
+	struct body body;
+
+	if (type == PERF_RECORD_SAMPLE)
+		return decoder->facts->event_count ? decode_sample(decoder, record, size) : 0;
+	body = body_of(decoder, record, size);
+	switch (type) {
+	case PERF_RECORD_MMAP:
+		return decode_map(decoder, &body, 0);
+	case PERF_RECORD_MMAP2:
+		return decode_map(decoder, &body, 1);
+	case PERF_RECORD_COMM:
+		return decode_comm(decoder, &body);
+	case PERF_RECORD_FORK:
+		return decode_fork(decoder, &body);
+	case PERF_RECORD_KSYMBOL:
+		return decode_ksymbol(decoder, &body);
+	case PERF_RECORD_LOST:
+		decoder->counts.lost += number_at(&body, 16);
+		return 0;
+	case PERF_RECORD_LOST_SAMPLES:
+		decoder->counts.lost_samples += number_at(&body, 8);
+		return 0;
+	case PERF_RECORD_THROTTLE:
+		decoder->counts.throttled++;
+		return 0;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		decoder->counts.switches++;
+		return 0;
+	case PERF_RECORD_AUX:
+	case PERF_RECORD_ITRACE_START:
+	case PERF_RECORD_AUX_OUTPUT_HW_ID:
+		decoder->counts.aux++;
+		return 0;
+	case PERF_CALLCHAIN_DEFERRED:
+		decoder->counts.deferred++;
+		return 0;
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_UNTHROTTLE:
+	case PERF_RECORD_READ:
+	case PERF_RECORD_BPF_EVENT:
+	case PERF_RECORD_CGROUP:
+	case PERF_RECORD_NAMESPACES:
+	case PERF_RECORD_TEXT_POKE:
+		return 0; /* nothing in them that stacks or waits need */
+	default:
+		decoder->counts.unknown++;
+		return 0;
+	}
+}

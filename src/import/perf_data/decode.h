@@ -1,0 +1,60 @@
+/*
+ * Decoder: from the bytes of one record to an entry of a batch. Call chains are
+ * interned here, so that their bytes are read once.
+ */
+#ifndef LODE_IMPORT_PERF_DATA_DECODE_H
+#define LODE_IMPORT_PERF_DATA_DECODE_H
+
+#include "import/perf_data/batch.h"
+#include "import/perf_data/facts.h"
+
+/* What was met on the way; goes to the notes at the end. */
+struct lode_perf_counts {
+	uint64_t samples;
+	uint64_t bad_samples;     /* shorter than their event says */
+	uint64_t unknown_samples; /* of no event in the header */
+	uint64_t bad_records;
+	uint64_t lost; /* records the kernel could not store */
+	uint64_t lost_samples;
+	uint64_t throttled;
+	uint64_t switches; /* context switches without a stack */
+	uint64_t exits;    /* of system calls */
+	uint64_t aux;      /* hardware traces */
+	uint64_t deferred; /* user stacks that came apart from their sample */
+	uint64_t timeless;
+	uint64_t unknown; /* records of unknown types */
+};
+
+struct lode_perf_decoder {
+	struct lode_perf_facts *facts;
+	struct lode_perf_batch *batch; /* being filled */
+	struct lode_perf_counts counts;
+	uint64_t time; /* of the last record that had one */
+	struct lode_arena chain_bytes;
+	struct lode_index chain_index;
+	struct lode_perf_chain *chains;
+	size_t chain_count;
+	size_t chain_capacity;
+	uint64_t last_id; /* the id looked up last, and its event */
+	const struct lode_perf_event *last_event;
+	uint64_t *scratch; /* room for the longest chain */
+	uint32_t *named;   /* threads that have a name already: tid at tid % LODE_PERF_NAMED_TIDS */
+};
+
+#define LODE_PERF_NAMED_TIDS 65536
+
+/* Addresses that fit into a record, and two more. */
+#define LODE_PERF_CHAIN_LIMIT 8192
+
+/* Returns 0 or LODE_SYSTEM. `facts` must outlive it. */
+int lode_perf_decoder_init(struct lode_perf_decoder *decoder, struct lode_perf_facts *facts);
+void lode_perf_decoder_release(struct lode_perf_decoder *decoder);
+/*
+ * Takes one record of the kernel (type below 64) of `size` bytes, header
+ * included, which are all there. What is damaged is counted. Returns 0 or LODE_SYSTEM.
+ */
+int lode_perf_decode(struct lode_perf_decoder *decoder, const unsigned char *record, size_t size);
+/* Tells the notes. */
+void lode_perf_counts_note(const struct lode_perf_counts *counts, struct lode_notes *notes);
+
+#endif

@@ -1,0 +1,388 @@
+/*
+ * Images: see images.h.
+ *
+ * An image is known by its path and build-id, so a library that a thousand
+ * processes map is one image, and each of its addresses is looked up once.
+ */
+#include "import/perf_data/images.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+static const char deleted[] = " (deleted)";
+
+/* ---- the table ---- */
+
+static uint64_t hash_image(const char *path, const char *build_id, uint64_t start)
+{
+	return lode_hash_bytes(path, strlen(path)) * 31 + lode_hash_bytes(build_id, strlen(build_id)) +
+	       start * 0x9e3779b97f4a7c15u;
+}
+
+static uint32_t add_image(struct lode_perf_images *images, const struct lode_perf_image *wanted)
+{
+	uint64_t hash = hash_image(wanted->path, wanted->build_id, wanted->start);
+	struct lode_perf_image image = *wanted;
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&images->index, hash, &probe)) != LODE_NONE) {
+		const struct lode_perf_image *item = &images->items[id];
+
+		if (item->kind == image.kind && item->start == image.start &&
+		    !strcmp(item->path, image.path) && !strcmp(item->build_id, image.build_id))
+			return id;
+	}
+	image.path = lode_arena_text(&images->arena, image.path, strlen(image.path));
+	image.build_id = lode_arena_text(&images->arena, image.build_id, strlen(image.build_id));
+	if (!image.path || !image.build_id || images->count >= LODE_NONE - 1 ||
+	    lode_grow(&images->items, &images->capacity, images->count + 1, sizeof(image)) < 0 ||
+	    lode_index_insert(&images->index, hash, (uint32_t)images->count) < 0)
+		return LODE_NONE;
+	images->items[images->count] = image;
+	return (uint32_t)images->count++;
+}
+
+static int add_fixed_images(struct lode_perf_images *images)
+{
+	static const struct lode_perf_image fixed[] = {
+		[LODE_PERF_IMAGE_UNKNOWN] = {.kind = LODE_PERF_UNKNOWN, .path = "", .build_id = ""},
+		[LODE_PERF_IMAGE_KERNEL] = {.kind = LODE_PERF_KERNEL, .path = "kernel", .build_id = ""},
+		[LODE_PERF_IMAGE_GUEST] = {.kind = LODE_PERF_GUEST, .path = "guest", .build_id = ""},
+	};
+
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
+		if (add_image(images, &fixed[i]) == LODE_NONE)
+			return LODE_SYSTEM;
+	return 0;
+}
+
+int lode_perf_images_init(struct lode_perf_images *images, const struct lode_perf_facts *facts,
+			  const struct lode_import_options *options, struct lode_error *error)
+{
+	struct lode_symbols_options symbols = {
+		.paths = options->symbol_paths,
+		.cache = options->cache,
+		.debuginfod = options->debuginfod,
+		.notes = options->notes,
+	};
+
+	memset(images, 0, sizeof(*images));
+	images->facts = facts;
+	images->options = options;
+	if (add_fixed_images(images) < 0)
+		return lode_fail_memory(error);
+	return options->no_symbols ? 0 : lode_symbolizer_create(&images->symbolizer, &symbols, error);
+}
+
+static void stop_prefetcher(struct lode_perf_images *images)
+{
+	if (!images->prefetching)
+		return;
+	atomic_store(&images->stop, 1);
+	pthread_join(images->prefetcher, NULL);
+	images->prefetching = 0;
+}
+
+void lode_perf_images_release(struct lode_perf_images *images)
+{
+	stop_prefetcher(images);
+	lode_symbolizer_destroy(images->symbolizer);
+	lode_free(images->prefetched);
+	lode_free(images->items);
+	lode_index_release(&images->index);
+	lode_arena_release(&images->arena);
+	memset(images, 0, sizeof(*images));
+}
+
+/* ---- what is mapped ---- */
+
+static int starts_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Memory without a file, where only a program that makes code as it runs has any. */
+static int is_anonymous(const char *path)
+{
+	return !*path || !strcmp(path, "//anon") || starts_with(path, "/dev/zero") ||
+	       starts_with(path, "/anon_hugepage") || starts_with(path, "[anon");
+}
+
+static uint32_t add_perf_map(struct lode_perf_images *images, uint32_t pid)
+{
+	struct lode_perf_image image = {.kind = LODE_PERF_PERF_MAP, .build_id = ""};
+	char path[40];
+	char digits[12];
+	size_t at = sizeof(digits);
+
+	digits[--at] = '\0';
+	do {
+		digits[--at] = (char)('0' + pid % 10);
+	} while (pid /= 10);
+	strcpy(path, "/tmp/perf-");
+	strcat(path, digits + at);
+	strcat(path, ".map");
+	image.path = path;
+	return add_image(images, &image);
+}
+
+uint32_t lode_perf_images_user(struct lode_perf_images *images, const char *path, const char *build_id,
+			       uint32_t pid)
+{
+	struct lode_perf_image image = {.kind = LODE_PERF_BINARY, .path = path, .build_id = build_id};
+
+	if (is_anonymous(path))
+		return add_perf_map(images, pid);
+	if (!*build_id)
+		image.build_id = lode_perf_facts_path_build_id(images->facts, path);
+	if (starts_with(path, "[vdso"))
+		image.kind = LODE_PERF_VDSO;
+	else if (*path == '[' || starts_with(path, "/SYSV"))
+		image.kind = LODE_PERF_NAMED;
+	return add_image(images, &image);
+}
+
+/* The kernel is mapped as `[kernel.kallsyms]_text`: the address of _text stands in place of the file offset.
+ */
+static int is_kernel_itself(const char *path)
+{
+	return starts_with(path, "[kernel") || starts_with(path, "[guest.kernel") ||
+	       strstr(path, "vmlinux") != NULL;
+}
+
+uint32_t lode_perf_images_kernel(struct lode_perf_images *images, const char *path, const char *build_id,
+				 uint64_t start, uint64_t offset)
+{
+	struct lode_perf_image image = {
+		.kind = LODE_PERF_KERNEL_MODULE, .path = path, .build_id = build_id, .start = start};
+
+	if (!is_kernel_itself(path))
+		return add_image(images, &image);
+	if (strstr(path, "_stext"))
+		images->reference_name = "_stext";
+	else if (strstr(path, "_text"))
+		images->reference_name = "_text";
+	if (images->reference_name)
+		images->reference = offset;
+	if (!*images->items[LODE_PERF_IMAGE_KERNEL].build_id && *build_id) {
+		const char *copy = lode_arena_text(&images->arena, build_id, strlen(build_id));
+
+		if (!copy)
+			return LODE_NONE;
+		images->items[LODE_PERF_IMAGE_KERNEL].build_id = copy;
+	}
+	return LODE_PERF_IMAGE_KERNEL;
+}
+
+uint32_t lode_perf_images_kernel_code(struct lode_perf_images *images, const char *name, uint64_t start)
+{
+	struct lode_perf_image image = {
+		.kind = LODE_PERF_KERNEL_CODE, .path = name, .build_id = "", .start = start};
+
+	return add_image(images, &image);
+}
+
+/* ---- symbols ---- */
+
+/* The file of a path that was deleted is another one by now, unless a build-id can tell. */
+static struct lode_image *open_binary(struct lode_perf_images *images, const char *path, const char *build_id)
+{
+	size_t length = strlen(path), suffix = strlen(deleted);
+	struct lode_image *image;
+	char *plain;
+
+	if (!*build_id || length <= suffix || strcmp(path + length - suffix, deleted) != 0)
+		return lode_symbolizer_binary(images->symbolizer, path, build_id);
+	plain = lode_strndup(path, length - suffix);
+	image = plain ? lode_symbolizer_binary(images->symbolizer, plain, build_id) : NULL;
+	lode_free(plain);
+	return image;
+}
+
+static const char *kernel_build_id(const struct lode_perf_images *images)
+{
+	const char *build_id = images->items[LODE_PERF_IMAGE_KERNEL].build_id;
+
+	for (size_t i = 0; !*build_id && i < images->facts->build_id_count; i++)
+		if (images->facts->build_ids[i].kernel && is_kernel_itself(images->facts->build_ids[i].path))
+			build_id = images->facts->build_ids[i].build_id;
+	return build_id;
+}
+
+static struct lode_image *open_kernel(struct lode_perf_images *images)
+{
+	return lode_symbolizer_kernel(images->symbolizer, kernel_build_id(images), NULL,
+				      images->reference_name ? images->reference_name : "_text",
+				      images->reference);
+}
+
+static void *prefetch(void *argument)
+{
+	struct lode_perf_images *images = argument;
+
+	for (size_t i = 0; i < images->prefetched_count && !atomic_load(&images->stop); i++)
+		lode_image_load(images->prefetched[i]);
+	return NULL;
+}
+
+static void add_prefetched(struct lode_perf_images *images, struct lode_image *image)
+{
+	if (image)
+		images->prefetched[images->prefetched_count++] = image;
+}
+
+/* Failing here costs only time: what is not loaded now is loaded when it is needed. */
+void lode_perf_images_prefetch(struct lode_perf_images *images)
+{
+	const struct lode_perf_facts *facts = images->facts;
+
+	if (!images->symbolizer || images->options->jobs == 1 || images->prefetched)
+		return;
+	images->prefetched = lode_calloc(facts->build_id_count + 1, sizeof(*images->prefetched));
+	if (!images->prefetched)
+		return;
+	if (images->reference_name)
+		add_prefetched(images, open_kernel(images));
+	for (size_t i = 0; i < facts->build_id_count; i++) {
+		const struct lode_perf_build_id *entry = &facts->build_ids[i];
+
+		if (!entry->kernel && *entry->path == '/')
+			add_prefetched(images, open_binary(images, entry->path, entry->build_id));
+	}
+	if (images->prefetched_count)
+		images->prefetching = pthread_create(&images->prefetcher, NULL, prefetch, images) == 0;
+}
+
+static struct lode_image *open_image(struct lode_perf_images *images, const struct lode_perf_image *image)
+{
+	switch (image->kind) {
+	case LODE_PERF_KERNEL:
+	case LODE_PERF_KERNEL_MODULE:
+		return open_kernel(images);
+	case LODE_PERF_BINARY:
+		return open_binary(images, image->path, image->build_id);
+	case LODE_PERF_VDSO:
+		return lode_symbolizer_vdso(images->symbolizer, image->build_id);
+	case LODE_PERF_PERF_MAP:
+		return lode_symbolizer_perf_map(images->symbolizer, image->path);
+	default:
+		return NULL;
+	}
+}
+
+static int has_symbols(enum lode_perf_image_kind kind)
+{
+	return kind != LODE_PERF_UNKNOWN && kind != LODE_PERF_KERNEL_CODE && kind != LODE_PERF_GUEST &&
+	       kind != LODE_PERF_NAMED;
+}
+
+int lode_perf_images_settle(struct lode_perf_images *images)
+{
+	stop_prefetcher(images);
+	for (size_t i = 0; images->symbolizer && i < images->count; i++) {
+		struct lode_perf_image *image = &images->items[i];
+
+		if (!image->used)
+			continue;
+		image->symbols = open_image(images, image);
+		if (!image->symbols && has_symbols(image->kind))
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+uint64_t lode_perf_image_address(const struct lode_perf_image *image, uint64_t address)
+{
+	if (image->symbols && lode_perf_image_by_offset(image))
+		return lode_image_address(image->symbols, address);
+	return address;
+}
+
+/* ---- modules ---- */
+
+/* `nf_tables` from `[nf_tables]` and from `/lib/modules/…/nf_tables.ko.xz`. */
+static void kernel_module_name(const char *path, const char **name, size_t *length)
+{
+	const char *slash = strrchr(path, '/');
+	const char *end;
+
+	*name = slash ? slash + 1 : path;
+	if (**name == '[') {
+		*name += 1;
+		*length = strcspn(*name, "]");
+		return;
+	}
+	end = strstr(*name, ".ko");
+	*length = end ? (size_t)(end - *name) : strlen(*name);
+}
+
+static void binary_name(const char *path, const char **name, size_t *length)
+{
+	const char *slash;
+	size_t whole = strlen(path), suffix = strlen(deleted);
+
+	if (whole > suffix && !strcmp(path + whole - suffix, deleted))
+		whole -= suffix;
+	slash = memrchr(path, '/', whole);
+	*name = slash ? slash + 1 : path;
+	*length = whole - (size_t)(*name - path);
+}
+
+static enum lode_kind kind_of(const struct lode_perf_image *image, const char *name, size_t length)
+{
+	switch (image->kind) {
+	case LODE_PERF_KERNEL:
+	case LODE_PERF_KERNEL_MODULE:
+	case LODE_PERF_KERNEL_CODE:
+	case LODE_PERF_GUEST:
+		return LODE_KIND_KERNEL;
+	case LODE_PERF_PERF_MAP:
+		return LODE_KIND_JIT;
+	case LODE_PERF_VDSO:
+		return LODE_KIND_LIBRARY;
+	default:
+		return memmem(name, length, ".so", 3) ? LODE_KIND_LIBRARY : LODE_KIND_USER;
+	}
+}
+
+static void name_of(const struct lode_perf_image *image, const char *symbol_module, const char **name,
+		    size_t *length)
+{
+	*name = image->path;
+	if (symbol_module)
+		*name = symbol_module;
+	else if (image->kind == LODE_PERF_KERNEL_CODE)
+		*name = starts_with(image->path, "bpf_") ? "bpf" : "kernel";
+	*length = strlen(*name);
+	if (symbol_module)
+		return;
+	if (image->kind == LODE_PERF_KERNEL_MODULE)
+		kernel_module_name(image->path, name, length);
+	else if (image->kind == LODE_PERF_BINARY || image->kind == LODE_PERF_PERF_MAP)
+		binary_name(image->path, name, length);
+}
+
+uint32_t lode_perf_image_module(const struct lode_perf_image *image, const char *symbol_module,
+				struct lode_frames *frames)
+{
+	struct lode_module *module;
+	const char *name;
+	size_t length;
+	uint32_t id;
+
+	if (image->kind == LODE_PERF_UNKNOWN)
+		return 0;
+	name_of(image, symbol_module, &name, &length);
+	id = lode_frames_module(frames, name, length);
+	if (id == LODE_NONE)
+		return LODE_NONE;
+	module = &frames->modules[id];
+	module->kind = (uint8_t)kind_of(image, name, length);
+	if (image->kind != LODE_PERF_BINARY || module->path)
+		return id;
+	module->path = lode_strings_add(&frames->strings, image->path, strlen(image->path));
+	module->build_id = lode_strings_add(&frames->strings, image->build_id, strlen(image->build_id));
+	return module->path == LODE_NONE || module->build_id == LODE_NONE ? LODE_NONE : id;
+}

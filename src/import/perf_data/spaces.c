@@ -1,0 +1,260 @@
+/*
+ * Address spaces: see spaces.h.
+ *
+ * The tree is a treap: sorted by start, a heap by random priority, so that it is
+ * balanced whatever a stranger maps. Mappings of a tree never overlap. All work
+ * is done by two operations: split a tree at an address (a mapping across it is
+ * cut in two) and join two trees that lie side by side. Mapping a range is:
+ * split before it, split behind it, drop what is between, join with the new one.
+ *
+ * A node whose owner is the space's may be changed in place; any other may be in
+ * the tree of another process and is copied first. A fork gives new owners to
+ * both sides, which makes all nodes so far shared for good.
+ */
+#include "import/perf_data/spaces.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+struct lode_perf_node {
+	struct lode_perf_mapping mapping;
+	uint32_t priority;
+	uint32_t left;
+	uint32_t right;
+	uint32_t owner;
+};
+
+int lode_perf_spaces_init(struct lode_perf_spaces *spaces)
+{
+	memset(spaces, 0, sizeof(*spaces));
+	spaces->random = 0x2545f4914f6cdd1d;
+	spaces->count = 1;
+	return lode_grow(&spaces->nodes, &spaces->capacity, 1, sizeof(*spaces->nodes));
+}
+
+void lode_perf_spaces_release(struct lode_perf_spaces *spaces)
+{
+	lode_free(spaces->nodes);
+	memset(spaces, 0, sizeof(*spaces));
+}
+
+static uint32_t random_priority(struct lode_perf_spaces *spaces)
+{
+	spaces->random ^= spaces->random << 13;
+	spaces->random ^= spaces->random >> 7;
+	spaces->random ^= spaces->random << 17;
+	return (uint32_t)(spaces->random >> 16);
+}
+
+/* A node to fill; 0 when memory has run out. May move all nodes. */
+static uint32_t new_node(struct lode_perf_spaces *spaces)
+{
+	uint32_t node = spaces->free;
+
+	if (node) {
+		spaces->free = spaces->nodes[node].left;
+	} else {
+		if (lode_grow(&spaces->nodes, &spaces->capacity, spaces->count + 1, sizeof(*spaces->nodes)) <
+		    0)
+			return 0;
+		node = (uint32_t)spaces->count++;
+	}
+	spaces->live++;
+	return node;
+}
+
+static void free_node(struct lode_perf_spaces *spaces, uint32_t node)
+{
+	spaces->nodes[node].left = spaces->free;
+	spaces->free = node;
+	spaces->live--;
+}
+
+/* `node` itself where it is the owner's, else a copy of it that is; 0 when memory has run out. */
+static uint32_t own(struct lode_perf_spaces *spaces, uint32_t node, uint32_t owner)
+{
+	uint32_t copy;
+
+	if (spaces->nodes[node].owner == owner)
+		return node;
+	copy = new_node(spaces);
+	if (!copy)
+		return 0;
+	spaces->nodes[copy] = spaces->nodes[node];
+	spaces->nodes[copy].owner = owner;
+	return copy;
+}
+
+/* Gives back the nodes of a tree that nobody else can have. */
+static void drop(struct lode_perf_spaces *spaces, uint32_t node, uint32_t owner)
+{
+	uint32_t left, right;
+
+	/* A node of another owner has no node of this one below it. */
+	if (!node || spaces->nodes[node].owner != owner)
+		return;
+	left = spaces->nodes[node].left;
+	right = spaces->nodes[node].right;
+	free_node(spaces, node);
+	drop(spaces, left, owner);
+	drop(spaces, right, owner);
+}
+
+/* Joins two trees, all of `left` before all of `right`. Returns 0 or LODE_SYSTEM. */
+static int join(struct lode_perf_spaces *spaces, uint32_t left, uint32_t right, uint32_t owner,
+		uint32_t *root)
+{
+	uint32_t node, below;
+	int code;
+
+	if (!left || !right) {
+		*root = left ? left : right;
+		return 0;
+	}
+	if (spaces->nodes[left].priority >= spaces->nodes[right].priority) {
+		node = own(spaces, left, owner);
+		code = node ? join(spaces, spaces->nodes[node].right, right, owner, &below) : LODE_SYSTEM;
+		if (code == 0)
+			spaces->nodes[node].right = below;
+	} else {
+		node = own(spaces, right, owner);
+		code = node ? join(spaces, left, spaces->nodes[node].left, owner, &below) : LODE_SYSTEM;
+		if (code == 0)
+			spaces->nodes[node].left = below;
+	}
+	*root = node;
+	return code;
+}
+
+/* Cuts the mapping of `node`, which is the owner's, at `address`; the upper part becomes a tree of its own.
+ */
+static int cut(struct lode_perf_spaces *spaces, uint32_t node, uint64_t address, uint32_t owner,
+	       uint32_t *upper)
+{
+	uint32_t part = new_node(spaces);
+	struct lode_perf_node *lower;
+
+	if (!part)
+		return LODE_SYSTEM;
+	lower = &spaces->nodes[node];
+	spaces->nodes[part] = *lower;
+	spaces->nodes[part].owner = owner;
+	spaces->nodes[part].priority = random_priority(spaces);
+	spaces->nodes[part].left = spaces->nodes[part].right = 0;
+	spaces->nodes[part].mapping.offset += address - lower->mapping.start;
+	spaces->nodes[part].mapping.start = address;
+	lower->mapping.end = address;
+	*upper = part;
+	return 0;
+}
+
+/* Parts a tree into what lies below `address` and the rest. Returns 0 or LODE_SYSTEM. */
+static int split(struct lode_perf_spaces *spaces, uint32_t root, uint64_t address, uint32_t owner,
+		 uint32_t *left, uint32_t *right)
+{
+	uint32_t node, below, upper;
+	int code;
+
+	*left = *right = 0;
+	if (!root)
+		return 0;
+	node = own(spaces, root, owner);
+	if (!node)
+		return LODE_SYSTEM;
+	if (spaces->nodes[node].mapping.start >= address) {
+		*right = node;
+		code = split(spaces, spaces->nodes[node].left, address, owner, left, &below);
+		spaces->nodes[node].left = below;
+		return code;
+	}
+	*left = node;
+	code = split(spaces, spaces->nodes[node].right, address, owner, &below, right);
+	spaces->nodes[node].right = below;
+	if (code < 0 || spaces->nodes[node].mapping.end <= address)
+		return code;
+	if (cut(spaces, node, address, owner, &upper) < 0)
+		return LODE_SYSTEM;
+	return join(spaces, upper, *right, owner, right);
+}
+
+struct lode_perf_space lode_perf_space_empty(struct lode_perf_spaces *spaces)
+{
+	return (struct lode_perf_space){0, ++spaces->owners, 0};
+}
+
+void lode_perf_space_clear(struct lode_perf_spaces *spaces, struct lode_perf_space *space)
+{
+	drop(spaces, space->root, space->owner);
+	space->root = 0;
+	space->version = 0;
+}
+
+struct lode_perf_space lode_perf_space_fork(struct lode_perf_spaces *spaces, struct lode_perf_space *parent)
+{
+	struct lode_perf_space child = *parent;
+
+	parent->owner = ++spaces->owners;
+	child.owner = ++spaces->owners;
+	return child;
+}
+
+/* Replaces what lies in [start, end) by `middle`, a tree or 0. */
+static int replace(struct lode_perf_spaces *spaces, struct lode_perf_space *space, uint64_t start,
+		   uint64_t end, uint32_t middle)
+{
+	uint32_t left, rest, gone, right;
+
+	if (split(spaces, space->root, start, space->owner, &left, &rest) < 0 ||
+	    split(spaces, rest, end, space->owner, &gone, &right) < 0)
+		return LODE_SYSTEM;
+	drop(spaces, gone, space->owner);
+	if (join(spaces, left, middle, space->owner, &left) < 0)
+		return LODE_SYSTEM;
+	space->version = ++spaces->versions;
+	return join(spaces, left, right, space->owner, &space->root);
+}
+
+int lode_perf_space_map(struct lode_perf_spaces *spaces, struct lode_perf_space *space,
+			const struct lode_perf_mapping *mapping)
+{
+	uint32_t node;
+
+	if (mapping->end <= mapping->start)
+		return 0;
+	if (spaces->live >= LODE_PERF_MAPPINGS_LIMIT) {
+		spaces->dropped++;
+		return 0;
+	}
+	node = new_node(spaces);
+	if (!node)
+		return LODE_SYSTEM;
+	spaces->nodes[node] = (struct lode_perf_node){*mapping, random_priority(spaces), 0, 0, space->owner};
+	return replace(spaces, space, mapping->start, mapping->end, node);
+}
+
+int lode_perf_space_unmap(struct lode_perf_spaces *spaces, struct lode_perf_space *space, uint64_t start,
+			  uint64_t end)
+{
+	if (end <= start || !space->root)
+		return 0;
+	return replace(spaces, space, start, end, 0);
+}
+
+const struct lode_perf_mapping *lode_perf_space_find(const struct lode_perf_spaces *spaces,
+						     const struct lode_perf_space *space, uint64_t address)
+{
+	uint32_t node = space->root;
+
+	while (node) {
+		const struct lode_perf_mapping *mapping = &spaces->nodes[node].mapping;
+
+		if (address < mapping->start)
+			node = spaces->nodes[node].left;
+		else if (address >= mapping->end)
+			node = spaces->nodes[node].right;
+		else
+			return mapping;
+	}
+	return NULL;
+}

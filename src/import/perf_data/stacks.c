@@ -1,0 +1,283 @@
+/*
+ * Stacks: see stacks.h. Here the replay's half: from chains to locations.
+ *
+ * A chain is leaf first and falls into segments, each behind a marker that says
+ * whose addresses follow: the kernel's, then the user's. Read from its end it is
+ * root first. Samples of one program follow each other with little change near
+ * the root: a stack begins where its chain leaves that of the sample before it,
+ * and the calls above are not resolved and not stored again.
+ *
+ * On aarch64 the caller of a leaf function is in no frame record: only the link
+ * register knows it. perf records that register, and whether it holds the
+ * caller depends on the place of the leaf in its function, which only unwind
+ * information tells. So a call for it is put above the leaf, marked as optional,
+ * and translate.c decides when the symbols are there.
+ */
+#include "import/perf_data/stacks.h"
+
+int lode_perf_stacks_init(struct lode_perf_stacks *stacks, struct lode_perf_images *images,
+			  struct lode_perf_spaces *spaces)
+{
+	memset(stacks, 0, sizeof(*stacks));
+	stacks->images = images;
+	stacks->spaces = spaces;
+	stacks->kernel = lode_perf_space_empty(spaces);
+	if (lode_grow(&stacks->items, &stacks->capacity, 1, sizeof(*stacks->items)) < 0)
+		return LODE_SYSTEM;
+	memset(&stacks->items[stacks->count++], 0, sizeof(*stacks->items));
+	return 0;
+}
+
+void lode_perf_stacks_release(struct lode_perf_stacks *stacks)
+{
+	lode_free(stacks->chains);
+	lode_free(stacks->items);
+	lode_index_release(&stacks->index);
+	lode_free(stacks->calls);
+	lode_free(stacks->addresses);
+	lode_free(stacks->location_images);
+	lode_index_release(&stacks->location_index);
+	for (size_t i = 0; i < LODE_PERF_PATHS; i++)
+		lode_free(stacks->paths[i].calls);
+	memset(stacks, 0, sizeof(*stacks));
+}
+
+int lode_perf_stacks_add_chains(struct lode_perf_stacks *stacks, const struct lode_perf_chain *chains,
+				size_t count)
+{
+	if (!count)
+		return 0;
+	if (lode_grow(&stacks->chains, &stacks->chain_capacity, stacks->chain_count + count,
+		      sizeof(*chains)) < 0)
+		return LODE_SYSTEM;
+	memcpy(stacks->chains + stacks->chain_count, chains, count * sizeof(*chains));
+	stacks->chain_count += count;
+	return 0;
+}
+
+/* ---- locations ---- */
+
+static uint32_t add_location(struct lode_perf_stacks *stacks, uint32_t image, uint64_t address)
+{
+	uint64_t hash = lode_hash_pair((uint32_t)(address >> 32) ^ image * 0x85ebca6bu, (uint32_t)address);
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&stacks->location_index, hash, &probe)) != LODE_NONE)
+		if (stacks->addresses[id] == address && stacks->location_images[id] == image)
+			return id;
+	if (stacks->location_count >= LODE_PERF_OPTIONAL - 1 ||
+	    lode_grow(&stacks->addresses, &stacks->address_capacity, stacks->location_count + 1,
+		      sizeof(uint64_t)) < 0 ||
+	    lode_grow(&stacks->location_images, &stacks->location_capacity, stacks->location_count + 1,
+		      sizeof(uint32_t)) < 0 ||
+	    lode_index_insert(&stacks->location_index, hash, (uint32_t)stacks->location_count) < 0)
+		return LODE_NONE;
+	stacks->images->items[image].used = 1;
+	stacks->addresses[stacks->location_count] = address;
+	stacks->location_images[stacks->location_count] = image;
+	return (uint32_t)stacks->location_count++;
+}
+
+static uint32_t user_location(struct lode_perf_stacks *stacks, const struct lode_perf_space *space,
+			      uint64_t address)
+{
+	const struct lode_perf_mapping *mapping = lode_perf_space_find(stacks->spaces, space, address);
+
+	if (!mapping)
+		return add_location(stacks, LODE_PERF_IMAGE_UNKNOWN, address);
+	if (lode_perf_image_by_offset(&stacks->images->items[mapping->image]))
+		return add_location(stacks, mapping->image, address - mapping->start + mapping->offset);
+	return add_location(stacks, mapping->image, address);
+}
+
+static uint32_t kernel_location(struct lode_perf_stacks *stacks, uint64_t address)
+{
+	const struct lode_perf_mapping *mapping =
+		lode_perf_space_find(stacks->spaces, &stacks->kernel, address);
+
+	return add_location(stacks, mapping ? mapping->image : LODE_PERF_IMAGE_KERNEL, address);
+}
+
+/* A segment's marker; a chain that begins without one tells by its addresses. */
+static uint32_t location(struct lode_perf_stacks *stacks, const struct lode_perf_space *space,
+			 uint64_t marker, uint64_t address)
+{
+	switch (marker) {
+	case (uint64_t)PERF_CONTEXT_USER:
+		return user_location(stacks, space, address);
+	case (uint64_t)PERF_CONTEXT_KERNEL:
+		return kernel_location(stacks, address);
+	case 0:
+		return address >> 63 ? kernel_location(stacks, address)
+				     : user_location(stacks, space, address);
+	default:
+		return add_location(stacks, LODE_PERF_IMAGE_GUEST, address);
+	}
+}
+
+/* ---- chains ---- */
+
+/* One chain on its way. */
+struct walk {
+	const struct lode_perf_chain *chain;
+	const struct lode_perf_space *space;
+	struct lode_perf_stack *stack;
+};
+
+/* Adds a call; there is room for it. LODE_NONE is passed on as LODE_SYSTEM. */
+static int add_call(struct lode_perf_stacks *stacks, uint32_t where, uint32_t mark)
+{
+	if (where == LODE_NONE)
+		return LODE_SYSTEM;
+	stacks->calls[stacks->call_count++] = where | mark;
+	return 0;
+}
+
+/*
+ * The link register points behind the call, so the byte before it is looked up.
+ * It says nothing new where the frame record above the leaf has it as well.
+ */
+static int add_link(struct lode_perf_stacks *stacks, const struct walk *walk, size_t start, size_t end)
+{
+	const struct lode_perf_chain *chain = walk->chain;
+
+	if (!chain->has_link || end - start < 2 || !chain->link || chain->link == chain->ips[start + 1])
+		return 0;
+	return add_call(stacks, user_location(stacks, walk->space, chain->link - 1), LODE_PERF_OPTIONAL);
+}
+
+/* Where the segment that ends before `end` starts. */
+static size_t segment_start(const struct lode_perf_chain *chain, size_t end)
+{
+	while (end && chain->ips[end - 1] < PERF_FIRST_MARKER)
+		end--;
+	return end;
+}
+
+static int resolve_segment(struct lode_perf_stacks *stacks, const struct walk *walk, size_t start, size_t end)
+{
+	const uint64_t *ips = walk->chain->ips;
+	uint64_t marker = start ? ips[start - 1] : 0;
+	int code = 0;
+
+	for (size_t i = end; i > start && code == 0; i--) {
+		if (i == start + 1 && marker == (uint64_t)PERF_CONTEXT_USER)
+			code = add_link(stacks, walk, start, end);
+		if (code == 0)
+			code = add_call(stacks, location(stacks, walk->space, marker, ips[i - 1]), 0);
+	}
+	return code;
+}
+
+/* How many calls from the root on, of `callers`, the chain shares with the path. */
+static size_t shared_calls(const struct lode_perf_stacks *stacks, const struct walk *walk,
+			   const struct lode_perf_path *path, size_t callers)
+{
+	const struct lode_perf_chain *chain = walk->chain, *known = &stacks->chains[path->chain];
+	const uint64_t *root = chain->ips + chain->count - 1, *known_root = known->ips + known->count - 1;
+	size_t limit = callers < path->count ? callers : path->count, shared = 0;
+
+	if (path->version != walk->space->version)
+		return 0;
+	while (shared < limit && *(root - shared) == *(known_root - shared))
+		shared++;
+	return shared;
+}
+
+/*
+ * The outermost segment, when it is the user's: goes on where it leaves the path
+ * of the chain before it. Only callers are shared: a leaf may have an optional
+ * call above it.
+ */
+static int resolve_user(struct lode_perf_stacks *stacks, const struct walk *walk, size_t start)
+{
+	const struct lode_perf_chain *chain = walk->chain;
+	struct lode_perf_path *path = &stacks->paths[walk->space->version % LODE_PERF_PATHS];
+	size_t callers = chain->count - start > 1 ? chain->count - start - 1 : 0;
+	size_t shared = shared_calls(stacks, walk, path, callers);
+
+	if (lode_grow(&path->calls, &path->capacity, callers, sizeof(*path->calls)) < 0)
+		return LODE_SYSTEM;
+	walk->stack->parent = shared ? path->calls[shared - 1] + 1 : 0;
+	path->count = 0; /* until all of it is there */
+	for (size_t i = shared; i < callers; i++) {
+		path->calls[i] = (uint32_t)stacks->call_count;
+		if (add_call(stacks, user_location(stacks, walk->space, chain->ips[chain->count - 1 - i]),
+			     0) < 0)
+			return LODE_SYSTEM;
+	}
+	path->version = walk->space->version;
+	path->chain = (uint32_t)(chain - stacks->chains);
+	path->count = callers;
+	if (start == chain->count)
+		return 0;
+	if (add_link(stacks, walk, start, chain->count) < 0)
+		return LODE_SYSTEM;
+	return add_call(stacks, user_location(stacks, walk->space, chain->ips[start]), 0);
+}
+
+static int resolve(struct lode_perf_stacks *stacks, const struct walk *walk)
+{
+	const struct lode_perf_chain *chain = walk->chain;
+	size_t end = chain->count;
+
+	while (end) {
+		size_t start = segment_start(chain, end);
+		uint64_t marker = start ? chain->ips[start - 1] : 0;
+		int code = 0;
+
+		if (marker == (uint64_t)PERF_CONTEXT_USER && end == chain->count)
+			code = resolve_user(stacks, walk, start);
+		else if (marker != PERF_DEFERRED_USER) /* behind which stands no address */
+			code = resolve_segment(stacks, walk, start, end);
+		if (code < 0)
+			return code;
+		end = start ? start - 1 : 0;
+	}
+	return 0;
+}
+
+/* ---- stacks ---- */
+
+static uint32_t add_stack(struct lode_perf_stacks *stacks, const struct lode_perf_space *space,
+			  struct lode_perf_stack stack, uint64_t hash)
+{
+	const struct lode_perf_chain *chain = &stacks->chains[stack.chain];
+	struct walk walk = {chain, space, &stack};
+
+	/* A call for each address, and one for the link register in place of a marker. */
+	if (stacks->call_count + chain->count + 1 >= LODE_NONE || stacks->count >= LODE_NONE - 1 ||
+	    lode_grow(&stacks->calls, &stacks->call_capacity, stacks->call_count + chain->count + 1,
+		      sizeof(*stacks->calls)) < 0)
+		return LODE_NONE;
+	stack.start = (uint32_t)stacks->call_count;
+	if (resolve(stacks, &walk) < 0)
+		return LODE_NONE;
+	stack.count = (uint32_t)stacks->call_count - stack.start;
+	if (lode_grow(&stacks->items, &stacks->capacity, stacks->count + 1, sizeof(stack)) < 0 ||
+	    lode_index_insert(&stacks->index, hash, (uint32_t)stacks->count) < 0)
+		return LODE_NONE;
+	stacks->items[stacks->count] = stack;
+	return (uint32_t)stacks->count++;
+}
+
+uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode_perf_space *space,
+			      uint32_t chain)
+{
+	struct lode_perf_stack stack = {.kernel_version = stacks->kernel.version, .chain = chain};
+	uint64_t hash;
+	size_t probe = 0;
+	uint32_t id;
+
+	stack.version = stacks->chains[chain].kernel_only ? 0 : space->version;
+	hash = lode_hash_pair(stack.version ^ stack.kernel_version * 0x85ebca6bu, chain);
+	while ((id = lode_index_next(&stacks->index, hash, &probe)) != LODE_NONE) {
+		const struct lode_perf_stack *known = &stacks->items[id];
+
+		if (known->chain == chain && known->version == stack.version &&
+		    known->kernel_version == stack.kernel_version)
+			return id;
+	}
+	return add_stack(stacks, space, stack, hash);
+}

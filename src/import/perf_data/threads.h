@@ -1,0 +1,56 @@
+/*
+ * Threads and processes of a recording, as of now in the replay. Numbers are the
+ * replay's own: a thread gets into the stream only when something is told of it,
+ * and its process may be learnt after its first mention.
+ */
+#ifndef LODE_IMPORT_PERF_DATA_THREADS_H
+#define LODE_IMPORT_PERF_DATA_THREADS_H
+
+#include "base/index.h"
+#include "import/perf_data/spaces.h"
+
+struct lode_perf_thread {
+	uint32_t pid; /* UINT32_MAX: unknown */
+	uint32_t tid;
+	uint32_t process; /* number; LODE_NONE while its pid is unknown */
+	uint32_t name;    /* text of the replay; 0: unknown */
+	uint32_t used;    /* some event tells of it */
+};
+
+struct lode_perf_process {
+	uint32_t pid;
+	struct lode_perf_space space;
+};
+
+/* The thread that has a tid at present. */
+struct lode_perf_tid {
+	uint32_t tid;
+	uint32_t thread;
+};
+
+struct lode_perf_threads {
+	struct lode_perf_spaces *spaces;
+	struct lode_perf_thread *items;
+	size_t count;
+	size_t capacity;
+	struct lode_index index; /* (pid, tid) */
+	struct lode_perf_tid *tids;
+	size_t tid_count;
+	size_t tid_capacity;
+	struct lode_index tid_index;
+	struct lode_perf_process *processes;
+	size_t process_count;
+	size_t process_capacity;
+	struct lode_index process_index;
+	uint32_t last; /* the thread asked for last; LODE_NONE: none */
+};
+
+void lode_perf_threads_init(struct lode_perf_threads *threads, struct lode_perf_spaces *spaces);
+void lode_perf_threads_release(struct lode_perf_threads *threads);
+/* All return a number, or LODE_NONE when memory has run out; what is not there is added. */
+uint32_t lode_perf_threads_get(struct lode_perf_threads *threads, uint32_t pid, uint32_t tid);
+/* The thread that has this tid at present. */
+uint32_t lode_perf_threads_tid(struct lode_perf_threads *threads, uint32_t tid);
+uint32_t lode_perf_threads_process(struct lode_perf_threads *threads, uint32_t pid);
+
+#endif

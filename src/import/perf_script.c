@@ -1,0 +1,691 @@
+/*
+ * The text that `perf script` prints: a header line a sample, then its frames,
+ * leaf first, then an empty line.
+ *
+ *	cpu-clock, task-clock	run; the period is the cost in nanoseconds
+ *	cycles			run; the text does not tell how long one sample
+ *				stands for, so the median distance between
+ *				neighbours of one thread on one CPU is taken
+ *	sched_switch and	joined into waits by import/sched.h, after sorting:
+ *	sched_waking/_wakeup	the text may be out of order
+ *	sys_enter_NAME		call NAME; raw_syscalls: syscall_NUMBER
+ *	sys_exit…		counted only
+ *	anything else		call, named by the event
+ *
+ * By default the text has tids and no pids. Threads that only the scheduler's
+ * events name are looked up by tid at the end, when all pids are known.
+ */
+#include "import/frame_memo.h"
+#include "import/module_name.h"
+#include "import/perf_script_line.h"
+#include "import/reading.h"
+#include "import/sched.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum what {
+	NOTHING,
+	SAMPLE,    /* a run whose cost the period tells */
+	ESTIMATED, /* a run whose cost must be estimated */
+	CALL,
+	SWITCH,
+	WAKING,
+};
+
+/* A scheduler event, kept until all are there. */
+struct sched_record {
+	uint64_t t;
+	uint64_t ordinal; /* in the file */
+	enum what what;
+	enum lode_switch_state state;
+	uint16_t cpu;
+	uint32_t thread; /* of the header: the waker */
+	uint32_t previous; /* tids */
+	uint32_t next;     /* or the thread that is woken */
+	uint32_t comm;     /* name of `next` */
+	uint32_t stack;
+};
+
+struct reader {
+	struct lode_input *input;
+	const struct lode_import_options *options;
+	struct lode_error *error;
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	struct lode_frame_memo memo;
+
+	/* The sample under way. */
+	enum what what;
+	int in_sample; /* frames that follow belong to a header, wanted or not */
+	struct lode_event event;
+	struct sched_record record;
+	uint32_t *frames; /* leaf first */
+	size_t frame_count;
+	size_t frame_capacity;
+	size_t inlined;   /* frames at the end whose module the next line tells */
+	int cut;
+
+	struct sched_record *records;
+	size_t record_count;
+	size_t record_capacity;
+	size_t *estimated; /* numbers of run events */
+	size_t estimated_count;
+	size_t estimated_capacity;
+	uint64_t samples;
+	uint64_t last_t;
+
+	struct lode_tally exits;
+	struct lode_tally side_records;
+	struct lode_tally unknown_lines;
+	struct lode_tally unknown_sched;
+	struct lode_tally cut_stacks;
+};
+
+static int fail_memory(struct reader *reader)
+{
+	return lode_fail_memory(reader->error);
+}
+
+/* ---- frames ---- */
+
+static uint32_t new_frame(struct reader *reader, const struct lode_script_frame *frame)
+{
+	struct lode_frames *frames = &reader->dictionary.frames;
+	uint32_t module = 0;
+	char address[20];
+
+	if (!frame->inlined)
+		module = lode_module_from_file(frames, frame->dso.text, frame->dso.length);
+	if (module == LODE_NONE)
+		return LODE_NONE;
+	if (frame->symbol.length)
+		return lode_frames_add(frames, module, frame->symbol.text, frame->symbol.length);
+	snprintf(address, sizeof(address), "0x%.*s", (int)frame->address.length, frame->address.text);
+	return lode_frames_add(frames, module, address, strlen(address));
+}
+
+static uint32_t frame_of(struct reader *reader, const struct lode_script_frame *frame)
+{
+	uint64_t hash = lode_hash_bytes(frame->key.text, frame->key.length);
+	uint32_t id = lode_frame_memo_find(&reader->memo, frame->key.text, frame->key.length, hash);
+
+	if (id != LODE_NONE)
+		return id;
+	id = new_frame(reader, frame);
+	if (id == LODE_NONE ||
+	    lode_frame_memo_add(&reader->memo, frame->key.text, frame->key.length, hash, id) < 0)
+		return LODE_NONE;
+	return id;
+}
+
+/* perf says `(inlined)` in place of the module; it is that of the function it was inlined into, which follows. */
+static int settle_inlined(struct reader *reader, uint32_t module)
+{
+	struct lode_frames *frames = &reader->dictionary.frames;
+
+	for (size_t i = reader->frame_count - reader->inlined; i < reader->frame_count; i++) {
+		uint32_t id = lode_frames_pair(frames, module, frames->items[reader->frames[i]].function);
+
+		if (id == LODE_NONE)
+			return fail_memory(reader);
+		reader->frames[i] = id;
+	}
+	reader->inlined = 0;
+	return 0;
+}
+
+static int add_frame(struct reader *reader, const struct lode_script_frame *frame)
+{
+	uint32_t id;
+
+	if (reader->frame_count == LODE_STACK_DEPTH_LIMIT) {
+		reader->cut = 1;
+		return 0;
+	}
+	id = frame_of(reader, frame);
+	if (id == LODE_NONE)
+		return fail_memory(reader);
+	if (!frame->inlined && reader->inlined &&
+	    settle_inlined(reader, reader->dictionary.frames.items[id].module) < 0)
+		return LODE_SYSTEM;
+	if (lode_grow(&reader->frames, &reader->frame_capacity, reader->frame_count + 1,
+		      sizeof(*reader->frames)) < 0)
+		return fail_memory(reader);
+	reader->frames[reader->frame_count++] = id;
+	reader->inlined += (size_t)frame->inlined;
+	return 0;
+}
+
+/* ---- samples ---- */
+
+static int is(struct lode_script_span span, const char *text)
+{
+	return span.length == strlen(text) && memcmp(span.text, text, span.length) == 0;
+}
+
+static int starts(struct lode_script_span span, const char *text)
+{
+	return span.length >= strlen(text) && memcmp(span.text, text, strlen(text)) == 0;
+}
+
+/* The event without its modifiers (`:u`) and parameters (`/freq=999/`). */
+static struct lode_script_span base_of(struct lode_script_span event)
+{
+	size_t length = 0;
+
+	while (length < event.length && event.text[length] != ':' && event.text[length] != '/')
+		length++;
+	return (struct lode_script_span){ event.text, length };
+}
+
+static int is_tracepoint(struct lode_script_span event)
+{
+	const char *colon = memchr(event.text, ':', event.length);
+
+	if (!colon)
+		return 0;
+	for (const char *at = colon + 1; at < event.text + event.length; at++)
+		if (!strchr("ukhGHpPSDIeWb", *at))
+			return 1;
+	return 0;
+}
+
+static int counts_cycles(struct lode_script_span event)
+{
+	struct lode_script_span base = base_of(event);
+
+	return is(base, "cycles") || is(base, "cpu-cycles") || memmem(event.text, event.length, "/cycles", 7) ||
+	       memmem(event.text, event.length, "/cpu-cycles", 11);
+}
+
+static enum what classify(const struct lode_script_header *header)
+{
+	struct lode_script_span event = header->event, base = base_of(event);
+
+	if (is(event, "sched:sched_switch"))
+		return SWITCH;
+	if (is(event, "sched:sched_waking") || is(event, "sched:sched_wakeup") || is(event, "sched:sched_wakeup_new"))
+		return WAKING;
+	if (is(base, "cpu-clock") || is(base, "task-clock"))
+		return header->has_period ? SAMPLE : ESTIMATED;
+	if (!event.length || (!is_tracepoint(event) && counts_cycles(event)))
+		return ESTIMATED;
+	return CALL;
+}
+
+/* What a call event is called; LODE_NONE when memory has run out. */
+static uint32_t call_name(struct reader *reader, const struct lode_script_header *header)
+{
+	struct lode_strings *strings = &reader->dictionary.frames.strings;
+	struct lode_script_span name = header->event, number;
+	char text[32];
+
+	if (starts(name, "syscalls:sys_enter_"))
+		return lode_strings_add(strings, name.text + 19, name.length - 19);
+	if (!is(name, "raw_syscalls:sys_enter") || !starts(header->trace, "NR "))
+		return lode_strings_add(strings, name.text, name.length);
+	number = (struct lode_script_span){ header->trace.text + 3, 0 };
+	while (number.length < 20 && number.length < header->trace.length - 3 &&
+	       number.text[number.length] >= '0' && number.text[number.length] <= '9')
+		number.length++;
+	snprintf(text, sizeof(text), "syscall_%.*s", (int)number.length, number.text);
+	return lode_strings_add(strings, text, strlen(text));
+}
+
+/* perf calls a thread whose name it does not know `:TID`. */
+static int is_no_name(const struct lode_script_header *header)
+{
+	uint64_t number;
+
+	return !header->comm.length ||
+	       (header->comm.text[0] == ':' &&
+		lode_script_number((struct lode_script_span){ header->comm.text + 1, header->comm.length - 1 },
+				   UINT64_MAX, &number));
+}
+
+static uint32_t thread_of(struct reader *reader, const struct lode_script_header *header)
+{
+	uint32_t thread = lode_stream_thread(&reader->stream, header->pid, header->tid);
+	uint32_t name;
+
+	if (thread == LODE_NONE || is_no_name(header))
+		return thread;
+	name = lode_strings_add(&reader->dictionary.frames.strings, header->comm.text, header->comm.length);
+	if (name == LODE_NONE)
+		return LODE_NONE;
+	reader->stream.threads[thread].name = name;
+	return thread;
+}
+
+static enum lode_switch_state state_of(struct lode_script_span state)
+{
+	if (state.length && state.text[0] == 'R')
+		return LODE_SWITCH_PREEMPTED;
+	if (state.length && strchr("XZx", state.text[0]))
+		return LODE_SWITCH_DEAD;
+	return LODE_SWITCH_BLOCKED;
+}
+
+static int begin_sched(struct reader *reader, const struct lode_script_header *header)
+{
+	struct sched_record record = {
+		.t = header->t,
+		.ordinal = reader->record_count,
+		.what = reader->what,
+		.cpu = header->cpu,
+		.thread = header->tid ? reader->event.thread : LODE_NONE,
+	};
+	struct lode_script_span comm = { "", 0 };
+	struct lode_script_switch change;
+	int understood;
+
+	if (reader->what == SWITCH) {
+		understood = lode_script_switch_read(header->trace, &change);
+		if (understood) {
+			record.previous = change.previous;
+			record.next = change.next;
+			record.state = state_of(change.state);
+			comm = change.next_comm;
+		}
+	} else {
+		understood = lode_script_waking_read(header->trace, &record.next, &comm);
+	}
+	if (!understood) {
+		lode_tally_add(&reader->unknown_sched, reader->input, header->trace.text, header->trace.length);
+		reader->what = NOTHING;
+		return 0;
+	}
+	record.comm = lode_strings_add(&reader->dictionary.frames.strings, comm.text, comm.length);
+	reader->record = record;
+	return record.comm == LODE_NONE ? fail_memory(reader) : 0;
+}
+
+/* Without call chains the one address stands in the header, behind the event. */
+static int begin_plain(struct reader *reader, const struct lode_script_header *header)
+{
+	struct lode_script_frame frame;
+
+	reader->event.cost = reader->what == SAMPLE ? header->period : 0;
+	if (reader->what == CALL) {
+		reader->event.name = call_name(reader, header);
+		if (reader->event.name == LODE_NONE)
+			return fail_memory(reader);
+	}
+	if (header->trace.length && !is_tracepoint(header->event) &&
+	    lode_script_frame_read(header->trace.text, header->trace.length, &frame))
+		return add_frame(reader, &frame);
+	return 0;
+}
+
+static int begin_sample(struct reader *reader, const struct lode_script_header *header)
+{
+	reader->in_sample = 1;
+	reader->what = NOTHING;
+	reader->frame_count = reader->inlined = 0;
+	reader->cut = 0;
+	if (starts(header->event, "PERF_RECORD_") || starts(header->trace, "PERF_RECORD_")) {
+		lode_tally_add(&reader->side_records, reader->input, NULL, 0);
+		return 0;
+	}
+	reader->samples++;
+	reader->last_t = header->t > reader->last_t ? header->t : reader->last_t;
+	if (starts(header->event, "syscalls:sys_exit_") || is(header->event, "raw_syscalls:sys_exit")) {
+		lode_tally_add(&reader->exits, reader->input, NULL, 0);
+		return 0;
+	}
+	reader->what = classify(header);
+	reader->event = (struct lode_event){
+		.t = header->t,
+		.thread = thread_of(reader, header),
+		.waker = LODE_NONE,
+		.cpu = header->cpu,
+	};
+	if (reader->event.thread == LODE_NONE)
+		return fail_memory(reader);
+	if (reader->what == SWITCH || reader->what == WAKING)
+		return begin_sched(reader, header);
+	return begin_plain(reader, header);
+}
+
+/* The frames came leaf first. */
+static uint32_t stack_of(struct reader *reader)
+{
+	uint32_t node = 0;
+
+	for (size_t i = reader->frame_count; i-- > 0;)
+		node = lode_stack_tree_child(&reader->dictionary.tree, node, reader->frames[i]);
+	return node;
+}
+
+static int keep_record(struct reader *reader, uint32_t stack)
+{
+	reader->record.stack = stack;
+	if (lode_grow(&reader->records, &reader->record_capacity, reader->record_count + 1,
+		      sizeof(*reader->records)) < 0)
+		return fail_memory(reader);
+	reader->records[reader->record_count++] = reader->record;
+	return 0;
+}
+
+static int keep_event(struct reader *reader, uint32_t stack)
+{
+	enum lode_event_type type = reader->what == CALL ? LODE_CALL : LODE_RUN;
+
+	if (reader->what == ESTIMATED) {
+		if (lode_grow(&reader->estimated, &reader->estimated_capacity, reader->estimated_count + 1,
+			      sizeof(*reader->estimated)) < 0)
+			return fail_memory(reader);
+		reader->estimated[reader->estimated_count++] = reader->stream.events[LODE_RUN].count;
+	}
+	reader->event.stack = stack;
+	return lode_stream_add_event(&reader->stream, type, &reader->event) < 0 ? fail_memory(reader) : 0;
+}
+
+static int end_sample(struct reader *reader)
+{
+	uint32_t stack;
+	int code;
+
+	reader->in_sample = 0;
+	if (reader->what == NOTHING)
+		return 0;
+	stack = stack_of(reader);
+	if (stack == LODE_NONE)
+		return fail_memory(reader);
+	if (reader->cut)
+		lode_tally_add(&reader->cut_stacks, reader->input, NULL, 0);
+	if (reader->what == SWITCH || reader->what == WAKING)
+		code = keep_record(reader, stack);
+	else
+		code = keep_event(reader, stack);
+	reader->what = NOTHING;
+	return code;
+}
+
+/* ---- lines ---- */
+
+static int is_empty(const char *line, size_t length)
+{
+	while (length && (line[length - 1] == ' ' || line[length - 1] == '\t'))
+		length--;
+	return !length;
+}
+
+/* Frames begin with a tab; where tabs became blanks, they are what is no header. */
+static int read_line(struct reader *reader, const char *line, size_t length)
+{
+	struct lode_script_header header;
+	struct lode_script_frame frame;
+	int code;
+
+	if (is_empty(line, length))
+		return end_sample(reader);
+	if (line[0] == '#')
+		return 0;
+	if (!(reader->in_sample && line[0] == '\t') && lode_script_header_read(line, length, &header)) {
+		code = end_sample(reader);
+		return code < 0 ? code : begin_sample(reader, &header);
+	}
+	if (reader->in_sample && lode_script_frame_read(line, length, &frame))
+		return reader->what == NOTHING ? 0 : add_frame(reader, &frame);
+	lode_tally_add(&reader->unknown_lines, reader->input, line, length);
+	return 0;
+}
+
+static int read_lines(struct reader *reader)
+{
+	size_t since = 0, length;
+	const char *line;
+	int got;
+
+	while ((got = lode_input_line(reader->input, LODE_LINE_LIMIT, &line, &length, reader->error)) > 0) {
+		int code = read_line(reader, line, length);
+
+		since += length + 1;
+		if (code == 0 && since >= 1u << 20) {
+			code = lode_reading_progress(reader->input, reader->options, reader->error);
+			since = 0;
+		}
+		if (code < 0)
+			return code;
+	}
+	return got < 0 ? got : end_sample(reader);
+}
+
+/* ---- the end: waits ---- */
+
+static int compare_records(const void *left, const void *right)
+{
+	const struct sched_record *a = left, *b = right;
+
+	if (a->t != b->t)
+		return a->t < b->t ? -1 : 1;
+	return (a->ordinal > b->ordinal) - (a->ordinal < b->ordinal);
+}
+
+static void sort_records(struct reader *reader)
+{
+	for (size_t i = 1; i < reader->record_count; i++) {
+		if (reader->records[i].t < reader->records[i - 1].t) {
+			qsort(reader->records, reader->record_count, sizeof(*reader->records), compare_records);
+			return;
+		}
+	}
+}
+
+/* The thread with this tid, named if it has no name yet; the idle thread is none. */
+static int find_thread(struct reader *reader, uint32_t tid, uint32_t comm, uint32_t *thread)
+{
+	*thread = LODE_NONE;
+	if (!tid)
+		return 0;
+	*thread = lode_stream_tid(&reader->stream, tid);
+	if (*thread == LODE_NONE)
+		return LODE_SYSTEM;
+	if (!reader->stream.threads[*thread].name)
+		reader->stream.threads[*thread].name = comm;
+	return 0;
+}
+
+static int feed(struct reader *reader, struct lode_sched *sched, const struct sched_record *record)
+{
+	uint32_t previous, next;
+
+	if (find_thread(reader, record->next, record->comm, &next) < 0)
+		return LODE_SYSTEM;
+	if (record->what == WAKING)
+		return next == LODE_NONE ? 0
+					 : lode_sched_waking(sched, record->t, record->thread, record->stack, next);
+	if (find_thread(reader, record->previous, 0, &previous) < 0)
+		return LODE_SYSTEM;
+	return lode_sched_switch(sched, record->t, record->cpu, previous, record->state, record->stack, next);
+}
+
+static int join_waits(struct reader *reader)
+{
+	struct lode_sched *sched;
+	int code = 0;
+
+	if (!reader->record_count)
+		return 0;
+	sched = lode_sched_create(&reader->stream, reader->options->notes);
+	if (!sched)
+		return fail_memory(reader);
+	sort_records(reader);
+	for (size_t i = 0; i < reader->record_count && code == 0; i++)
+		code = feed(reader, sched, &reader->records[i]);
+	if (code == 0)
+		code = lode_sched_finish(sched, reader->last_t);
+	lode_sched_destroy(sched);
+	return code < 0 ? fail_memory(reader) : 0;
+}
+
+/* ---- the end: costs ---- */
+
+struct moment {
+	uint32_t thread;
+	uint16_t cpu;
+	uint64_t t;
+};
+
+static int compare_moments(const void *left, const void *right)
+{
+	const struct moment *a = left, *b = right;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	if (a->cpu != b->cpu)
+		return a->cpu < b->cpu ? -1 : 1;
+	return (a->t > b->t) - (a->t < b->t);
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* The median distance between neighbours of one thread on one CPU; 0 when there are none. Sorts the moments. */
+static uint64_t median_distance(struct moment *moments, size_t count, uint64_t *distances)
+{
+	size_t found = 0;
+
+	qsort(moments, count, sizeof(*moments), compare_moments);
+	for (size_t i = 1; i < count; i++)
+		if (moments[i].thread == moments[i - 1].thread && moments[i].cpu == moments[i - 1].cpu &&
+		    moments[i].t > moments[i - 1].t)
+			distances[found++] = moments[i].t - moments[i - 1].t;
+	if (!found)
+		return 0;
+	qsort(distances, found, sizeof(*distances), compare_numbers);
+	return distances[(found - 1) / 2];
+}
+
+static int estimate_costs(struct reader *reader)
+{
+	struct lode_events *runs = &reader->stream.events[LODE_RUN];
+	size_t count = reader->estimated_count;
+	struct moment *moments = count ? lode_calloc(count, sizeof(*moments)) : NULL;
+	uint64_t *distances = count ? lode_calloc(count, sizeof(*distances)) : NULL;
+	uint64_t cost = 0;
+	char example[400];
+
+	for (size_t i = 0; moments && distances && i < count; i++) {
+		size_t run = reader->estimated[i];
+
+		moments[i] = (struct moment){ runs->thread[run], runs->cpu[run], runs->t[run] };
+	}
+	if (moments && distances)
+		cost = median_distance(moments, count, distances);
+	for (size_t i = 0; i < count; i++)
+		runs->cost[reader->estimated[i]] = cost;
+	lode_free(moments);
+	lode_free(distances);
+	if (count && (!moments || !distances))
+		return fail_memory(reader);
+	snprintf(example, sizeof(example), "%.300s: %llu ns each", lode_input_name(reader->input),
+		 (unsigned long long)cost);
+	lode_notes_add(reader->options->notes, count,
+		       "samples whose cost is estimated from the distance between neighbours", example);
+	return 0;
+}
+
+/* ---- the importer ---- */
+
+static void tell_notes(const struct reader *reader)
+{
+	const struct lode_import_options *options = reader->options;
+
+	lode_tally_tell(&reader->exits, options, "system call exits");
+	lode_tally_tell(&reader->side_records, options, "records that are no samples");
+	lode_tally_tell(&reader->unknown_lines, options, "lines that are not understood");
+	lode_tally_tell(&reader->unknown_sched, options, "scheduler events that are not understood");
+	lode_tally_tell(&reader->cut_stacks, options, "stacks deeper than 16384 frames, cut at the root");
+}
+
+static int finish(struct reader *reader, const struct lode_import_sink *sink)
+{
+	int code;
+
+	if (!reader->samples)
+		return lode_fail(reader->error, LODE_BAD_INPUT,
+				 "%s: no sample was found in it; print it with `perf script`, with times",
+				 lode_input_name(reader->input));
+	code = estimate_costs(reader);
+	if (code == 0)
+		code = join_waits(reader);
+	if (code < 0)
+		return code;
+	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
+}
+
+static int read_perf_script(struct lode_input *input, const struct lode_import_options *options,
+			    const struct lode_import_sink *sink, struct lode_error *error)
+{
+	struct reader reader = { .input = input, .options = options, .error = error };
+	int code;
+
+	if (lode_dictionary_init(&reader.dictionary) < 0)
+		return lode_fail_memory(error);
+	lode_stream_init(&reader.stream, &reader.dictionary);
+	code = read_lines(&reader);
+	if (code == 0)
+		code = finish(&reader, sink);
+	tell_notes(&reader);
+	lode_free(reader.frames);
+	lode_free(reader.records);
+	lode_free(reader.estimated);
+	lode_frame_memo_release(&reader.memo);
+	lode_stream_release(&reader.stream);
+	lode_dictionary_release(&reader.dictionary);
+	return code;
+}
+
+/* ---- the sniffer ---- */
+
+static int judge_header(const struct lode_script_header *header, const char *next, size_t length)
+{
+	struct lode_script_frame frame;
+
+	if (length && next[0] == '\t' && lode_script_frame_read(next, length, &frame))
+		return 90;
+	if (starts(header->event, "PERF_RECORD_") || starts(header->trace, "PERF_RECORD_"))
+		return 80;
+	return header->event.length ? 75 : 25;
+}
+
+/* The first line that is no comment must be a header; a frame behind it makes it sure. */
+static int sniff_perf_script(const unsigned char *bytes, size_t size, const char *name)
+{
+	const char *at = (const char *)bytes, *end = at + size;
+
+	(void)name;
+	if (memchr(bytes, '\0', size))
+		return 0;
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		const char *next = newline ? newline + 1 : end, *next_end;
+		struct lode_script_header header;
+
+		newline = newline ? newline : end;
+		if (*at == '#' || is_empty(at, (size_t)(newline - at))) {
+			at = next;
+			continue;
+		}
+		if (!lode_script_header_read(at, (size_t)(newline - at), &header))
+			return 0;
+		next_end = next < end ? memchr(next, '\n', (size_t)(end - next)) : NULL;
+		return judge_header(&header, next, (size_t)((next_end ? next_end : end) - next));
+	}
+	return 0;
+}
+
+const struct lode_importer lode_importer_perf_script = {
+	.name = "perf-script",
+	.description = "the text that perf script prints",
+	.sniff = sniff_perf_script,
+	.read = read_perf_script,
+};

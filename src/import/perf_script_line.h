@@ -1,0 +1,59 @@
+/*
+ * The lines of `perf script`: taken apart, not interpreted. Nothing is copied:
+ * all spans point into the line.
+ */
+#ifndef LODE_IMPORT_PERF_SCRIPT_LINE_H
+#define LODE_IMPORT_PERF_SCRIPT_LINE_H
+
+#include "trace/stream.h"
+
+struct lode_script_span {
+	const char *text;
+	size_t length;
+};
+
+/* `comm pid/tid [cpu] time: period event: trace`; comm, pid, cpu, period and event may be missing. */
+struct lode_script_header {
+	struct lode_script_span comm;
+	uint32_t pid; /* LODE_NO_PID: not told */
+	uint32_t tid;
+	uint16_t cpu; /* LODE_NO_CPU: not told */
+	uint64_t t;
+	int has_period;
+	uint64_t period;
+	struct lode_script_span event; /* empty: not told */
+	struct lode_script_span trace; /* what the event says */
+};
+
+/* Whether the line is the header of a sample; then takes it apart. */
+int lode_script_header_read(const char *line, size_t length, struct lode_script_header *header);
+
+/* `address symbol+0xoffset (dso)`; the offset is left out of the symbol. */
+struct lode_script_frame {
+	struct lode_script_span address; /* hexadecimal digits */
+	struct lode_script_span symbol;  /* empty: not told */
+	struct lode_script_span dso;     /* empty: not told */
+	int inlined;
+	struct lode_script_span key;     /* what tells this frame from others: with the address only if it matters */
+};
+
+/* Whether the line is a frame; then takes it apart. */
+int lode_script_frame_read(const char *line, size_t length, struct lode_script_frame *frame);
+
+/* What sched_switch says. */
+struct lode_script_switch {
+	uint32_t previous; /* tids */
+	uint32_t next;
+	struct lode_script_span state; /* "S", "R+", … */
+	struct lode_script_span next_comm;
+};
+
+/* Both understand the fields (`prev_pid=12`) and the short form (`comm:12 [120] S ==> …`). */
+int lode_script_switch_read(struct lode_script_span trace, struct lode_script_switch *result);
+/* The thread that sched_waking or sched_wakeup is about. */
+int lode_script_waking_read(struct lode_script_span trace, uint32_t *target, struct lode_script_span *comm);
+
+/* Digits and nothing else, at most `most`. */
+int lode_script_number(struct lode_script_span span, uint64_t most, uint64_t *number);
+
+#endif

@@ -1,0 +1,958 @@
+/*
+ * pprof (profile.proto, usually in gzip).
+ *
+ * The reader is our own because the libraries build the whole message as
+ * objects: protobuf-c needs 68 times the message's size in memory. Here the
+ * message stays where it is, in a mapping. A first pass notes where strings,
+ * mappings, functions and locations stand, a second one turns each sample into
+ * an event; a location is taken apart into frames when it is first met.
+ *
+ * A sample has several values; the one taken is a time if there is one, else a
+ * count times the period. Times of contention become waits. The format has no
+ * time a sample: events tile a line of time, as with folded stacks, from the
+ * start of the profile on. Labels have no place in an event and are counted.
+ */
+#include "import/module_name.h"
+#include "import/protobuf.h"
+#include "import/reading.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Field numbers of profile.proto. */
+enum profile_field {
+	SAMPLE_TYPE = 1,
+	SAMPLE = 2,
+	MAPPING = 3,
+	LOCATION = 4,
+	FUNCTION = 5,
+	STRING = 6,
+	DROP_FRAMES = 7,
+	KEEP_FRAMES = 8,
+	TIME = 9,
+	DURATION = 10,
+	PERIOD_TYPE = 11,
+	PERIOD = 12,
+	COMMENT = 13,
+	DEFAULT_TYPE = 14,
+	DOC_URL = 15,
+};
+
+/* A mapping, function or location: where its field stands, and what became of it when it was first used. */
+struct entry {
+	uint64_t id;
+	uint64_t at;
+	uint32_t first; /* module; function's string; first of its frames. LODE_NONE: not used yet */
+	uint32_t count; /* location: number of frames in `frames`, root first. Mapping: its number in `ranges` */
+};
+
+/* Which addresses a mapping covers and where they are in its file. */
+struct range {
+	uint64_t start;
+	uint64_t limit;
+	uint64_t offset;
+};
+
+/* A stack with a location called from it: the node that this makes. */
+struct step {
+	uint32_t parent;
+	uint32_t location;
+	uint32_t node;
+};
+
+struct table {
+	struct entry *items;
+	size_t count;
+	size_t capacity;
+	struct lode_index index;
+};
+
+struct value_type {
+	uint64_t type; /* strings */
+	uint64_t unit;
+};
+
+struct reader {
+	struct lode_input *input;
+	const struct lode_import_options *options;
+	struct lode_error *error;
+	const unsigned char *bytes; /* the whole message */
+	size_t size;
+
+	uint64_t *strings; /* where the field of each one stands */
+	size_t string_count;
+	size_t string_capacity;
+	struct value_type *types;
+	size_t type_count;
+	size_t type_capacity;
+	uint64_t *comments;
+	size_t comment_count;
+	size_t comment_capacity;
+	struct table mappings;
+	struct table functions;
+	struct table locations;
+	uint64_t time;
+	uint64_t duration;
+	struct value_type period_type;
+	uint64_t period;
+	uint64_t default_type;
+
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	uint32_t *frames; /* of all locations that were met */
+	size_t frame_count;
+	size_t frame_capacity;
+	struct range *ranges;
+	size_t range_count;
+	size_t range_capacity;
+	struct step *steps;
+	size_t step_count;
+	size_t step_capacity;
+	struct lode_index step_index;
+	uint64_t *stack; /* locations of a sample, leaf first */
+	size_t stack_count;
+	size_t stack_capacity;
+
+	size_t value;   /* which of a sample's values is taken */
+	double scale;   /* nanoseconds of one */
+	int is_wait;
+	uint64_t t;     /* where the next event begins */
+	uint64_t labels;
+	uint64_t label_key;
+	uint64_t negative;
+	uint64_t cut;
+};
+
+static int fail_memory(struct reader *reader)
+{
+	return lode_fail_memory(reader->error);
+}
+
+/* `at` is the place of the trouble in the message. */
+static int fail_damaged(struct reader *reader, uint64_t at, const char *what)
+{
+	return lode_fail(reader->error, LODE_BAD_INPUT, "%s:byte %llu: %s; the profile is damaged",
+			 lode_input_name(reader->input), (unsigned long long)at, what);
+}
+
+static uint64_t place_of(const struct reader *reader, const struct lode_cursor *cursor)
+{
+	return (uint64_t)(cursor->next - reader->bytes);
+}
+
+/* The message of the field that stands at `at`, which was read before. */
+static struct lode_cursor message_at(const struct reader *reader, uint64_t at)
+{
+	struct lode_cursor cursor = lode_cursor(reader->bytes + at, (size_t)(reader->size - at));
+	struct lode_protobuf_field field = { .bytes = lode_cursor(reader->bytes, 0) };
+
+	lode_protobuf_next(&cursor, &field);
+	return field.bytes;
+}
+
+/* ---- tables ---- */
+
+static uint64_t hash_id(uint64_t id)
+{
+	return lode_hash_pair((uint32_t)(id >> 32), (uint32_t)id);
+}
+
+static struct entry *find(const struct table *table, uint64_t id)
+{
+	size_t probe = 0;
+	uint32_t place;
+
+	while ((place = lode_index_next(&table->index, hash_id(id), &probe)) != LODE_NONE)
+		if (table->items[place].id == id)
+			return &table->items[place];
+	return NULL;
+}
+
+static int add_entry(struct reader *reader, struct table *table, uint64_t id, uint64_t at)
+{
+	if (!id || find(table, id))
+		return fail_damaged(reader, at, id ? "an id is there twice" : "an id is missing");
+	if (table->count >= LODE_NONE - 1 ||
+	    lode_grow(&table->items, &table->capacity, table->count + 1, sizeof(*table->items)) < 0 ||
+	    lode_index_insert(&table->index, hash_id(id), (uint32_t)table->count) < 0)
+		return fail_memory(reader);
+	table->items[table->count++] = (struct entry){ .id = id, .at = at, .first = LODE_NONE };
+	return 0;
+}
+
+static void release_table(struct table *table)
+{
+	lode_free(table->items);
+	lode_index_release(&table->index);
+}
+
+/* ---- strings ---- */
+
+/* A text in the message. */
+struct string {
+	const char *text;
+	size_t length;
+};
+
+static int is(struct string string, const char *text)
+{
+	return string.length == strlen(text) && memcmp(string.text, text, string.length) == 0;
+}
+
+/* Number `number` of the string table. Returns 0, or LODE_BAD_INPUT when there is none. */
+static int get_string(struct reader *reader, uint64_t number, struct string *string)
+{
+	struct lode_cursor text;
+
+	*string = (struct string){ "", 0 };
+	if (number == 0)
+		return 0;
+	if (number >= reader->string_count)
+		return lode_fail(reader->error, LODE_BAD_INPUT,
+				 "%s: string %llu is used and there are %zu; the profile is damaged",
+				 lode_input_name(reader->input), (unsigned long long)number, reader->string_count);
+	text = message_at(reader, reader->strings[number]);
+	*string = (struct string){ (const char *)text.next, lode_cursor_left(&text) };
+	return 0;
+}
+
+/* ---- first pass: where everything is ---- */
+
+static int append(struct reader *reader, uint64_t **items, size_t *count, size_t *capacity, uint64_t item)
+{
+	if (lode_grow(items, capacity, *count + 1, sizeof(**items)) < 0)
+		return fail_memory(reader);
+	(*items)[(*count)++] = item;
+	return 0;
+}
+
+/* The number in field `number` of a message; the last one counts. */
+static int read_number(struct reader *reader, struct lode_cursor message, uint32_t number, uint64_t *value)
+{
+	struct lode_protobuf_field field;
+
+	*value = 0;
+	while (lode_protobuf_next(&message, &field))
+		if (field.number == number && field.wire != LODE_WIRE_BYTES)
+			*value = field.value;
+	return message.failed ? fail_damaged(reader, place_of(reader, &message), "a message does not end well") : 0;
+}
+
+static int read_value_type(struct reader *reader, struct lode_cursor message, struct value_type *type)
+{
+	int code = read_number(reader, message, 1, &type->type);
+
+	return code < 0 ? code : read_number(reader, message, 2, &type->unit);
+}
+
+static int note_type(struct reader *reader, struct lode_cursor message)
+{
+	if (lode_grow(&reader->types, &reader->type_capacity, reader->type_count + 1, sizeof(*reader->types)) < 0)
+		return fail_memory(reader);
+	return read_value_type(reader, message, &reader->types[reader->type_count++]);
+}
+
+static int note_entry(struct reader *reader, struct table *table, struct lode_cursor message, uint64_t at)
+{
+	uint64_t id;
+	int code = read_number(reader, message, 1, &id); /* `id` is field 1 of all three */
+
+	return code < 0 ? code : add_entry(reader, table, id, at);
+}
+
+static int note_comments(struct reader *reader, struct lode_protobuf_field *field)
+{
+	uint64_t number;
+	int more = 1, code = 0;
+
+	while (code == 0 && lode_protobuf_number(field, &more, &number))
+		code = append(reader, &reader->comments, &reader->comment_count, &reader->comment_capacity, number);
+	return code;
+}
+
+static int note_message(struct reader *reader, struct lode_protobuf_field *field, uint64_t at)
+{
+	switch (field->number) {
+	case SAMPLE_TYPE:
+		return note_type(reader, field->bytes);
+	case MAPPING:
+		return note_entry(reader, &reader->mappings, field->bytes, at);
+	case LOCATION:
+		return note_entry(reader, &reader->locations, field->bytes, at);
+	case FUNCTION:
+		return note_entry(reader, &reader->functions, field->bytes, at);
+	case STRING:
+		return append(reader, &reader->strings, &reader->string_count, &reader->string_capacity, at);
+	case PERIOD_TYPE:
+		return read_value_type(reader, field->bytes, &reader->period_type);
+	case COMMENT:
+		return note_comments(reader, field);
+	default:
+		return 0;
+	}
+}
+
+static int note_number(struct reader *reader, struct lode_protobuf_field *field)
+{
+	uint64_t value = (int64_t)field->value < 0 ? 0 : field->value;
+
+	switch (field->number) {
+	case TIME:
+		reader->time = value;
+		return 0;
+	case DURATION:
+		reader->duration = value;
+		return 0;
+	case PERIOD:
+		reader->period = value;
+		return 0;
+	case DEFAULT_TYPE:
+		reader->default_type = value;
+		return 0;
+	case COMMENT:
+		return note_comments(reader, field);
+	default:
+		return 0;
+	}
+}
+
+static int note_all(struct reader *reader)
+{
+	struct lode_cursor message = lode_cursor(reader->bytes, reader->size);
+	struct lode_protobuf_field field;
+	uint64_t at = 0;
+
+	for (; lode_protobuf_next(&message, &field); at = place_of(reader, &message)) {
+		int code = field.wire == LODE_WIRE_BYTES ? note_message(reader, &field, at)
+							 : note_number(reader, &field);
+
+		if (code < 0)
+			return code;
+	}
+	if (message.failed)
+		return fail_damaged(reader, at, "what stands here is no field of a profile");
+	return 0;
+}
+
+/* ---- which value ---- */
+
+/* Nanoseconds of a unit of time; 0 for other units. */
+static double unit_of_time(struct string unit)
+{
+	static const struct {
+		const char *names[3];
+		double nanoseconds;
+	} units[] = {
+		{ { "nanoseconds", "nanosecond", "ns" }, 1 },
+		{ { "microseconds", "microsecond", "us" }, 1e3 },
+		{ { "milliseconds", "millisecond", "ms" }, 1e6 },
+		{ { "seconds", "second", "s" }, 1e9 },
+	};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		for (size_t j = 0; j < 3; j++)
+			if (is(unit, units[i].names[j]))
+				return units[i].nanoseconds;
+	return 0;
+}
+
+static int is_type_of_waits(struct string type)
+{
+	static const char *const names[] = { "delay", "contention", "contentions", "block", "blocked",
+					     "lock", "mutex", "wait", "off-cpu", "offcpu" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (is(type, names[i]))
+			return 1;
+	return 0;
+}
+
+static int set_type_attribute(struct reader *reader, const char *key, const struct value_type *pair)
+{
+	struct string type, unit;
+	char *text;
+	int code = get_string(reader, pair->type, &type);
+
+	if (code == 0)
+		code = get_string(reader, pair->unit, &unit);
+	if (code < 0 || (!type.length && !unit.length))
+		return code;
+	text = lode_format("%.*s/%.*s", (int)(type.length < 1000 ? type.length : 1000), type.text,
+			   (int)(unit.length < 1000 ? unit.length : 1000), unit.text);
+	if (!text)
+		return fail_memory(reader);
+	code = lode_stream_set_attribute(&reader->stream, key, text, LODE_ATTRIBUTE_TEXT);
+	lode_free(text);
+	return code < 0 ? fail_memory(reader) : 0;
+}
+
+/* Value number `i` is taken; each stands for `scale` nanoseconds. */
+static int take_value(struct reader *reader, size_t i, double scale, struct string type)
+{
+	reader->value = i;
+	reader->scale = scale;
+	reader->is_wait = reader->options->kind_is_wait || is_type_of_waits(type);
+	return set_type_attribute(reader, "sample_type", &reader->types[i]);
+}
+
+static int fail_no_time(struct reader *reader)
+{
+	return lode_fail(reader->error, LODE_BAD_INPUT,
+			 "%s: none of its values is a time or a count with a period in time; "
+			 "a profile of memory cannot be imported",
+			 lode_input_name(reader->input));
+}
+
+/* A time, the default one if it is a time, else the last; else a count whose period is a time. */
+static int choose_value(struct reader *reader)
+{
+	struct string type, unit, chosen_type = { "", 0 };
+	size_t chosen = SIZE_MAX, count = SIZE_MAX;
+	double scale = 0, period;
+	int code;
+
+	for (size_t i = 0; i < reader->type_count; i++) {
+		if ((code = get_string(reader, reader->types[i].type, &type)) < 0 ||
+		    (code = get_string(reader, reader->types[i].unit, &unit)) < 0)
+			return code;
+		if (is(unit, "count") && count == SIZE_MAX)
+			count = i;
+		if (unit_of_time(unit) == 0)
+			continue;
+		chosen = i;
+		chosen_type = type;
+		scale = unit_of_time(unit);
+		if (reader->default_type && reader->types[i].type == reader->default_type)
+			break;
+	}
+	if (chosen != SIZE_MAX)
+		return take_value(reader, chosen, scale, chosen_type);
+	if ((code = get_string(reader, reader->period_type.unit, &unit)) < 0)
+		return code;
+	period = unit_of_time(unit) * (double)reader->period;
+	if (count == SIZE_MAX || period == 0)
+		return fail_no_time(reader);
+	if ((code = get_string(reader, reader->types[count].type, &type)) < 0)
+		return code;
+	return take_value(reader, count, period, type);
+}
+
+/* ---- frames ---- */
+
+static int describe_module(struct reader *reader, uint32_t module, struct string build_id)
+{
+	struct lode_frames *frames = &reader->dictionary.frames;
+	uint32_t string;
+
+	if (!module || !build_id.length || frames->modules[module].build_id)
+		return 0;
+	string = lode_strings_add(&frames->strings, build_id.text, build_id.length);
+	if (string == LODE_NONE)
+		return fail_memory(reader);
+	frames->modules[module].build_id = string;
+	return 0;
+}
+
+static int keep_range(struct reader *reader, struct entry *mapping)
+{
+	struct lode_cursor message = message_at(reader, mapping->at);
+	struct range range;
+	int code;
+
+	if ((code = read_number(reader, message, 2, &range.start)) < 0 ||
+	    (code = read_number(reader, message, 3, &range.limit)) < 0 ||
+	    (code = read_number(reader, message, 4, &range.offset)) < 0)
+		return code;
+	if (lode_grow(&reader->ranges, &reader->range_capacity, reader->range_count + 1, sizeof(range)) < 0)
+		return fail_memory(reader);
+	mapping->count = (uint32_t)reader->range_count;
+	reader->ranges[reader->range_count++] = range;
+	return 0;
+}
+
+/* The module of mapping `id`; 0 when there is none. */
+static int get_module(struct reader *reader, uint64_t id, uint32_t *module)
+{
+	struct entry *entry = id ? find(&reader->mappings, id) : NULL;
+	struct string file, build_id;
+	uint64_t file_number, build_number;
+	int code;
+
+	*module = entry ? entry->first : 0;
+	if (!entry || entry->first != LODE_NONE)
+		return 0;
+	if ((code = keep_range(reader, entry)) < 0 ||
+	    (code = read_number(reader, message_at(reader, entry->at), 5, &file_number)) < 0 ||
+	    (code = read_number(reader, message_at(reader, entry->at), 6, &build_number)) < 0 ||
+	    (code = get_string(reader, file_number, &file)) < 0 ||
+	    (code = get_string(reader, build_number, &build_id)) < 0)
+		return code;
+	*module = lode_module_from_file(&reader->dictionary.frames, file.text, file.length);
+	if (*module == LODE_NONE)
+		return fail_memory(reader);
+	entry->first = *module;
+	return describe_module(reader, *module, build_id);
+}
+
+/* The string id of the name of function `id`. */
+static int get_function(struct reader *reader, uint64_t id, uint64_t at, uint32_t *string)
+{
+	struct entry *entry = find(&reader->functions, id);
+	struct string name;
+	uint64_t number;
+	int code;
+
+	if (!entry)
+		return fail_damaged(reader, at, "the function of a location is not there");
+	*string = entry->first;
+	if (entry->first != LODE_NONE)
+		return 0;
+	for (uint32_t field = 2; field <= 3; field++) { /* `name`, else `system_name` */
+		if ((code = read_number(reader, message_at(reader, entry->at), field, &number)) < 0 ||
+		    (code = get_string(reader, number, &name)) < 0)
+			return code;
+		if (name.length)
+			break;
+	}
+	*string = lode_strings_add(&reader->dictionary.frames.strings, name.text, name.length);
+	if (*string == LODE_NONE)
+		return fail_memory(reader);
+	entry->first = *string;
+	return 0;
+}
+
+static int add_frame(struct reader *reader, uint32_t module, uint32_t function)
+{
+	uint32_t frame = lode_frames_pair(&reader->dictionary.frames, module, function);
+
+	if (frame == LODE_NONE || reader->frame_count >= LODE_NONE - 1 ||
+	    lode_grow(&reader->frames, &reader->frame_capacity, reader->frame_count + 1,
+		      sizeof(*reader->frames)) < 0)
+		return fail_memory(reader);
+	reader->frames[reader->frame_count++] = frame;
+	return 0;
+}
+
+/* A function without a symbol is its offset in its file. The module of the mapping is known already. */
+static int add_address(struct reader *reader, uint64_t mapping, uint32_t module, uint64_t address)
+{
+	const struct entry *entry = mapping ? find(&reader->mappings, mapping) : NULL;
+	const struct range *range = entry ? &reader->ranges[entry->count] : NULL;
+	uint32_t function;
+	char text[24];
+
+	if (range && address >= range->start && address < range->limit)
+		address = address - range->start + range->offset;
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
+	function = lode_strings_add(&reader->dictionary.frames.strings, text, strlen(text));
+	return function == LODE_NONE ? fail_memory(reader) : add_frame(reader, module, function);
+}
+
+static int add_lines(struct reader *reader, struct lode_cursor message, uint32_t module)
+{
+	struct lode_protobuf_field field;
+	size_t most = reader->frame_count + LODE_STACK_DEPTH_LIMIT;
+	int code = 0;
+
+	while (code == 0 && lode_protobuf_next(&message, &field)) {
+		uint64_t function;
+		uint32_t string;
+
+		if (field.number != 4 || field.wire != LODE_WIRE_BYTES)
+			continue;
+		if (reader->frame_count == most) {
+			reader->cut++;
+			break;
+		}
+		code = read_number(reader, field.bytes, 1, &function);
+		/* Some writers leave a function out that they do not know. */
+		if (code < 0 || !function)
+			continue;
+		code = get_function(reader, function, place_of(reader, &field.bytes), &string);
+		if (code == 0)
+			code = add_frame(reader, module, string);
+	}
+	return code;
+}
+
+static void reverse(uint32_t *items, size_t count)
+{
+	for (size_t i = 0; i < count / 2; i++) {
+		uint32_t item = items[i];
+
+		items[i] = items[count - 1 - i];
+		items[count - 1 - i] = item;
+	}
+}
+
+/* Takes a location apart. Its lines are inlined functions, innermost first, and the function itself. */
+static int open_location(struct reader *reader, struct entry *entry)
+{
+	struct lode_cursor message = message_at(reader, entry->at);
+	size_t first = reader->frame_count;
+	uint64_t mapping, address;
+	uint32_t module;
+	int code;
+
+	if ((code = read_number(reader, message, 2, &mapping)) < 0 ||
+	    (code = read_number(reader, message, 3, &address)) < 0 ||
+	    (code = get_module(reader, mapping, &module)) < 0 || (code = add_lines(reader, message, module)) < 0)
+		return code;
+	if (reader->frame_count == first && (code = add_address(reader, mapping, module, address)) < 0)
+		return code;
+	reverse(reader->frames + first, reader->frame_count - first);
+	entry->first = (uint32_t)first;
+	entry->count = (uint32_t)(reader->frame_count - first);
+	return 0;
+}
+
+/* ---- second pass: samples ---- */
+
+/* The node of `parent` with the functions of a location called from it; LODE_NONE when memory has run out. */
+static uint32_t step_into(struct reader *reader, uint32_t parent, uint32_t location)
+{
+	const struct entry *entry = &reader->locations.items[location];
+	uint64_t hash = lode_hash_pair(parent, location);
+	struct step step = { parent, location, parent };
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&reader->step_index, hash, &probe)) != LODE_NONE)
+		if (reader->steps[id].parent == parent && reader->steps[id].location == location)
+			return reader->steps[id].node;
+	for (uint32_t i = 0; i < entry->count; i++)
+		step.node = lode_stack_tree_child(&reader->dictionary.tree, step.node, reader->frames[entry->first + i]);
+	if (step.node == LODE_NONE || reader->step_count >= LODE_NONE - 1 ||
+	    lode_grow(&reader->steps, &reader->step_capacity, reader->step_count + 1, sizeof(step)) < 0 ||
+	    lode_index_insert(&reader->step_index, hash, (uint32_t)reader->step_count) < 0)
+		return LODE_NONE;
+	reader->steps[reader->step_count++] = step;
+	return step.node;
+}
+
+/*
+ * Opens the locations of the stack from the leaf on, as far as the limit of
+ * depth allows; the rest, at the root, is left out.
+ */
+static int open_stack(struct reader *reader, uint64_t at)
+{
+	uint64_t depth = 0;
+
+	for (size_t i = 0; i < reader->stack_count; i++) {
+		struct entry *entry = find(&reader->locations, reader->stack[i]);
+		int code;
+
+		if (!entry)
+			return fail_damaged(reader, at, "a location of a sample is not there");
+		code = entry->first == LODE_NONE ? open_location(reader, entry) : 0;
+		if (code < 0)
+			return code;
+		depth += entry->count;
+		if (depth > LODE_STACK_DEPTH_LIMIT) {
+			reader->stack_count = i;
+			reader->cut++;
+		}
+		reader->stack[i] = (uint64_t)(entry - reader->locations.items);
+	}
+	return 0;
+}
+
+static int get_stack(struct reader *reader, uint64_t at, uint32_t *node)
+{
+	int code = open_stack(reader, at);
+
+	*node = 0;
+	if (code < 0)
+		return code;
+	for (size_t i = reader->stack_count; i-- > 0 && *node != LODE_NONE;)
+		*node = step_into(reader, *node, (uint32_t)reader->stack[i]);
+	return *node == LODE_NONE ? fail_memory(reader) : 0;
+}
+
+/* What a sample says of itself. */
+struct sample {
+	int64_t value;
+	size_t values;
+};
+
+static int read_sample(struct reader *reader, struct lode_cursor message, struct sample *sample)
+{
+	struct lode_protobuf_field field;
+
+	*sample = (struct sample){ 0 };
+	reader->stack_count = 0;
+	while (lode_protobuf_next(&message, &field)) {
+		uint64_t number;
+		int more = 1;
+
+		if (field.number == 3 && field.wire == LODE_WIRE_BYTES) {
+			if (!reader->labels++ && read_number(reader, field.bytes, 1, &reader->label_key) < 0)
+				return LODE_BAD_INPUT;
+			continue;
+		}
+		while ((field.number == 1 || field.number == 2) && lode_protobuf_number(&field, &more, &number)) {
+			if (field.number == 2) {
+				sample->value = sample->values == reader->value ? (int64_t)number : sample->value;
+				sample->values++;
+			} else if (append(reader, &reader->stack, &reader->stack_count, &reader->stack_capacity,
+					  number) < 0) {
+				return LODE_SYSTEM;
+			}
+		}
+		if (field.wire == LODE_WIRE_BYTES && field.bytes.failed)
+			message.failed = 1;
+	}
+	if (message.failed)
+		return fail_damaged(reader, place_of(reader, &message), "a sample does not end well");
+	return 0;
+}
+
+/* The value in nanoseconds. */
+static int get_cost(struct reader *reader, int64_t value, uint64_t at, uint64_t *cost)
+{
+	double product = (double)value * reader->scale;
+
+	*cost = (uint64_t)value;
+	if (reader->scale == 1)
+		return 0;
+	if (product >= 0x1p63)
+		return fail_damaged(reader, at, "the cost of a sample is too large for 64 bits of nanoseconds");
+	*cost = (uint64_t)(product + 0.5);
+	if (reader->scale < 0x1p53 && reader->scale == (double)(uint64_t)reader->scale)
+		*cost = (uint64_t)value * (uint64_t)reader->scale; /* exact, and known to fit */
+	return 0;
+}
+
+static int add_sample(struct reader *reader, struct lode_cursor message)
+{
+	struct lode_event event = { .thread = 0, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
+	uint64_t at = place_of(reader, &message);
+	struct sample sample;
+	int code = read_sample(reader, message, &sample);
+
+	if (code < 0)
+		return code;
+	if (sample.values != reader->type_count)
+		return fail_damaged(reader, at, "a sample has not as many values as there are types");
+	if (sample.value < 0) {
+		reader->negative++;
+		return 0;
+	}
+	if ((code = get_cost(reader, sample.value, at, &event.cost)) < 0 ||
+	    (code = get_stack(reader, at, &event.stack)) < 0)
+		return code;
+	event.t = reader->t;
+	if (__builtin_add_overflow(reader->t, event.cost, &reader->t))
+		return fail_damaged(reader, at, "the costs add up to more than 64 bits of nanoseconds");
+	if (lode_stream_add_event(&reader->stream, reader->is_wait ? LODE_WAIT : LODE_RUN, &event) < 0)
+		return fail_memory(reader);
+	return 0;
+}
+
+static int add_samples(struct reader *reader)
+{
+	struct lode_cursor message = lode_cursor(reader->bytes, reader->size);
+	struct lode_protobuf_field field;
+	uint64_t told = 0;
+
+	while (lode_protobuf_next(&message, &field)) {
+		int code = 0;
+
+		if (field.number == SAMPLE && field.wire == LODE_WIRE_BYTES)
+			code = add_sample(reader, field.bytes);
+		if (code == 0 && place_of(reader, &message) - told >= 1u << 20) {
+			told = place_of(reader, &message);
+			code = lode_reading_progress_at(reader->input, reader->options, told, reader->size,
+							reader->error);
+		}
+		if (code < 0)
+			return code;
+	}
+	return 0;
+}
+
+/* ---- the importer ---- */
+
+static int set_number(struct reader *reader, const char *key, uint64_t number)
+{
+	char text[24];
+
+	if (!number)
+		return 0;
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+	if (lode_stream_set_attribute(&reader->stream, key, text, LODE_ATTRIBUTE_NUMBER) < 0)
+		return fail_memory(reader);
+	return 0;
+}
+
+/* All comments as one attribute, a line each. */
+static int set_comments(struct reader *reader)
+{
+	struct lode_buffer buffer = { 0 };
+	int code = 0;
+
+	for (size_t i = 0; i < reader->comment_count && code == 0 && buffer.size < 1u << 20; i++) {
+		struct string comment;
+
+		code = get_string(reader, reader->comments[i], &comment);
+		if (i)
+			lode_buffer_byte(&buffer, '\n');
+		lode_buffer_add(&buffer, comment.text, comment.length);
+	}
+	lode_buffer_byte(&buffer, '\0');
+	if (code == 0 && (buffer.failed ||
+			  (reader->comment_count && lode_stream_set_attribute(&reader->stream, "comment", buffer.bytes,
+									      LODE_ATTRIBUTE_TEXT) < 0)))
+		code = fail_memory(reader);
+	lode_buffer_release(&buffer);
+	return code;
+}
+
+static int set_attributes(struct reader *reader)
+{
+	int code;
+
+	if ((code = set_number(reader, "duration_ns", reader->duration)) < 0 ||
+	    (code = set_number(reader, "period", reader->period)) < 0 ||
+	    (code = set_type_attribute(reader, "period_type", &reader->period_type)) < 0)
+		return code;
+	return set_comments(reader);
+}
+
+static int tell_notes(struct reader *reader)
+{
+	struct lode_notes *notes = reader->options->notes;
+	const char *name = lode_input_name(reader->input);
+	char example[400];
+	struct string key = { "", 0 };
+	int code = reader->labels ? get_string(reader, reader->label_key, &key) : 0;
+
+	if (code < 0)
+		return code;
+	snprintf(example, sizeof(example), "%.250s: %.*s", name, (int)(key.length < 100 ? key.length : 100), key.text);
+	lode_notes_add(notes, reader->labels, "labels of samples, which are not kept", example);
+	lode_notes_add(notes, reader->negative, "samples with a negative value, which are left out", name);
+	lode_notes_add(notes, reader->cut, "stacks deeper than 16384 frames, cut at the root", name);
+	return 0;
+}
+
+static int read_all(struct reader *reader, const struct lode_import_sink *sink)
+{
+	int code;
+
+	if ((code = note_all(reader)) < 0 || (code = choose_value(reader)) < 0)
+		return code;
+	reader->t = reader->time;
+	if (lode_stream_thread(&reader->stream, LODE_NO_PID, 0) == LODE_NONE)
+		return fail_memory(reader);
+	if ((code = add_samples(reader)) < 0 || (code = set_attributes(reader)) < 0 ||
+	    (code = tell_notes(reader)) < 0)
+		return code;
+	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
+}
+
+static void release(struct reader *reader)
+{
+	lode_free(reader->strings);
+	lode_free(reader->types);
+	lode_free(reader->comments);
+	release_table(&reader->mappings);
+	release_table(&reader->functions);
+	release_table(&reader->locations);
+	lode_free(reader->frames);
+	lode_free(reader->ranges);
+	lode_free(reader->steps);
+	lode_index_release(&reader->step_index);
+	lode_free(reader->stack);
+	lode_stream_release(&reader->stream);
+	lode_dictionary_release(&reader->dictionary);
+}
+
+static int read_pprof(struct lode_input *input, const struct lode_import_options *options,
+		      const struct lode_import_sink *sink, struct lode_error *error)
+{
+	struct reader reader = { .input = input, .options = options, .error = error };
+	int code = lode_input_whole(input, &reader.bytes, &reader.size, error);
+
+	if (code < 0)
+		return code;
+	if (lode_dictionary_init(&reader.dictionary) < 0)
+		return lode_fail_memory(error);
+	lode_stream_init(&reader.stream, &reader.dictionary);
+	code = read_all(&reader, sink);
+	release(&reader);
+	return code;
+}
+
+/* ---- the sniffer ---- */
+
+static int is_right_wire(const struct lode_protobuf_field *field)
+{
+	switch (field->number) {
+	case SAMPLE_TYPE:
+	case SAMPLE:
+	case MAPPING:
+	case LOCATION:
+	case FUNCTION:
+	case STRING:
+	case PERIOD_TYPE:
+		return field->wire == LODE_WIRE_BYTES;
+	case DROP_FRAMES:
+	case KEEP_FRAMES:
+	case TIME:
+	case DURATION:
+	case PERIOD:
+	case DEFAULT_TYPE:
+	case DOC_URL:
+		return field->wire == LODE_WIRE_VARINT;
+	case COMMENT:
+		return field->wire == LODE_WIRE_VARINT || field->wire == LODE_WIRE_BYTES;
+	default:
+		return 0;
+	}
+}
+
+static int is_value_type(struct lode_cursor message)
+{
+	struct lode_protobuf_field field;
+
+	while (lode_protobuf_next(&message, &field))
+		if (field.number > 2 || field.wire != LODE_WIRE_VARINT)
+			return 0;
+	return !message.failed;
+}
+
+static int has_name(const char *name)
+{
+	return strstr(name, ".pb") || strstr(name, ".pprof") || strstr(name, ".prof");
+}
+
+/* There is no magic number: all fields that can be seen must be fields of a profile, of the right kind. */
+static int sniff_pprof(const unsigned char *bytes, size_t size, const char *name)
+{
+	struct lode_cursor message = lode_cursor(bytes, size);
+	struct lode_protobuf_field field;
+	unsigned count = 0, types = 0;
+
+	while (lode_protobuf_next(&message, &field)) {
+		if (!is_right_wire(&field))
+			return 0;
+		if (field.number == SAMPLE_TYPE && !is_value_type(field.bytes))
+			return 0;
+		types += field.number == SAMPLE_TYPE;
+		count++;
+	}
+	/* The last field may reach beyond what can be seen. */
+	if (message.failed && size < LODE_SNIFF_BYTES)
+		return 0;
+	if (count < 2)
+		return has_name(name) ? 10 : 0;
+	return (types ? 60 : 30) + (has_name(name) ? 20 : 0);
+}
+
+const struct lode_importer lode_importer_pprof = {
+	.name = "pprof",
+	.description = "pprof profiles (profile.proto)",
+	.sniff = sniff_pprof,
+	.read = read_pprof,
+};

@@ -1,0 +1,82 @@
+/* What importers have in common: see reading.h. */
+#include "import/reading.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int lode_reading_progress_at(const struct lode_input *input, const struct lode_import_options *options,
+			     uint64_t done, uint64_t total, struct lode_error *error)
+{
+	const char *name = lode_input_name(input), *slash = strrchr(name, '/');
+	char phase[300];
+
+	if (!options->progress)
+		return 0;
+	snprintf(phase, sizeof(phase), "reading %.255s", slash && slash[1] ? slash + 1 : name);
+	if (lode_progress_tell(options->progress, phase, "bytes", done, total))
+		return lode_fail(error, LODE_SYSTEM, "%s: reading was stopped", name);
+	return 0;
+}
+
+int lode_reading_progress(const struct lode_input *input, const struct lode_import_options *options,
+			  struct lode_error *error)
+{
+	uint64_t done, total;
+
+	lode_input_progress(input, &done, &total);
+	return lode_reading_progress_at(input, options, done, total, error);
+}
+
+int lode_reading_fail(const struct lode_input *input, struct lode_error *error, const char *format, ...)
+{
+	char what[sizeof(error->text)];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(what, sizeof(what), format, arguments);
+	va_end(arguments);
+	return lode_fail(error, LODE_BAD_INPUT, "%s:%llu: %s", lode_input_name(input),
+			 (unsigned long long)lode_input_line_number(input), what);
+}
+
+void lode_tally_add(struct lode_tally *tally, const struct lode_input *input, const char *detail, size_t length)
+{
+	if (tally->count++)
+		return;
+	snprintf(tally->first, sizeof(tally->first), "%.250s:%llu%s%.*s", lode_input_name(input),
+		 (unsigned long long)lode_input_line_number(input), detail ? ": " : "",
+		 detail ? (int)(length < 100 ? length : 100) : 0, detail ? detail : "");
+}
+
+void lode_tally_tell(const struct lode_tally *tally, const struct lode_import_options *options, const char *what)
+{
+	lode_notes_add(options->notes, tally->count, what, tally->first);
+}
+
+static int name_stream(const struct lode_input *input, const struct lode_import_options *options,
+		       struct lode_stream *stream)
+{
+	char *name;
+
+	if (stream->name)
+		return 0;
+	name = lode_import_default_name(input, options);
+	if (!name)
+		return LODE_SYSTEM;
+	stream->name = lode_strings_add(&stream->dictionary->frames.strings, name, strlen(name));
+	lode_free(name);
+	if (stream->name != LODE_NONE)
+		return 0;
+	stream->name = 0;
+	return LODE_SYSTEM;
+}
+
+int lode_reading_deliver(const struct lode_input *input, const struct lode_import_options *options,
+			 const struct lode_import_sink *sink, struct lode_stream *stream, unsigned ordinal,
+			 struct lode_error *error)
+{
+	if (name_stream(input, options, stream) < 0 || lode_stream_sort(stream) < 0)
+		return lode_fail_memory(error);
+	return sink->take(sink->context, stream, ordinal, error);
+}

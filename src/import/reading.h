@@ -1,0 +1,41 @@
+/*
+ * What importers have in common: telling progress, the sentence for a wrong
+ * line, handing a finished stream on.
+ */
+#ifndef LODE_IMPORT_READING_H
+#define LODE_IMPORT_READING_H
+
+#include "import/import.h"
+
+/* Tells how much of the input is read. Returns LODE_SYSTEM when the work should stop. */
+int lode_reading_progress(const struct lode_input *input, const struct lode_import_options *options,
+			  struct lode_error *error);
+
+/* The same for importers that have the input as a whole: `done` bytes of `total`. */
+int lode_reading_progress_at(const struct lode_input *input, const struct lode_import_options *options,
+			     uint64_t done, uint64_t total, struct lode_error *error);
+
+/* `NAME:LINE: what`, the line being the one that lode_input_line gave last. Returns LODE_BAD_INPUT. */
+int lode_reading_fail(const struct lode_input *input, struct lode_error *error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * A note under way: counted here while reading, because there may be one a line,
+ * and told once at the end. A zeroed struct counts nothing yet.
+ */
+struct lode_tally {
+	uint64_t count;
+	char first[400]; /* where, and what it was */
+};
+
+/* Counts one in the line that lode_input_line gave last; `detail` (of `length` bytes, may be NULL) says what. */
+void lode_tally_add(struct lode_tally *tally, const struct lode_input *input, const char *detail, size_t length);
+/* Puts it into the notes as `what`. */
+void lode_tally_tell(const struct lode_tally *tally, const struct lode_import_options *options, const char *what);
+
+/* Names the stream if it has no name yet, sorts it and gives it to the sink. */
+int lode_reading_deliver(const struct lode_input *input, const struct lode_import_options *options,
+			 const struct lode_import_sink *sink, struct lode_stream *stream, unsigned ordinal,
+			 struct lode_error *error);
+
+#endif

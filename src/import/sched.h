@@ -1,0 +1,50 @@
+/*
+ * Scheduler events joined into waits: from `sched_switch` and `sched_waking` (or
+ * `sched_wakeup`) to one wait with its waker and its run-queue delay.
+ *
+ * A thread that is switched out in a blocking state waits from then on; it is
+ * woken when a waking names it, and that ends the wait (`cost`); it runs again at
+ * the switch that names it as next, and the time between is the run-queue delay.
+ * A thread switched out while runnable was preempted: a `call` event named
+ * `preempt` with the run-queue delay. Feed events in order of time.
+ */
+#ifndef LODE_IMPORT_SCHED_H
+#define LODE_IMPORT_SCHED_H
+
+#include "base/notes.h"
+#include "trace/stream.h"
+
+struct lode_sched;
+
+enum lode_switch_state {
+	LODE_SWITCH_BLOCKED,   /* S, D, T, …: waits until it is woken */
+	LODE_SWITCH_PREEMPTED, /* R, R+: still runnable */
+	LODE_SWITCH_DEAD,      /* X, Z: will not run again */
+};
+
+/* Events go to `stream`; threads are found in it by tid. NULL when memory has run out. */
+struct lode_sched *lode_sched_create(struct lode_stream *stream, struct lode_notes *notes);
+void lode_sched_destroy(struct lode_sched *sched);
+/* `previous` and `next` are threads of the stream; LODE_NONE for the idle thread. Returns 0 or LODE_SYSTEM. */
+int lode_sched_switch(struct lode_sched *sched, uint64_t t, uint16_t cpu, uint32_t previous,
+		      enum lode_switch_state state, uint32_t stack, uint32_t next);
+/*
+ * `waker` made `target` ready. `waker` is LODE_NONE for an interrupt on an idle
+ * CPU. A later waking of a thread that is already ready changes nothing, so that
+ * waking and wakeup may both be fed.
+ */
+int lode_sched_waking(struct lode_sched *sched, uint64_t t, uint32_t waker, uint32_t waker_stack,
+		      uint32_t target);
+/*
+ * The thread was seen running at `t` (a sample, a system call). Says nothing new
+ * where switches are recorded whole; where the switch-in of the thread is missing
+ * it ends its wait. LODE_NONE is fine. Returns 0 or LODE_SYSTEM.
+ */
+int lode_sched_running(struct lode_sched *sched, uint64_t t, uint32_t thread);
+/*
+ * The recording ended at `t`: waits that are still open are stored up to then,
+ * without a waker, and counted in the notes, as are switch-ins without a waking.
+ */
+int lode_sched_finish(struct lode_sched *sched, uint64_t t);
+
+#endif

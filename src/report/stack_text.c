@@ -1,0 +1,115 @@
+/* Stack text: see stack_text.h. */
+#include "report/stack_text.h"
+
+#include "base/json.h"
+
+#include <string.h>
+
+static int quote_frames(struct lode_stack_text *text, const struct lode_frames *frames)
+{
+	struct lode_buffer plain = {0};
+	struct lode_json json;
+	int failed;
+
+	for (size_t i = 0; i < frames->count; i++) {
+		lode_buffer_clear(&plain);
+		lode_frames_text(frames, (uint32_t)i, &plain);
+		if (plain.failed)
+			break;
+		text->starts[i] = text->quoted.size;
+		lode_json_init(&json, &text->quoted);
+		lode_json_text_n(&json, plain.bytes ? plain.bytes : "", plain.size);
+		lode_buffer_byte(&text->quoted, ',');
+	}
+	text->starts[frames->count] = text->quoted.size;
+	failed = plain.failed || text->quoted.failed;
+	lode_buffer_release(&plain);
+	return failed ? LODE_SYSTEM : 0;
+}
+
+static size_t frame_length(const struct lode_stack_text *text, uint32_t frame)
+{
+	return text->starts[frame + 1] - text->starts[frame];
+}
+
+int lode_stack_text_init(struct lode_stack_text *text, const struct lode_dictionary *dictionary,
+			 struct lode_error *error)
+{
+	const struct lode_stack_tree *tree = &dictionary->tree;
+
+	memset(text, 0, sizeof(*text));
+	text->starts = lode_calloc(dictionary->frames.count + 1, sizeof(*text->starts));
+	text->lengths = lode_calloc(tree->count, sizeof(*text->lengths));
+	if (!text->starts || !text->lengths || quote_frames(text, &dictionary->frames) < 0) {
+		lode_stack_text_release(text);
+		return lode_fail_memory(error);
+	}
+	for (size_t i = 1; i < tree->count; i++)
+		text->lengths[i] =
+			text->lengths[tree->nodes[i].parent] + frame_length(text, tree->nodes[i].frame);
+	return 0;
+}
+
+void lode_stack_text_release(struct lode_stack_text *text)
+{
+	lode_buffer_release(&text->quoted);
+	lode_free(text->starts);
+	lode_free(text->lengths);
+	memset(text, 0, sizeof(*text));
+}
+
+char *lode_stack_text_put(const struct lode_stack_text *text, const struct lode_stack_tree *tree,
+			  uint32_t node, char *at)
+{
+	char *place = at + text->lengths[node];
+	char *end = node ? place - 1 : at; /* without the last comma */
+
+	while (node) {
+		uint32_t frame = tree->nodes[node].frame;
+		size_t length = frame_length(text, frame);
+
+		place -= length;
+		memcpy(place, text->quoted.bytes + text->starts[frame], length);
+		node = tree->nodes[node].parent;
+	}
+	return end;
+}
+
+static int compare_frames(const struct lode_stack_text *text, uint32_t a, uint32_t b)
+{
+	size_t length_a = frame_length(text, a), length_b = frame_length(text, b);
+	size_t shorter = length_a < length_b ? length_a : length_b;
+	int order =
+		memcmp(text->quoted.bytes + text->starts[a], text->quoted.bytes + text->starts[b], shorter);
+
+	return order ? order : (length_a > length_b) - (length_a < length_b);
+}
+
+/*
+ * Two frames may have the same text (wrong UTF-8 reads the same everywhere), so
+ * the last difference seen on the way up, the one nearest to the root, decides.
+ */
+int lode_stack_text_compare(const struct lode_stack_text *text, const struct lode_stack_tree *tree,
+			    uint32_t a, uint32_t b)
+{
+	uint32_t depth_a, depth_b;
+	int order;
+
+	if (a == b)
+		return 0;
+	depth_a = lode_stack_tree_depth(tree, a);
+	depth_b = lode_stack_tree_depth(tree, b);
+	order = (depth_a > depth_b) - (depth_a < depth_b);
+	for (; depth_a > depth_b; depth_a--)
+		a = tree->nodes[a].parent;
+	for (; depth_b > depth_a; depth_b--)
+		b = tree->nodes[b].parent;
+	while (a != b) {
+		int here = compare_frames(text, tree->nodes[a].frame, tree->nodes[b].frame);
+
+		order = here ? here : order;
+		a = tree->nodes[a].parent;
+		b = tree->nodes[b].parent;
+	}
+	return order;
+}

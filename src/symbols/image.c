@@ -1,0 +1,353 @@
+/*
+ * Images: see image.h and symbols.h.
+ *
+ * Everything slow happens once: the first look-up of any kind loads, under the
+ * lock, what it needs, and later ones see the flag and go on without it. Names
+ * are made readable when they are first asked for and remembered in an array
+ * beside the records, so that asking again is one atomic load. A function with
+ * several names of equal rank gets its name then, too (choose.c tells why).
+ */
+#include "symbols/image.h"
+
+#include "base/error.h"
+#include "symbols/demangle.h"
+#include "symbols/elf.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void lode_origin_release(struct lode_origin *origin)
+{
+	lode_free(origin->identity);
+	lode_free(origin->build_id);
+	lode_free(origin->binary);
+	lode_free(origin->debug);
+	lode_free(origin->debuglink);
+	lode_free(origin->fetched);
+	memset(origin, 0, sizeof(*origin));
+}
+
+void lode_image_release(struct lode_image *image)
+{
+	lode_table_release(&image->table);
+	lode_table_release(&image->inlines);
+	lode_table_release(&image->unwind);
+	lode_origin_release(&image->origin);
+	lode_arena_release(&image->text);
+	lode_free(image->names);
+	lode_free(image->inline_names);
+	for (size_t i = 0; i < image->path_count; i++)
+		lode_free(image->paths[i]);
+	lode_free(image->paths);
+	lode_free(image->build_id);
+	lode_free(image->reference_name);
+	pthread_mutex_destroy(&image->lock);
+	lode_free(image);
+}
+
+/* ---- loading ---- */
+
+static int load_kind(struct lode_image *image)
+{
+	switch (image->kind) {
+	case LODE_IMAGE_BINARY:
+		return lode_image_load_binary(image);
+	case LODE_IMAGE_KERNEL:
+		return lode_image_load_kernel(image);
+	case LODE_IMAGE_VDSO:
+		return lode_image_load_vdso(image);
+	case LODE_IMAGE_PERF_MAP:
+		return lode_image_load_perf_map(image);
+	}
+	return LODE_BAD_INPUT;
+}
+
+static void note_memory(const struct lode_image *image)
+{
+	lode_notes_add(image->options->notes, 1, "symbol tables not loaded because memory ran out",
+		       image->paths[0]);
+}
+
+static void load(struct lode_image *image)
+{
+	int code = load_kind(image);
+
+	for (size_t i = 0; code == 0 && i < image->table.count; i++)
+		image->symbols += image->table.records[i].name != LODE_NONE;
+	if (code == 0 && image->table.count) {
+		image->names = lode_calloc(image->table.count, sizeof(*image->names));
+		if (!image->names)
+			code = LODE_SYSTEM;
+	}
+	if (code < 0) {
+		lode_table_release(&image->table);
+		image->symbols = 0;
+	}
+	if (code == LODE_SYSTEM)
+		note_memory(image);
+}
+
+static void load_inlines(struct lode_image *image)
+{
+	int code = lode_image_load_inlines(image);
+
+	if (code == 0 && image->inlines.count) {
+		image->inline_names = lode_calloc(image->inlines.count, sizeof(*image->inline_names));
+		if (!image->inline_names)
+			code = LODE_SYSTEM;
+	}
+	if (code < 0)
+		lode_table_release(&image->inlines);
+	if (code == LODE_SYSTEM)
+		note_memory(image);
+}
+
+static void load_unwind(struct lode_image *image)
+{
+	if (lode_image_load_unwind(image) == LODE_SYSTEM)
+		note_memory(image);
+}
+
+static void once(struct lode_image *image, atomic_int *done, void (*work)(struct lode_image *))
+{
+	if (atomic_load_explicit(done, memory_order_acquire))
+		return;
+	pthread_mutex_lock(&image->lock);
+	if (!atomic_load_explicit(done, memory_order_relaxed)) {
+		work(image);
+		atomic_store_explicit(done, 1, memory_order_release);
+	}
+	pthread_mutex_unlock(&image->lock);
+}
+
+void lode_image_load(struct lode_image *image)
+{
+	once(image, &image->loaded, load);
+}
+
+int lode_image_read_file(const char *path, size_t limit, struct lode_buffer *bytes, struct lode_error *error)
+{
+	int fd = lode_file_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, error);
+	struct stat status;
+	ssize_t got = 1;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+		got = lode_fail(error, LODE_BAD_INPUT, "%s: is not a plain file", path);
+	while (got > 0) {
+		size_t step = bytes->size < 4096 ? 4096 : 1 << 20;
+		char *room = lode_buffer_room(bytes, step);
+
+		if (!room)
+			got = lode_fail_memory(error);
+		else if (bytes->size > limit)
+			got = lode_fail(error, LODE_BAD_INPUT, "%s: is larger than %zu bytes", path, limit);
+		else
+			got = lode_file_read(fd, room, step, path, error);
+		bytes->size += got > 0 ? (size_t)got : 0;
+	}
+	close(fd);
+	return (int)got;
+}
+
+/* ---- names ---- */
+
+/* Remembers what the buffer holds as the name of one record. NULL when memory ran out. */
+static const char *keep_name(struct lode_image *image, lode_atomic_name *slot, const struct lode_buffer *name)
+{
+	const char *kept;
+
+	pthread_mutex_lock(&image->lock);
+	kept = atomic_load_explicit(slot, memory_order_relaxed);
+	if (!kept) {
+		kept = lode_arena_text(&image->text, name->bytes, name->size);
+		if (kept)
+			atomic_store_explicit(slot, kept, memory_order_release);
+	}
+	pthread_mutex_unlock(&image->lock);
+	return kept;
+}
+
+/* Whether a name is readable as it stands. */
+static int is_plain(const char *raw)
+{
+	return !lode_demangle_wanted(raw) && !strchr(raw, '@');
+}
+
+/* The best of the readable forms of record `i` and of the `rivals` behind it. */
+static void choose_name(const struct lode_image *image, const struct lode_table *table, uint32_t i,
+			uint32_t rivals, struct lode_buffer *best)
+{
+	struct lode_buffer other = {0};
+
+	lode_demangle(lode_table_text(table, table->records[i].name), image->demangle, best);
+	lode_buffer_byte(best, '\0');
+	for (uint32_t rival = 1; rival <= rivals && !best->failed; rival++) {
+		const char *raw = lode_table_text(table, table->records[i + rival].name);
+
+		if (!raw)
+			continue;
+		lode_buffer_clear(&other);
+		lode_demangle(raw, image->demangle, &other);
+		lode_buffer_byte(&other, '\0');
+		if (!other.failed && lode_elf_compare_names(best->bytes, other.bytes) > 0) {
+			struct lode_buffer swap = *best;
+
+			*best = other;
+			other = swap;
+		}
+	}
+	if (best->size)
+		best->size--; /* the NUL is lode_arena_text's to add */
+	lode_buffer_release(&other);
+}
+
+/*
+ * The readable name of record `i`. When memory runs out it is the linker's name,
+ * which is not wrong, only harder to read; it is not remembered.
+ */
+static const char *readable_name(struct lode_image *image, const struct lode_table *table,
+				 lode_atomic_name *slots, uint32_t i, uint32_t rivals)
+{
+	const char *raw = lode_table_text(table, table->records[i].name);
+	const char *name = atomic_load_explicit(&slots[i], memory_order_acquire);
+	struct lode_buffer text = {0};
+
+	if (name || !raw)
+		return name;
+	if (rivals > table->count - 1 - i)
+		rivals = 0; /* a damaged cache */
+	if (!rivals && is_plain(raw)) {
+		atomic_store_explicit(&slots[i], raw, memory_order_release);
+		return raw;
+	}
+	choose_name(image, table, i, rivals, &text);
+	if (!text.failed)
+		name = keep_name(image, &slots[i], &text);
+	lode_buffer_release(&text);
+	return name ? name : raw;
+}
+
+/* ---- looking up ---- */
+
+size_t lode_image_symbols(struct lode_image *image)
+{
+	lode_image_load(image);
+	return image->symbols;
+}
+
+/* Where `offset` lies in memory, among the parts that `pages` widens to whole pages. */
+static int find_load(const struct lode_table *table, uint64_t offset, int executable, uint64_t pages,
+		     uint64_t *address)
+{
+	for (size_t i = 0; i < table->load_count; i++) {
+		const struct lode_load *load = &table->loads[i];
+		uint64_t start = load->offset & ~pages;
+
+		if ((executable && !load->executable) || offset < start)
+			continue;
+		if (offset < load->offset ? 0 : ((offset - load->offset) & ~pages) >= load->size)
+			continue;
+		*address = offset - load->offset + load->address;
+		return 1;
+	}
+	return 0;
+}
+
+uint64_t lode_image_address(struct lode_image *image, uint64_t file_offset)
+{
+	const struct lode_table *table = &image->table;
+	uint64_t address = file_offset;
+
+	lode_image_load(image);
+	/* Parts may share a page; code is what addresses of functions lie in. */
+	if (find_load(table, file_offset, 1, 0, &address) || find_load(table, file_offset, 0, 0, &address) ||
+	    find_load(table, file_offset, 1, 4095, &address))
+		return address;
+	return file_offset;
+}
+
+static void set_bounds(struct lode_symbol *symbol, const struct lode_record *record, uint64_t shift)
+{
+	symbol->start = record->start + shift;
+	symbol->size = record->end > record->start ? record->end - record->start : 0;
+}
+
+static int find_in_kallsyms(struct lode_image *image, const struct lode_record *record,
+			    struct lode_symbol *symbol)
+{
+	const char *module = lode_table_text(&image->table, record->link);
+
+	if (module && image->core_only)
+		return 0;
+	symbol->name = lode_table_text(&image->table, record->name);
+	symbol->module = module ? module : "kernel";
+	set_bounds(symbol, record, image->shift);
+	return 1;
+}
+
+int lode_image_find(struct lode_image *image, uint64_t address, struct lode_symbol *symbol)
+{
+	const struct lode_record *record;
+	uint32_t i;
+
+	*symbol = (struct lode_symbol){.start = address};
+	lode_image_load(image);
+	i = lode_table_find(&image->table, address - image->shift);
+	if (i == LODE_NONE)
+		return 0;
+	record = &image->table.records[i];
+	if (image->kind == LODE_IMAGE_KERNEL && !image->from_vmlinux)
+		return find_in_kallsyms(image, record, symbol);
+	if (image->kind == LODE_IMAGE_KERNEL)
+		symbol->module = "kernel";
+	/* A perf map's names are what the program calls its functions, no linker's names. */
+	if (image->kind == LODE_IMAGE_PERF_MAP)
+		symbol->name = lode_table_text(&image->table, record->name);
+	else
+		symbol->name = readable_name(image, &image->table, image->names, i, record->link);
+	set_bounds(symbol, record, image->shift);
+	return 1;
+}
+
+/* The record around record `i`, or LODE_NONE. Its number is smaller, so that a walk outwards ends. */
+static uint32_t surrounding(const struct lode_table *table, uint32_t i)
+{
+	return table->records[i].link < i ? table->records[i].link : LODE_NONE;
+}
+
+size_t lode_image_inlines(struct lode_image *image, uint64_t address, const char **names, size_t limit)
+{
+	const struct lode_table *table = &image->inlines;
+	size_t depth = 0, filled;
+	uint32_t innermost;
+
+	lode_image_load(image);
+	once(image, &image->inlines_loaded, load_inlines);
+	innermost = lode_table_find(table, address - image->shift);
+	for (uint32_t i = innermost; i != LODE_NONE; i = surrounding(table, i))
+		depth++;
+	filled = depth < limit ? depth : limit;
+	for (uint32_t i = innermost; i != LODE_NONE; i = surrounding(table, i)) {
+		const char *name;
+
+		if (depth-- > limit) /* the innermost are those that do not fit */
+			continue;
+		name = readable_name(image, table, image->inline_names, i, 0);
+		names[depth] = name ? name : "?";
+	}
+	return filled;
+}
+
+int lode_image_link_register(struct lode_image *image, uint64_t address)
+{
+	uint32_t i;
+
+	lode_image_load(image);
+	once(image, &image->unwind_loaded, load_unwind);
+	i = lode_table_find(&image->unwind, address - image->shift);
+	return i == LODE_NONE ? -1 : image->unwind.records[i].link == 1;
+}

@@ -1,0 +1,104 @@
+/*
+ * Image: one binary, kernel, vDSO or perf map of a symbolizer. Private to
+ * src/symbols/.
+ *
+ * What is made once by lode_image_load is read-only afterwards and needs no
+ * lock; `loaded` is set, with release order, when it is complete. The lock keeps
+ * loading to one thread and guards what grows later: the names.
+ */
+#ifndef LODE_SYMBOLS_IMAGE_H
+#define LODE_SYMBOLS_IMAGE_H
+
+#include "base/arena.h"
+#include "symbols/symbols.h"
+#include "symbols/table.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum lode_image_kind {
+	LODE_IMAGE_BINARY,
+	LODE_IMAGE_KERNEL,
+	LODE_IMAGE_VDSO,
+	LODE_IMAGE_PERF_MAP,
+};
+
+/* Where the symbols of an image came from; kept in the cache beside them. */
+struct lode_origin {
+	char *identity;	 /* every file that was looked at, with size and time of change */
+	char *build_id;	 /* of the binary that was found, "" */
+	char *binary;	 /* path of the binary itself, "" when it was not found */
+	char *debug;	 /* path of the file with the symbols or the DWARF, "" if it is the binary */
+	char *debuglink; /* file name that the binary asks for, "" */
+	char *fetched;	 /* identity of a file that debuginfod fetched, "" */
+};
+
+/* Names of records as they were first asked for. */
+typedef _Atomic(const char *) lode_atomic_name;
+
+struct lode_image {
+	enum lode_image_kind kind;
+	const struct lode_symbols_options *options; /* the symbolizer's */
+	const char *cache;			    /* cache folder, "" for none */
+	char *build_id;				    /* hexadecimal, "" */
+	char **paths;				    /* as recordings saw it; at least one */
+	size_t path_count;
+	size_t path_capacity;
+	char *reference_name; /* kernel */
+	uint64_t reference;
+
+	pthread_mutex_t lock;
+	atomic_int loaded;
+	struct lode_table table;
+	lode_atomic_name *names; /* one for each record */
+	struct lode_arena text;	 /* of the names; under the lock */
+	struct lode_origin origin;
+	size_t symbols; /* records with a name, rivals included */
+	int demangle;
+	uint64_t shift;	  /* kernel: run-time address minus the table's */
+	int core_only;	  /* kernel: modules lie elsewhere by now */
+	int from_vmlinux; /* kernel: the table is a binary's, without modules */
+
+	atomic_int inlines_loaded;
+	struct lode_table inlines;
+	lode_atomic_name *inline_names;
+
+	atomic_int unwind_loaded;
+	struct lode_table unwind; /* the record's link is the rule; see unwind.c */
+};
+
+/* Each fills image->table and what belongs to it, once, under the lock. Returns 0 or a negative code. */
+int lode_image_load_binary(struct lode_image *image);
+int lode_image_load_kernel(struct lode_image *image);
+int lode_image_load_vdso(struct lode_image *image);
+int lode_image_load_perf_map(struct lode_image *image);
+/* Fills image->inlines, image->unwind; called once, under the lock. */
+int lode_image_load_inlines(struct lode_image *image);
+int lode_image_load_unwind(struct lode_image *image);
+
+void lode_origin_release(struct lode_origin *origin);
+void lode_image_release(struct lode_image *image);
+
+/*
+ * The parsers of text, apart from their files so that a fuzzer can call them.
+ * Wrong lines are skipped and counted in `skipped`; a last line without an end is
+ * taken to be cut off and left out. Return 0, or LODE_SYSTEM when memory ran out.
+ */
+int lode_image_parse_perf_map(struct lode_table_builder *builder, const char *bytes, size_t size,
+			      uint64_t *skipped);
+
+struct lode_kallsyms {
+	uint64_t text;	  /* address of _text, 0 when it is not there */
+	uint64_t stext;	  /* of _stext */
+	uint64_t hidden;  /* lines whose address is 0 */
+	uint64_t shown;	  /* lines whose address is not */
+	uint64_t skipped; /* lines that were not understood */
+};
+
+int lode_image_parse_kallsyms(struct lode_table_builder *builder, const char *bytes, size_t size,
+			      struct lode_kallsyms *kallsyms);
+
+/* The whole of a plain file or of one under /proc or /sys, at most `limit` bytes; 0 or a negative code. */
+int lode_image_read_file(const char *path, size_t limit, struct lode_buffer *bytes, struct lode_error *error);
+
+#endif

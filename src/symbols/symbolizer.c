@@ -1,0 +1,257 @@
+/*
+ * The symbolizer: the register of images. See symbols.h.
+ *
+ * An image is known by its kind and its build-id, or its path where there is no
+ * build-id. Registering only makes the struct; what is in it is loaded when it
+ * is first needed (image.c). One lock guards the register, each image has its own.
+ */
+#include "symbols/cache.h"
+#include "symbols/image.h"
+
+#include "base/error.h"
+#include "base/index.h"
+
+#include <ctype.h>
+#include <string.h>
+
+struct lode_symbolizer {
+	struct lode_symbols_options options; /* texts are copies of our own */
+	char *cache;
+	pthread_mutex_t lock;
+	struct lode_image **images;
+	size_t count;
+	size_t capacity;
+	struct lode_index index;
+};
+
+/* ---- making and freeing ---- */
+
+static int copy_paths(struct lode_symbolizer *symbolizer, const char *const *paths)
+{
+	size_t count = 0;
+	char **copies;
+
+	while (paths && paths[count])
+		count++;
+	copies = lode_calloc(count + 1, sizeof(*copies));
+	if (!copies)
+		return LODE_SYSTEM;
+	symbolizer->options.paths = (const char *const *)copies;
+	for (size_t i = 0; i < count; i++) {
+		copies[i] = lode_strdup(paths[i]);
+		if (!copies[i])
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+static int copy_options(struct lode_symbolizer *symbolizer, const struct lode_symbols_options *options)
+{
+	symbolizer->options = *options;
+	symbolizer->options.paths = NULL;
+	symbolizer->options.root = NULL;
+	symbolizer->cache = lode_cache_folder(options->cache);
+	symbolizer->options.cache = symbolizer->cache;
+	if (!symbolizer->cache || copy_paths(symbolizer, options->paths) < 0)
+		return LODE_SYSTEM;
+	if (options->root && options->root[0]) {
+		symbolizer->options.root = lode_strdup(options->root);
+		if (!symbolizer->options.root)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+int lode_symbolizer_create(struct lode_symbolizer **symbolizer, const struct lode_symbols_options *options,
+			   struct lode_error *error)
+{
+	static const struct lode_symbols_options none;
+	struct lode_symbolizer *made = lode_calloc(1, sizeof(*made));
+
+	*symbolizer = NULL;
+	if (!made)
+		return lode_fail_memory(error);
+	pthread_mutex_init(&made->lock, NULL);
+	if (copy_options(made, options ? options : &none) < 0) {
+		lode_symbolizer_destroy(made);
+		return lode_fail_memory(error);
+	}
+	*symbolizer = made;
+	return 0;
+}
+
+void lode_symbolizer_destroy(struct lode_symbolizer *symbolizer)
+{
+	if (!symbolizer)
+		return;
+	for (size_t i = 0; i < symbolizer->count; i++)
+		lode_image_release(symbolizer->images[i]);
+	lode_free(symbolizer->images);
+	lode_index_release(&symbolizer->index);
+	for (size_t i = 0; symbolizer->options.paths && symbolizer->options.paths[i]; i++)
+		lode_free((void *)(uintptr_t)symbolizer->options.paths[i]);
+	lode_free((void *)(uintptr_t)symbolizer->options.paths);
+	lode_free((void *)(uintptr_t)symbolizer->options.root);
+	lode_free(symbolizer->cache);
+	pthread_mutex_destroy(&symbolizer->lock);
+	lode_free(symbolizer);
+}
+
+/* ---- the register ---- */
+
+/* What an image is asked for by. */
+struct wanted {
+	enum lode_image_kind kind;
+	const char *path;
+	const char *build_id;	    /* "" when unknown */
+	const char *reference_name; /* kernel */
+	uint64_t reference;
+};
+
+/* Build-ids are compared and put into paths as lower-case text. */
+static char *copy_build_id(const char *build_id)
+{
+	char *copy = lode_strdup(build_id ? build_id : "");
+
+	for (char *at = copy; at && *at; at++)
+		*at = (char)tolower((unsigned char)*at);
+	return copy;
+}
+
+static struct lode_image *make_image(struct lode_symbolizer *symbolizer, const struct wanted *wanted)
+{
+	struct lode_image *image = lode_calloc(1, sizeof(*image));
+
+	if (!image)
+		return NULL;
+	pthread_mutex_init(&image->lock, NULL);
+	image->kind = wanted->kind;
+	image->options = &symbolizer->options;
+	image->cache = symbolizer->cache;
+	image->demangle = !symbolizer->options.no_demangle && wanted->kind != LODE_IMAGE_KERNEL;
+	image->reference = wanted->reference;
+	image->build_id = lode_strdup(wanted->build_id);
+	image->reference_name = lode_strdup(wanted->reference_name);
+	if (lode_grow(&image->paths, &image->path_capacity, 1, sizeof(*image->paths)) == 0)
+		image->paths[0] = lode_strdup(wanted->path);
+	image->path_count = image->paths && image->paths[0];
+	if (!image->build_id || !image->reference_name || !image->path_count) {
+		lode_image_release(image);
+		return NULL;
+	}
+	return image;
+}
+
+static uint64_t hash_key(const struct wanted *wanted)
+{
+	const char *key = wanted->build_id[0] ? wanted->build_id : wanted->path;
+
+	return lode_hash_bytes(key, strlen(key)) + (uint64_t)wanted->kind * 0x9e3779b97f4a7c15u;
+}
+
+static int is_same(const struct lode_image *image, const struct wanted *wanted)
+{
+	if (image->kind != wanted->kind || strcmp(image->build_id, wanted->build_id) != 0)
+		return 0;
+	/* A kernel's list, and where it was started, are part of what it is. */
+	if (image->kind == LODE_IMAGE_KERNEL && (image->reference != wanted->reference ||
+						 strcmp(image->reference_name, wanted->reference_name) != 0))
+		return 0;
+	/* A binary with a build-id may lie in several places. */
+	return (wanted->build_id[0] && image->kind != LODE_IMAGE_KERNEL) ||
+	       strcmp(image->paths[0], wanted->path) == 0;
+}
+
+/* The same build under one more path: one more place to look, unless it was looked for already. */
+static void learn_path(struct lode_image *image, const char *path)
+{
+	char *copy;
+
+	if (atomic_load(&image->loaded) || !path[0])
+		return;
+	pthread_mutex_lock(&image->lock);
+	for (size_t i = 0; i < image->path_count && path; i++)
+		if (strcmp(image->paths[i], path) == 0)
+			path = NULL;
+	if (path && !atomic_load(&image->loaded) && image->path_count < 16 && (copy = lode_strdup(path))) {
+		if (lode_grow(&image->paths, &image->path_capacity, image->path_count + 1,
+			      sizeof(*image->paths)) == 0)
+			image->paths[image->path_count++] = copy;
+		else
+			lode_free(copy);
+	}
+	pthread_mutex_unlock(&image->lock);
+}
+
+static struct lode_image *add_image(struct lode_symbolizer *symbolizer, struct lode_image *image,
+				    uint64_t hash)
+{
+	if (!image)
+		return NULL;
+	if (lode_grow(&symbolizer->images, &symbolizer->capacity, symbolizer->count + 1,
+		      sizeof(*symbolizer->images)) < 0 ||
+	    lode_index_insert(&symbolizer->index, hash, (uint32_t)symbolizer->count) < 0) {
+		lode_image_release(image);
+		return NULL;
+	}
+	symbolizer->images[symbolizer->count++] = image;
+	return image;
+}
+
+/* The image, registered if new. With the lock held. */
+static struct lode_image *find_or_add(struct lode_symbolizer *symbolizer, const struct wanted *wanted)
+{
+	uint64_t hash = hash_key(wanted);
+	size_t probe = 0;
+	uint32_t known;
+
+	while ((known = lode_index_next(&symbolizer->index, hash, &probe)) != LODE_NONE) {
+		if (!is_same(symbolizer->images[known], wanted))
+			continue;
+		if (wanted->kind == LODE_IMAGE_BINARY)
+			learn_path(symbolizer->images[known], wanted->path);
+		return symbolizer->images[known];
+	}
+	return add_image(symbolizer, make_image(symbolizer, wanted), hash);
+}
+
+static struct lode_image *get(struct lode_symbolizer *symbolizer, struct wanted wanted)
+{
+	char *id = copy_build_id(wanted.build_id);
+	struct lode_image *image;
+
+	if (!id)
+		return NULL;
+	wanted.build_id = id;
+	wanted.path = wanted.path ? wanted.path : "";
+	wanted.reference_name = wanted.reference_name ? wanted.reference_name : "";
+	pthread_mutex_lock(&symbolizer->lock);
+	image = find_or_add(symbolizer, &wanted);
+	pthread_mutex_unlock(&symbolizer->lock);
+	lode_free(id);
+	return image;
+}
+
+struct lode_image *lode_symbolizer_binary(struct lode_symbolizer *symbolizer, const char *path,
+					  const char *build_id)
+{
+	return get(symbolizer, (struct wanted){LODE_IMAGE_BINARY, path, build_id, NULL, 0});
+}
+
+struct lode_image *lode_symbolizer_vdso(struct lode_symbolizer *symbolizer, const char *build_id)
+{
+	return get(symbolizer, (struct wanted){LODE_IMAGE_VDSO, "[vdso]", build_id, NULL, 0});
+}
+
+struct lode_image *lode_symbolizer_perf_map(struct lode_symbolizer *symbolizer, const char *path)
+{
+	return get(symbolizer, (struct wanted){LODE_IMAGE_PERF_MAP, path, NULL, NULL, 0});
+}
+
+struct lode_image *lode_symbolizer_kernel(struct lode_symbolizer *symbolizer, const char *build_id,
+					  const char *kallsyms, const char *reference_name,
+					  uint64_t reference)
+{
+	return get(symbolizer,
+		   (struct wanted){LODE_IMAGE_KERNEL, kallsyms, build_id, reference_name, reference});
+}

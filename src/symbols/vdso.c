@@ -1,0 +1,81 @@
+/*
+ * The vDSO: code that the kernel maps into every process. No file has it, but
+ * our own process does, and it is the same in all processes of one kernel.
+ */
+#include "symbols/elf.h"
+#include "symbols/image.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+/* No vDSO is larger; one that says so is not ours. */
+#define VDSO_LIMIT (1u << 20)
+
+/* Bytes of the mapping that starts at `start`; 0 when /proc does not tell. */
+static size_t mapped_size(const char *maps, uint64_t start)
+{
+	for (const char *line = maps; line; line = strchr(line, '\n')) {
+		unsigned long long from, to;
+
+		line += *line == '\n';
+		if (sscanf(line, "%llx-%llx", &from, &to) == 2 && from == start)
+			return to - from < VDSO_LIMIT ? (size_t)(to - from) : 0;
+	}
+	return 0;
+}
+
+static int read_image(const struct lode_elf *elf, struct lode_table *table)
+{
+	struct lode_table_builder builder = {0};
+
+	lode_elf_read_frames(elf, &builder);
+	if (lode_elf_read_symbols(elf, elf, &builder) < 0)
+		builder.failed = 1;
+	lode_elf_read_loads(elf, 0, &builder);
+	return lode_table_finish(&builder, table);
+}
+
+/* A copy of our own vDSO, to be freed; NULL when there is none. */
+static char *copy_own(size_t *size)
+{
+	unsigned long start = getauxval(AT_SYSINFO_EHDR);
+	struct lode_buffer maps = {0};
+	char *copy = NULL;
+
+	*size = 0;
+	if (start && lode_image_read_file("/proc/self/maps", 16u << 20, &maps, NULL) == 0) {
+		lode_buffer_byte(&maps, '\0');
+		if (!maps.failed)
+			*size = mapped_size(maps.bytes, start);
+	}
+	lode_buffer_release(&maps);
+	if (*size)
+		copy = lode_alloc(*size);
+	if (copy)
+		memcpy(copy, (const void *)start, *size);
+	return copy;
+}
+
+int lode_image_load_vdso(struct lode_image *image)
+{
+	char own[LODE_BUILD_ID_TEXT];
+	struct lode_elf elf;
+	size_t size;
+	char *copy = copy_own(&size);
+	int code = LODE_BAD_INPUT;
+
+	if (copy && lode_elf_memory(&elf, copy, size) == 0) {
+		lode_elf_build_id(&elf, own);
+		if (!image->build_id[0] || strcmp(image->build_id, own) == 0)
+			code = read_image(&elf, &image->table);
+		lode_elf_close(&elf);
+	}
+	lode_free(copy);
+	if (size && !copy)
+		return LODE_SYSTEM;
+	/* Of another kernel: perf may have kept a copy. */
+	return code == LODE_BAD_INPUT && image->build_id[0] ? lode_image_load_binary(image) : code;
+}

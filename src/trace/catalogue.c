@@ -1,0 +1,530 @@
+/*
+ * The catalogue of a corpus: see catalogue.h.
+ *
+ * Schema version 1 (PRAGMA user_version; application_id 0x4c4f4445, "LODE"):
+ *
+ *	streams     id, name, host, file, source, counts, costs, time span, sizes
+ *	attributes  stream, key, type, value
+ *	symptoms    stream, pid, tid, name, t0, t1
+ *
+ * The journal is SQLite's plain rollback journal: it works on every file system
+ * and leaves no extra files behind.
+ */
+#include "trace/catalogue.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BUSY_MILLISECONDS 60000
+#define APPLICATION_ID 0x4c4f4445
+#define SCHEMA_VERSION 1
+#define TEXT_LIMIT (64 << 20) /* bytes of a name, an attribute, a row */
+
+struct lode_catalogue {
+	sqlite3 *db;
+	char *path;
+};
+
+static const char schema[] =
+	"PRAGMA application_id = 1280263237;"
+	"PRAGMA user_version = 1;"
+	"CREATE TABLE IF NOT EXISTS streams("
+	" id TEXT PRIMARY KEY, name TEXT NOT NULL, host TEXT NOT NULL, file TEXT NOT NULL, source TEXT NOT NULL,"
+	" runs INTEGER NOT NULL, waits INTEGER NOT NULL, calls INTEGER NOT NULL,"
+	" run_ns INTEGER NOT NULL, wait_ns INTEGER NOT NULL,"
+	" first_t INTEGER NOT NULL, last_t INTEGER NOT NULL,"
+	" threads INTEGER NOT NULL, stacks INTEGER NOT NULL, symptoms INTEGER NOT NULL,"
+	" file_size INTEGER NOT NULL, added TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ','now')));"
+	"CREATE TABLE IF NOT EXISTS attributes("
+	" stream TEXT NOT NULL REFERENCES streams(id) ON DELETE CASCADE,"
+	" key TEXT NOT NULL, type TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(stream, key)) WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS symptoms("
+	" stream TEXT NOT NULL REFERENCES streams(id) ON DELETE CASCADE,"
+	" pid INTEGER, tid INTEGER NOT NULL, name TEXT NOT NULL, t0 INTEGER NOT NULL, t1 INTEGER NOT NULL);"
+	"CREATE INDEX IF NOT EXISTS symptoms_of_stream ON symptoms(stream);"
+	"CREATE INDEX IF NOT EXISTS attributes_by_key ON attributes(key, value);"
+	"CREATE VIEW IF NOT EXISTS hosts AS"
+	" SELECT host, count(*) AS streams, sum(run_ns) AS run_ns, sum(wait_ns) AS wait_ns"
+	" FROM streams GROUP BY host;";
+
+/* What SQLite said, as a sentence and a code. */
+static int fail_sql(struct lode_catalogue *catalogue, struct lode_error *error)
+{
+	int code = sqlite3_errcode(catalogue->db) & 0xff;
+	const char *message = sqlite3_errmsg(catalogue->db);
+
+	switch (code) {
+	case SQLITE_NOMEM:
+		return lode_fail_memory(error);
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return lode_fail(error, LODE_SYSTEM,
+				 "%s: another process has kept the catalogue locked for a minute; try again later",
+				 catalogue->path);
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: the catalogue is damaged (%s); 'lode fsck --repair' makes it anew",
+				 catalogue->path, message);
+	case SQLITE_ERROR:
+	case SQLITE_MISMATCH:
+	case SQLITE_CONSTRAINT:
+		return lode_fail(error, LODE_BAD_INPUT, "%s: the catalogue is not as it should be (%s)",
+				 catalogue->path, message);
+	default:
+		return lode_fail(error, LODE_SYSTEM, "%s: the catalogue cannot be used: %s", catalogue->path, message);
+	}
+}
+
+static int run(struct lode_catalogue *catalogue, const char *sql, struct lode_error *error)
+{
+	return sqlite3_exec(catalogue->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail_sql(catalogue, error);
+}
+
+/* The one number a PRAGMA answers with. */
+static int ask_number(struct lode_catalogue *catalogue, const char *sql, int64_t *number, struct lode_error *error)
+{
+	sqlite3_stmt *statement;
+	int code = 0;
+
+	if (sqlite3_prepare_v2(catalogue->db, sql, -1, &statement, NULL) != SQLITE_OK)
+		return fail_sql(catalogue, error);
+	if (sqlite3_step(statement) == SQLITE_ROW)
+		*number = sqlite3_column_int64(statement, 0);
+	else
+		code = fail_sql(catalogue, error);
+	sqlite3_finalize(statement);
+	return code;
+}
+
+/* A file made by something else must not be touched. */
+static int check_owner(struct lode_catalogue *catalogue, int *empty, struct lode_error *error)
+{
+	int64_t application = 0, version = 0, tables = 0;
+	int code = ask_number(catalogue, "PRAGMA application_id", &application, error);
+
+	if (!code)
+		code = ask_number(catalogue, "PRAGMA user_version", &version, error);
+	if (!code)
+		code = ask_number(catalogue, "SELECT count(*) FROM sqlite_master", &tables, error);
+	if (code)
+		return code;
+	*empty = tables == 0;
+	if (tables && application != APPLICATION_ID)
+		return lode_fail(error, LODE_BAD_INPUT, "%s: is not a catalogue of Lode", catalogue->path);
+	if (tables && version != SCHEMA_VERSION)
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: is of version %lld, this Lode knows version %d; use a newer Lode",
+				 catalogue->path, (long long)version, SCHEMA_VERSION);
+	return 0;
+}
+
+/* Appends the definitions of all that is in a database. Returns SQLite's code. */
+static int describe_schema(sqlite3 *db, struct lode_buffer *text)
+{
+	sqlite3_stmt *statement;
+	int status = sqlite3_prepare_v2(db, "SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_master ORDER BY 1, 2",
+					-1, &statement, NULL);
+
+	if (status != SQLITE_OK)
+		return status;
+	while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
+		for (int i = 0; i < 4; i++) {
+			const void *field = sqlite3_column_text(statement, i);
+
+			lode_buffer_add(text, field ? field : "", (size_t)sqlite3_column_bytes(statement, i) + 1);
+		}
+	}
+	sqlite3_finalize(statement);
+	return status == SQLITE_DONE ? SQLITE_OK : status;
+}
+
+/* What describe_schema says of a catalogue that is as it should be. */
+static int describe_own_schema(struct lode_buffer *text)
+{
+	sqlite3 *db = NULL;
+	int status = sqlite3_open(":memory:", &db);
+
+	if (status == SQLITE_OK)
+		status = sqlite3_exec(db, schema, NULL, NULL, NULL);
+	if (status == SQLITE_OK)
+		status = describe_schema(db, text);
+	sqlite3_close(db);
+	return status;
+}
+
+/*
+ * A stranger's file can carry views that never end, triggers, and tables that only
+ * look like ours: nothing is asked of it before its schema is the one we know.
+ */
+static int check_schema(struct lode_catalogue *catalogue, struct lode_error *error)
+{
+	struct lode_buffer own = { 0 }, found = { 0 };
+	int status = describe_own_schema(&own);
+	int code = 0;
+
+	if (status != SQLITE_OK)
+		code = lode_fail_memory(error);
+	else if (describe_schema(catalogue->db, &found) != SQLITE_OK)
+		code = fail_sql(catalogue, error);
+	else if (own.failed || found.failed)
+		code = lode_fail_memory(error);
+	else if (own.size != found.size || memcmp(own.bytes, found.bytes, own.size) != 0)
+		code = lode_fail(error, LODE_BAD_INPUT,
+				 "%s: its tables are not those of a catalogue; 'lode fsck --repair' makes it anew",
+				 catalogue->path);
+	lode_buffer_release(&own);
+	lode_buffer_release(&found);
+	return code;
+}
+
+static int make_schema(struct lode_catalogue *catalogue, struct lode_error *error)
+{
+	int code = lode_catalogue_begin(catalogue, error);
+
+	if (!code)
+		code = run(catalogue, schema, error);
+	if (!code)
+		code = lode_catalogue_commit(catalogue, error);
+	if (code)
+		lode_catalogue_rollback(catalogue);
+	return code;
+}
+
+int lode_catalogue_open(struct lode_catalogue **result, const char *path, enum lode_catalogue_mode mode,
+			struct lode_error *error)
+{
+	struct lode_catalogue *catalogue = lode_calloc(1, sizeof(*catalogue));
+	/* Readers may write too, where permissions allow it: a writer that was killed left a journal to undo. */
+	int flags = SQLITE_OPEN_READWRITE | (mode == LODE_CATALOGUE_WRITE ? SQLITE_OPEN_CREATE : 0);
+	int code, empty = 0;
+
+	*result = NULL;
+	if (!catalogue || !(catalogue->path = lode_strdup(path))) {
+		lode_free(catalogue);
+		return lode_fail_memory(error);
+	}
+	if (sqlite3_open_v2(path, &catalogue->db, flags, NULL) != SQLITE_OK) {
+		code = catalogue->db ? fail_sql(catalogue, error) : lode_fail_memory(error);
+		lode_catalogue_close(catalogue);
+		return code;
+	}
+	sqlite3_busy_timeout(catalogue->db, BUSY_MILLISECONDS);
+	sqlite3_limit(catalogue->db, SQLITE_LIMIT_LENGTH, TEXT_LIMIT);
+	code = run(catalogue, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;"
+		   "PRAGMA cell_size_check = ON;",
+		   error);
+	if (!code)
+		code = check_owner(catalogue, &empty, error);
+	if (!code && empty && mode == LODE_CATALOGUE_WRITE)
+		code = make_schema(catalogue, error);
+	else if (!code && empty)
+		code = lode_fail(error, LODE_BAD_INPUT, "%s: the catalogue is empty; 'lode fsck --repair' makes it anew",
+				 path);
+	else if (!code)
+		code = check_schema(catalogue, error);
+	if (code) {
+		lode_catalogue_close(catalogue);
+		return code;
+	}
+	*result = catalogue;
+	return 0;
+}
+
+void lode_catalogue_close(struct lode_catalogue *catalogue)
+{
+	if (!catalogue)
+		return;
+	sqlite3_close(catalogue->db);
+	lode_free(catalogue->path);
+	lode_free(catalogue);
+}
+
+int lode_catalogue_begin(struct lode_catalogue *catalogue, struct lode_error *error)
+{
+	return run(catalogue, "BEGIN IMMEDIATE", error);
+}
+
+int lode_catalogue_commit(struct lode_catalogue *catalogue, struct lode_error *error)
+{
+	return run(catalogue, "COMMIT", error);
+}
+
+void lode_catalogue_rollback(struct lode_catalogue *catalogue)
+{
+	if (!sqlite3_get_autocommit(catalogue->db))
+		run(catalogue, "ROLLBACK", NULL);
+}
+
+/* ---- statements ---- */
+
+static sqlite3_stmt *prepare(struct lode_catalogue *catalogue, const char *sql, struct lode_error *error)
+{
+	sqlite3_stmt *statement = NULL;
+
+	if (sqlite3_prepare_v2(catalogue->db, sql, -1, &statement, NULL) != SQLITE_OK)
+		fail_sql(catalogue, error);
+	return statement;
+}
+
+/* Runs a statement that yields no rows, and makes it ready for the next. */
+static int step(struct lode_catalogue *catalogue, sqlite3_stmt *statement, struct lode_error *error)
+{
+	int code = sqlite3_step(statement) == SQLITE_DONE ? 0 : fail_sql(catalogue, error);
+
+	sqlite3_reset(statement);
+	return code;
+}
+
+static int bind_text(sqlite3_stmt *statement, int at, const char *text)
+{
+	return sqlite3_bind_text(statement, at, text, -1, SQLITE_TRANSIENT) != SQLITE_OK;
+}
+
+static int bind_number(sqlite3_stmt *statement, int at, uint64_t number)
+{
+	return sqlite3_bind_int64(statement, at, (int64_t)number) != SQLITE_OK;
+}
+
+/* File names come from a file that a stranger may have made: they must stay in the folder. */
+static int safe_file_name(const char *file)
+{
+	return file[0] && file[0] != '.' && !strchr(file, '/');
+}
+
+/* Takes over the name of a stream's file; it may be removed later on, so it must be one of ours. */
+static int take_file_name(struct lode_catalogue *catalogue, const char *name, char *file, size_t size,
+			  struct lode_error *error)
+{
+	if (!name)
+		return lode_fail_memory(error);
+	if (!safe_file_name(name) || strlen(name) >= size)
+		return lode_fail(error, LODE_BAD_INPUT, "%s: names a file '%s', which cannot be", catalogue->path, name);
+	memcpy(file, name, strlen(name) + 1);
+	return 1;
+}
+
+int lode_catalogue_find(struct lode_catalogue *catalogue, const char *id, char *file, size_t size,
+			struct lode_error *error)
+{
+	sqlite3_stmt *statement = prepare(catalogue, "SELECT file FROM streams WHERE id = ?", error);
+	int code;
+
+	if (!statement)
+		return fail_sql(catalogue, error);
+	switch (bind_text(statement, 1, id) ? SQLITE_NOMEM : sqlite3_step(statement)) {
+	case SQLITE_ROW:
+		code = take_file_name(catalogue, (const char *)sqlite3_column_text(statement, 0), file, size, error);
+		break;
+	case SQLITE_DONE:
+		code = 0;
+		break;
+	default:
+		code = fail_sql(catalogue, error);
+	}
+	sqlite3_finalize(statement);
+	return code;
+}
+
+int lode_catalogue_remove(struct lode_catalogue *catalogue, const char *id, struct lode_error *error)
+{
+	sqlite3_stmt *statement = prepare(catalogue, "DELETE FROM streams WHERE id = ?", error);
+	int code;
+
+	if (!statement)
+		return fail_sql(catalogue, error);
+	code = bind_text(statement, 1, id) ? fail_sql(catalogue, error) : step(catalogue, statement, error);
+	sqlite3_finalize(statement);
+	return code;
+}
+
+static int put_stream(struct lode_catalogue *catalogue, const struct lode_corpus_entry *entry, const char *file,
+		      struct lode_error *error)
+{
+	sqlite3_stmt *statement = prepare(catalogue,
+					  "INSERT INTO streams(id, name, host, file, source, runs, waits, calls, run_ns,"
+					  " wait_ns, first_t, last_t, threads, stacks, symptoms, file_size)"
+					  " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+					  error);
+	const char *texts[] = { entry->id, entry->name, entry->host, file, entry->source };
+	uint64_t numbers[] = { entry->events[LODE_RUN], entry->events[LODE_WAIT], entry->events[LODE_CALL],
+			       entry->cost[LODE_RUN],   entry->cost[LODE_WAIT],   entry->first_t,
+			       entry->last_t,           entry->threads,           entry->stacks,
+			       entry->symptoms,         entry->file_size };
+	int failed = 0, code;
+
+	if (!statement)
+		return fail_sql(catalogue, error);
+	for (int i = 0; i < 5; i++)
+		failed |= bind_text(statement, 1 + i, texts[i]);
+	for (int i = 0; i < 11; i++)
+		failed |= bind_number(statement, 6 + i, numbers[i]);
+	code = failed ? fail_sql(catalogue, error) : step(catalogue, statement, error);
+	sqlite3_finalize(statement);
+	return code;
+}
+
+static int put_attributes(struct lode_catalogue *catalogue, const char *id, const struct lode_stream *stream,
+			  struct lode_error *error)
+{
+	static const char *const types[] = { "text", "number", "bool" };
+	const struct lode_strings *strings = &stream->dictionary->frames.strings;
+	sqlite3_stmt *statement = prepare(catalogue, "INSERT INTO attributes VALUES(?,?,?,?)", error);
+	int code = 0;
+
+	if (!statement)
+		return fail_sql(catalogue, error);
+	for (size_t i = 0; !code && i < stream->attribute_count; i++) {
+		const struct lode_attribute *attribute = &stream->attributes[i];
+		int failed = bind_text(statement, 1, id) |
+			     bind_text(statement, 2, lode_strings_get(strings, attribute->key)) |
+			     bind_text(statement, 3, types[attribute->type]) |
+			     bind_text(statement, 4, lode_strings_get(strings, attribute->value));
+
+		code = failed ? fail_sql(catalogue, error) : step(catalogue, statement, error);
+	}
+	sqlite3_finalize(statement);
+	return code;
+}
+
+static int put_symptoms(struct lode_catalogue *catalogue, const char *id, const struct lode_stream *stream,
+			struct lode_error *error)
+{
+	const struct lode_strings *strings = &stream->dictionary->frames.strings;
+	sqlite3_stmt *statement = prepare(catalogue, "INSERT INTO symptoms VALUES(?,?,?,?,?,?)", error);
+	int code = 0;
+
+	if (!statement)
+		return fail_sql(catalogue, error);
+	for (size_t i = 0; !code && i < stream->symptom_count; i++) {
+		const struct lode_symptom *symptom = &stream->symptoms[i];
+		const struct lode_thread *thread = &stream->threads[symptom->thread];
+		int failed = bind_text(statement, 1, id) | bind_number(statement, 3, thread->tid) |
+			     bind_text(statement, 4, lode_strings_get(strings, symptom->name)) |
+			     bind_number(statement, 5, symptom->t0) | bind_number(statement, 6, symptom->t1);
+
+		failed |= thread->pid == LODE_NO_PID ? sqlite3_bind_null(statement, 2) != SQLITE_OK
+						     : bind_number(statement, 2, thread->pid);
+		code = failed ? fail_sql(catalogue, error) : step(catalogue, statement, error);
+	}
+	sqlite3_finalize(statement);
+	return code;
+}
+
+int lode_catalogue_put(struct lode_catalogue *catalogue, const struct lode_corpus_entry *entry, const char *file,
+		       const struct lode_stream *stream, struct lode_error *error)
+{
+	int code = lode_catalogue_remove(catalogue, entry->id, error);
+
+	if (!code)
+		code = put_stream(catalogue, entry, file, error);
+	if (!code)
+		code = put_attributes(catalogue, entry->id, stream, error);
+	if (!code)
+		code = put_symptoms(catalogue, entry->id, stream, error);
+	return code;
+}
+
+/* ---- listing ---- */
+
+static const char *copy_text(struct lode_arena *arena, sqlite3_stmt *statement, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(statement, column);
+
+	return text ? lode_arena_text(arena, text, (size_t)sqlite3_column_bytes(statement, column)) : NULL;
+}
+
+static char *join_path(struct lode_arena *arena, const char *folder, const char *file)
+{
+	size_t size = strlen(folder) + strlen(file) + 2;
+	char *path = lode_arena_bytes(arena, size);
+
+	if (path)
+		snprintf(path, size, "%s/%s", folder, file);
+	return path;
+}
+
+static int read_entry(struct lode_catalogue *catalogue, sqlite3_stmt *statement, const char *folder,
+		      struct lode_arena *arena, struct lode_corpus_entry *entry, struct lode_error *error)
+{
+	uint64_t numbers[11];
+	const char *id = copy_text(arena, statement, 0);
+	const char *file = copy_text(arena, statement, 3);
+
+	memset(entry, 0, sizeof(*entry));
+	entry->name = copy_text(arena, statement, 1);
+	entry->host = copy_text(arena, statement, 2);
+	entry->source = copy_text(arena, statement, 4);
+	for (int i = 0; i < 5; i++)
+		if (sqlite3_column_type(statement, i) == SQLITE_NULL)
+			return lode_fail(error, LODE_BAD_INPUT, "%s: a stream lacks its name, file or source",
+					 catalogue->path);
+	if (!id || !file || !entry->name || !entry->host || !entry->source)
+		return lode_fail_memory(error);
+	if (strspn(id, "0123456789abcdef") != 32 || id[32] || !safe_file_name(file))
+		return lode_fail(error, LODE_BAD_INPUT, "%s: names a stream '%s' in file '%s', which cannot be",
+				 catalogue->path, id, file);
+	for (int i = 0; i < 11; i++)
+		numbers[i] = (uint64_t)sqlite3_column_int64(statement, 5 + i);
+	memcpy(entry->id, id, 33);
+	memcpy(entry->events, numbers, sizeof(entry->events));
+	entry->cost[LODE_RUN] = numbers[3];
+	entry->cost[LODE_WAIT] = numbers[4];
+	entry->first_t = numbers[5];
+	entry->last_t = numbers[6];
+	entry->threads = numbers[7];
+	entry->stacks = numbers[8];
+	entry->symptoms = numbers[9];
+	entry->file_size = numbers[10];
+	entry->path = join_path(arena, folder, file);
+	return entry->path ? 0 : lode_fail_memory(error);
+}
+
+int lode_catalogue_list(struct lode_catalogue *catalogue, const char *folder, struct lode_corpus_list *list,
+			struct lode_error *error)
+{
+	sqlite3_stmt *statement = prepare(catalogue,
+					  "SELECT id, name, host, file, source, runs, waits, calls, run_ns, wait_ns,"
+					  " first_t, last_t, threads, stacks, symptoms, file_size"
+					  " FROM streams ORDER BY name, id",
+					  error);
+	size_t capacity = 0;
+	int code = 0, status;
+
+	memset(list, 0, sizeof(*list));
+	if (!statement)
+		return fail_sql(catalogue, error);
+	while (!code && (status = sqlite3_step(statement)) == SQLITE_ROW) {
+		if (lode_grow(&list->items, &capacity, list->count + 1, sizeof(*list->items)) < 0)
+			code = lode_fail_memory(error);
+		else
+			code = read_entry(catalogue, statement, folder, &list->arena, &list->items[list->count], error);
+		if (!code)
+			list->count++;
+	}
+	if (!code && status != SQLITE_DONE)
+		code = fail_sql(catalogue, error);
+	sqlite3_finalize(statement);
+	if (code)
+		lode_corpus_list_release(list);
+	return code;
+}
+
+int lode_catalogue_check(struct lode_catalogue *catalogue, struct lode_error *error)
+{
+	sqlite3_stmt *statement = prepare(catalogue, "PRAGMA integrity_check(1)", error);
+	const char *answer;
+	int code = 0;
+
+	if (!statement)
+		return fail_sql(catalogue, error);
+	if (sqlite3_step(statement) != SQLITE_ROW)
+		code = fail_sql(catalogue, error);
+	else if (!(answer = (const char *)sqlite3_column_text(statement, 0)))
+		code = lode_fail_memory(error);
+	else if (strcmp(answer, "ok") != 0)
+		code = lode_fail(error, LODE_BAD_INPUT, "%s: %s", catalogue->path, answer);
+	sqlite3_finalize(statement);
+	return code;
+}

@@ -1,0 +1,268 @@
+/*
+ * Corpus: see corpus.h.
+ *
+ * Adding a stream: its file is written under a temporary name and made durable;
+ * then, inside one catalogue transaction, it is renamed into place and its row is
+ * written. A crash before the commit leaves at most a file that no row names,
+ * which nobody sees and the next import or `lode fsck` clears away. Replacing
+ * writes a second file beside the first, and the commit switches between them.
+ */
+#include "trace/corpus.h"
+
+#include "base/file.h"
+#include "trace/catalogue.h"
+#include "trace/corpus_files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct lode_corpus {
+	char *path;
+	char *streams; /* the folder of stream files */
+	struct lode_catalogue *catalogue;
+};
+
+/* ---- opening ---- */
+
+static int make_folders(struct lode_corpus *corpus, struct lode_error *error)
+{
+	int code = lode_file_make_folder(corpus->path, error);
+
+	return code ? code : lode_file_make_folder(corpus->streams, error);
+}
+
+static int is_corpus(const char *catalogue_path)
+{
+	struct stat status;
+
+	return stat(catalogue_path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* A folder that holds other things must not be turned into a corpus by a slip of the keyboard. */
+static int may_become_corpus(const struct lode_corpus *corpus, struct lode_error *error)
+{
+	int other = lode_corpus_folder_is_foreign(corpus->path);
+
+	if (other)
+		return lode_fail(error, LODE_USAGE,
+				 "%s: is a folder with other files in it and no corpus; name a new or an empty folder",
+				 corpus->path);
+	return 0;
+}
+
+static int open_catalogue(struct lode_corpus *corpus, enum lode_corpus_mode mode, struct lode_error *error)
+{
+	char *path = lode_format("%s/%s", corpus->path, LODE_CATALOGUE_FILE);
+	int code = 0;
+
+	if (!path)
+		return lode_fail_memory(error);
+	if (!is_corpus(path)) {
+		if (mode == LODE_CORPUS_READ)
+			code = lode_fail(error, LODE_BAD_INPUT,
+					 "%s: is not a corpus; 'lode import FILE -o %s' makes one", corpus->path,
+					 corpus->path);
+		else
+			code = may_become_corpus(corpus, error);
+	}
+	if (!code && mode == LODE_CORPUS_CREATE)
+		code = make_folders(corpus, error);
+	if (!code)
+		code = lode_catalogue_open(&corpus->catalogue, path,
+					   mode == LODE_CORPUS_READ ? LODE_CATALOGUE_READ : LODE_CATALOGUE_WRITE,
+					   error);
+	lode_free(path);
+	return code;
+}
+
+int lode_corpus_open(struct lode_corpus **result, const char *path, enum lode_corpus_mode mode,
+		     struct lode_error *error)
+{
+	struct lode_corpus *corpus = lode_calloc(1, sizeof(*corpus));
+	size_t length = strlen(path);
+	int code;
+
+	*result = NULL;
+	if (!corpus)
+		return lode_fail_memory(error);
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	corpus->path = lode_strndup(path, length);
+	corpus->streams = corpus->path ? lode_format("%s/%s", corpus->path, LODE_STREAMS_FOLDER) : NULL;
+	code = corpus->streams ? open_catalogue(corpus, mode, error) : lode_fail_memory(error);
+	if (code) {
+		lode_corpus_close(corpus);
+		return code;
+	}
+	*result = corpus;
+	return 0;
+}
+
+void lode_corpus_close(struct lode_corpus *corpus)
+{
+	if (!corpus)
+		return;
+	lode_catalogue_close(corpus->catalogue);
+	lode_free(corpus->path);
+	lode_free(corpus->streams);
+	lode_free(corpus);
+}
+
+const char *lode_corpus_path(const struct lode_corpus *corpus)
+{
+	return corpus->path;
+}
+
+/* ---- adding ---- */
+
+int lode_corpus_has(struct lode_corpus *corpus, const char *id, struct lode_error *error)
+{
+	char file[256];
+
+	return lode_catalogue_find(corpus->catalogue, id, file, sizeof(file), error);
+}
+
+void lode_corpus_describe(const struct lode_stream *stream, struct lode_corpus_entry *entry)
+{
+	const struct lode_strings *strings = &stream->dictionary->frames.strings;
+
+	entry->name = lode_strings_get(strings, stream->name);
+	entry->host = lode_strings_get(strings, stream->host);
+	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+		const struct lode_events *events = &stream->events[type];
+
+		entry->events[type] = events->count;
+		for (size_t i = 0; i < events->count; i++)
+			entry->cost[type] = lode_add_saturating(entry->cost[type], events->cost[i]);
+	}
+	lode_stream_span(stream, &entry->first_t, &entry->last_t);
+	entry->threads = stream->thread_count;
+	entry->stacks = stream->dictionary->tree.count - 1;
+	entry->symptoms = stream->symptom_count;
+}
+
+/* A file name for stream `id` that no row names: ID.lode at first, ID.2.lode in place of it, and so on. */
+static void choose_file(const char *id, const char *old, char *file, size_t size)
+{
+	unsigned number = 1;
+
+	if (!old) {
+		snprintf(file, size, "%s.lode", id);
+		return;
+	}
+	if (strlen(old) > 33)
+		sscanf(old + 33, "%u", &number);
+	snprintf(file, size, "%s.%u.lode", id, number + 1);
+}
+
+/*
+ * Whether the catalogue names `file`, or might. A commit that failed late, when
+ * its journal was gone already, has taken place; then the file must stay.
+ */
+static int is_named(struct lode_corpus *corpus, const char *id, const char *file)
+{
+	char named[256];
+	int found;
+
+	lode_catalogue_rollback(corpus->catalogue);
+	found = lode_catalogue_find(corpus->catalogue, id, named, sizeof(named), NULL);
+	return found < 0 || (found && strcmp(named, file) == 0);
+}
+
+/* Puts the finished file in place and writes its row; the catalogue is locked. */
+static int place(struct lode_corpus *corpus, struct lode_corpus_entry *entry, const char *temporary,
+		 const char *file, const struct lode_stream *stream, struct lode_error *error)
+{
+	char *path = lode_format("%s/%s", corpus->streams, file);
+	struct stat status;
+	int code;
+
+	if (!path)
+		return lode_fail_memory(error);
+	code = lode_file_rename(temporary, path, error);
+	if (code) {
+		lode_free(path);
+		return code;
+	}
+	code = lode_file_sync_folder(corpus->streams, error);
+	entry->file_size = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+	if (!code)
+		code = lode_catalogue_put(corpus->catalogue, entry, file, stream, error);
+	if (!code)
+		code = lode_catalogue_commit(corpus->catalogue, error);
+	if (code && !is_named(corpus, entry->id, file))
+		unlink(path);
+	lode_free(path);
+	return code;
+}
+
+/* With the catalogue locked: 1 when the stream was put in place, 0 when it was there already. */
+static int place_if_new(struct lode_corpus *corpus, struct lode_corpus_entry *entry, const char *temporary,
+			const struct lode_stream *stream, int replace, struct lode_error *error)
+{
+	char old[256] = "", file[64], *old_path;
+	int found = lode_catalogue_find(corpus->catalogue, entry->id, old, sizeof(old), error);
+	int code;
+
+	if (found < 0)
+		return found;
+	if (found && !replace)
+		return 0;
+	choose_file(entry->id, found ? old : NULL, file, sizeof(file));
+	code = place(corpus, entry, temporary, file, stream, error);
+	if (code)
+		return code;
+	if (found && (old_path = lode_format("%s/%s", corpus->streams, old))) {
+		unlink(old_path);
+		lode_free(old_path);
+	}
+	return 1;
+}
+
+int lode_corpus_add(struct lode_corpus *corpus, const char *id, const char *source, const struct lode_stream *stream,
+		    int replace, unsigned jobs, struct lode_error *error)
+{
+	struct lode_corpus_entry entry = { .source = source };
+	char *temporary;
+	int code;
+
+	if (strlen(id) != 32 || strspn(id, "0123456789abcdef") != 32)
+		return lode_fail(error, LODE_USAGE, "'%s' is not a stream id of 32 hexadecimal digits", id);
+	if (!replace) {
+		code = lode_corpus_has(corpus, id, error);
+		if (code)
+			return code < 0 ? code : 0;
+	}
+	memcpy(entry.id, id, 33);
+	lode_corpus_describe(stream, &entry);
+	temporary = lode_corpus_temporary(corpus->streams, id);
+	if (!temporary)
+		return lode_fail_memory(error);
+	code = lode_store_write(temporary, stream, jobs, error);
+	if (!code)
+		code = lode_catalogue_begin(corpus->catalogue, error);
+	if (!code) {
+		code = place_if_new(corpus, &entry, temporary, stream, replace, error);
+		lode_catalogue_rollback(corpus->catalogue);
+	}
+	unlink(temporary);
+	lode_free(temporary);
+	return code;
+}
+
+/* ---- listing ---- */
+
+int lode_corpus_streams(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error)
+{
+	return lode_catalogue_list(corpus->catalogue, corpus->streams, list, error);
+}
+
+void lode_corpus_list_release(struct lode_corpus_list *list)
+{
+	lode_arena_release(&list->arena);
+	lode_free(list->items);
+	memset(list, 0, sizeof(*list));
+}

@@ -1,0 +1,66 @@
+/*
+ * Corpus: a folder of streams with a catalogue; the unit that commands work on.
+ *
+ *	CORPUS/catalogue.sqlite    streams, hosts, attributes, symptoms
+ *	CORPUS/streams/ID.lode     one file a stream, ID = 32 hexadecimal digits
+ *
+ * The catalogue is the truth about what is there: a stream is visible when its
+ * row is committed, and that happens after its file is complete, durable and in
+ * place. It can be made anew from the stream files (lode fsck --repair).
+ */
+#ifndef LODE_TRACE_CORPUS_H
+#define LODE_TRACE_CORPUS_H
+
+#include "trace/store.h"
+
+struct lode_corpus;
+
+enum lode_corpus_mode {
+	LODE_CORPUS_READ,   /* must be there */
+	LODE_CORPUS_CREATE, /* made if it is not there; open for writing */
+};
+
+/* Opens the folder `path`. One handle a thread. */
+int lode_corpus_open(struct lode_corpus **corpus, const char *path, enum lode_corpus_mode mode,
+		     struct lode_error *error);
+void lode_corpus_close(struct lode_corpus *corpus);
+const char *lode_corpus_path(const struct lode_corpus *corpus);
+
+/* Whether the stream with this id (32 hexadecimal digits) is there: 1, 0 or a negative code. */
+int lode_corpus_has(struct lode_corpus *corpus, const char *id, struct lode_error *error);
+
+/*
+ * Stores a sorted stream under `id` and says in `source` where it came from.
+ * Returns 1 when it was added, 0 when a stream with this id was there already
+ * (nothing changes then, unless `replace`), or a negative code, with the corpus as before.
+ */
+int lode_corpus_add(struct lode_corpus *corpus, const char *id, const char *source,
+		    const struct lode_stream *stream, int replace, unsigned jobs, struct lode_error *error);
+
+/* What the catalogue says of a stream. Texts are owned by the list. */
+struct lode_corpus_entry {
+	char id[33];
+	const char *name;
+	const char *host;   /* "" when unknown */
+	const char *source;
+	char *path;         /* of its .lode file */
+	uint64_t events[LODE_EVENT_TYPES];
+	uint64_t cost[LODE_EVENT_TYPES]; /* sum of costs, saturating */
+	uint64_t first_t;
+	uint64_t last_t;
+	uint64_t threads;
+	uint64_t stacks;    /* nodes of its stack tree */
+	uint64_t symptoms;
+	uint64_t file_size;
+};
+
+struct lode_corpus_list {
+	struct lode_corpus_entry *items; /* by name, then by id */
+	size_t count;
+	struct lode_arena arena;
+};
+
+int lode_corpus_streams(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error);
+void lode_corpus_list_release(struct lode_corpus_list *list);
+
+#endif

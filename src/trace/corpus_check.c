@@ -1,0 +1,333 @@
+/*
+ * The checker of a corpus: see corpus_check.h.
+ *
+ * First the catalogue, then every file in the streams folder, then every row.
+ * Repair never deletes what might be somebody's data: a damaged file is kept
+ * under another name, and so is a damaged catalogue. Only temporary files of
+ * processes that are gone are removed.
+ */
+#include "trace/corpus_check.h"
+
+#include "base/file.h"
+#include "trace/catalogue.h"
+#include "trace/corpus_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct check {
+	char *path;
+	char *streams;
+	char *catalogue_path;
+	struct lode_catalogue *catalogue; /* NULL when it is bad and not repaired */
+	struct lode_corpus_list rows;     /* by path */
+	int repair;
+	struct lode_corpus_check_result *result;
+	struct lode_notes *notes;
+	const struct lode_progress *progress;
+};
+
+/* ---- the catalogue ---- */
+
+static int compare_paths(const void *left, const void *right)
+{
+	const struct lode_corpus_entry *a = left, *b = right;
+
+	return strcmp(a->path, b->path);
+}
+
+static int catalogue_usable(struct check *check, struct lode_error *error)
+{
+	enum lode_catalogue_mode mode = check->repair ? LODE_CATALOGUE_WRITE : LODE_CATALOGUE_READ;
+	int code;
+
+	if (access(check->catalogue_path, F_OK) < 0)
+		return lode_fail(error, LODE_BAD_INPUT, "%s: is missing", check->catalogue_path);
+	code = lode_catalogue_open(&check->catalogue, check->catalogue_path, mode, error);
+	if (!code)
+		code = lode_catalogue_check(check->catalogue, error);
+	if (!code)
+		code = lode_catalogue_list(check->catalogue, check->streams, &check->rows, error);
+	if (!code && check->rows.count)
+		qsort(check->rows.items, check->rows.count, sizeof(*check->rows.items), compare_paths);
+	if (code) {
+		lode_catalogue_close(check->catalogue);
+		check->catalogue = NULL;
+	}
+	return code;
+}
+
+/* Keeps the damaged catalogue beside and begins an empty one; the files will fill it. */
+static int remake_catalogue(struct check *check, struct lode_error *error)
+{
+	char *aside = lode_format("%s.damaged", check->catalogue_path);
+	int code = aside ? 0 : lode_fail_memory(error);
+
+	if (!code && access(check->catalogue_path, F_OK) == 0)
+		code = lode_file_rename(check->catalogue_path, aside, error);
+	lode_free(aside);
+	if (!code)
+		code = lode_catalogue_open(&check->catalogue, check->catalogue_path, LODE_CATALOGUE_WRITE, error);
+	return code;
+}
+
+static int check_catalogue(struct check *check, struct lode_error *error)
+{
+	int code = catalogue_usable(check, error);
+
+	if (code != LODE_BAD_INPUT)
+		return code;
+	check->result->catalogue_bad = 1;
+	lode_notes_add(check->notes, 1, check->repair ? "catalogues made anew" : "damaged catalogues",
+		       error ? error->text : NULL);
+	return check->repair ? remake_catalogue(check, error) : 0;
+}
+
+/* ---- stream files ---- */
+
+static const struct lode_corpus_entry *row_of(const struct check *check, char *path)
+{
+	struct lode_corpus_entry wanted = { .path = path };
+
+	if (!check->rows.count)
+		return NULL;
+	return bsearch(&wanted, check->rows.items, check->rows.count, sizeof(wanted), compare_paths);
+}
+
+/* Writes a row for a whole stream file, made from the file itself. */
+static int index_file(struct check *check, const char *name, const char *path, const char *source,
+		      struct lode_error *error)
+{
+	struct lode_corpus_entry entry = { .source = source };
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	struct stat status;
+	int code;
+
+	if (lode_dictionary_init(&dictionary) < 0)
+		return lode_fail_memory(error);
+	lode_stream_init(&stream, &dictionary);
+	memcpy(entry.id, name, 32);
+	code = lode_store_load(path, &stream, error);
+	if (!code) {
+		lode_corpus_describe(&stream, &entry);
+		entry.file_size = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+		code = lode_catalogue_begin(check->catalogue, error);
+	}
+	if (!code) {
+		code = lode_catalogue_put(check->catalogue, &entry, name, &stream, error);
+		if (!code)
+			code = lode_catalogue_commit(check->catalogue, error);
+		lode_catalogue_rollback(check->catalogue);
+	}
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+	return code;
+}
+
+/* Replaces a damaged file by what can be saved of it; the original is kept beside. */
+static int salvage_file(struct check *check, const char *path, struct lode_error *error)
+{
+	char *saved = lode_format("%s.tmp", path);
+	char *aside = lode_format("%s.damaged", path);
+	struct lode_fsck_result result;
+	int code = saved && aside ? 0 : lode_fail_memory(error);
+
+	if (!code)
+		unlink(saved);
+	if (!code)
+		code = lode_store_salvage(path, saved, &result, check->notes, error);
+	if (!code && link(path, aside) < 0 && errno != EEXIST)
+		code = lode_file_rename(path, aside, error);
+	if (!code)
+		code = lode_file_rename(saved, path, error);
+	if (!code)
+		code = lode_file_sync_folder(check->streams, error);
+	if (code && saved)
+		unlink(saved);
+	lode_free(saved);
+	lode_free(aside);
+	return code;
+}
+
+static void add_blocks(struct lode_fsck_result *sum, const struct lode_fsck_result *one)
+{
+	sum->blocks_good += one->blocks_good;
+	sum->blocks_bad += one->blocks_bad;
+	sum->bytes_bad += one->bytes_bad;
+	sum->events_good += one->events_good;
+	sum->footer_bad |= one->footer_bad;
+}
+
+/* A damaged file: counted, and with repair salvaged. Sets `*whole` when it is good afterwards. */
+static int handle_damage(struct check *check, const char *path, int *whole, struct lode_error *error)
+{
+	int code;
+
+	*whole = 0;
+	if (!check->repair) {
+		check->result->streams_bad++;
+		return 0;
+	}
+	code = salvage_file(check, path, error);
+	if (code == LODE_BAD_INPUT) {
+		lode_notes_add(check->notes, 1, "streams beyond repair", error ? error->text : path);
+		check->result->streams_bad++;
+		return 0;
+	}
+	if (code)
+		return code;
+	check->result->streams_repaired++;
+	*whole = 1;
+	return 0;
+}
+
+static int check_stream_file(struct check *check, const char *name, char *path, struct lode_error *error)
+{
+	const struct lode_corpus_entry *row = row_of(check, path);
+	struct lode_fsck_result result;
+	int damaged, whole = 1;
+	int code = lode_store_check(path, &result, check->notes, error);
+
+	if (code == LODE_BAD_INPUT) { /* nothing in it is of Lode */
+		check->result->streams_bad++;
+		lode_notes_add(check->notes, 1, "streams beyond repair", error ? error->text : path);
+		return 0;
+	}
+	if (code)
+		return code;
+	add_blocks(&check->result->blocks, &result);
+	damaged = result.blocks_bad || result.footer_bad;
+	if (!damaged)
+		check->result->streams_good++;
+	else
+		code = handle_damage(check, path, &whole, error);
+	if (!row) {
+		check->result->files_without_row++;
+		lode_notes_add(check->notes, 1, "stream files that the catalogue does not name", path);
+	}
+	if (!code && check->repair && whole && (!row || damaged))
+		code = index_file(check, name, path, row ? row->source : "found by fsck", error);
+	return code;
+}
+
+/* A temporary file whose writer is gone. */
+static int check_temporary(struct check *check, const char *name, const char *path, struct lode_error *error)
+{
+	long process = lode_corpus_temporary_process(name);
+
+	if (process > 0 && (kill((pid_t)process, 0) == 0 || errno == EPERM))
+		return 0; /* an import is in progress */
+	check->result->leftovers++;
+	lode_notes_add(check->notes, 1, "leftovers of imports that were cut off", path);
+	return check->repair ? lode_file_remove(path, error) : 0;
+}
+
+static int check_file(struct check *check, const char *name, struct lode_error *error)
+{
+	char *path = lode_format("%s/%s", check->streams, name);
+	int code = 0;
+
+	if (!path)
+		return lode_fail_memory(error);
+	switch (lode_corpus_classify(name)) {
+	case LODE_FILE_STREAM:
+		code = check_stream_file(check, name, path, error);
+		break;
+	case LODE_FILE_TEMPORARY:
+		code = check_temporary(check, name, path, error);
+		break;
+	case LODE_FILE_DAMAGED:
+		lode_notes_add(check->notes, 1, "damaged originals kept by an earlier repair", path);
+		break;
+	case LODE_FILE_FOREIGN:
+		lode_notes_add(check->notes, 1, "files that do not belong to a corpus, left alone", path);
+	}
+	lode_free(path);
+	return code;
+}
+
+static int not_dot(const struct dirent *entry)
+{
+	return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
+static int check_files(struct check *check, struct lode_error *error)
+{
+	struct dirent **names = NULL;
+	int count = scandir(check->streams, &names, not_dot, alphasort);
+	int code = 0;
+
+	if (count < 0 && errno != ENOENT)
+		return lode_fail(error, LODE_SYSTEM, "%s: cannot be read: %s", check->streams, strerror(errno));
+	for (int i = 0; i < count; i++) {
+		if (!code && lode_progress_tell(check->progress, "checking", "streams", (uint64_t)i, (uint64_t)count))
+			code = lode_fail(error, LODE_SYSTEM, "%s: checking was interrupted", check->path);
+		if (!code)
+			code = check_file(check, names[i]->d_name, error);
+		free(names[i]);
+	}
+	free(names);
+	return code;
+}
+
+/* ---- rows ---- */
+
+static int check_rows(struct check *check, struct lode_error *error)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < check->rows.count; i++) {
+		const struct lode_corpus_entry *row = &check->rows.items[i];
+
+		if (access(row->path, F_OK) == 0)
+			continue;
+		check->result->rows_without_file++;
+		lode_notes_add(check->notes, 1, "streams whose file is gone", row->path);
+		if (check->repair)
+			code = lode_catalogue_remove(check->catalogue, row->id, error);
+	}
+	return code;
+}
+
+/* ---- all of it ---- */
+
+static void release(struct check *check)
+{
+	lode_corpus_list_release(&check->rows);
+	lode_catalogue_close(check->catalogue);
+	lode_free(check->path);
+	lode_free(check->streams);
+	lode_free(check->catalogue_path);
+}
+
+int lode_corpus_check(const char *path, int repair, struct lode_corpus_check_result *result,
+		      struct lode_notes *notes, const struct lode_progress *progress, struct lode_error *error)
+{
+	struct check check = { .repair = repair, .result = result, .notes = notes, .progress = progress };
+	int code;
+
+	memset(result, 0, sizeof(*result));
+	check.path = lode_strdup(path);
+	check.streams = lode_format("%s/%s", path, LODE_STREAMS_FOLDER);
+	check.catalogue_path = lode_format("%s/%s", path, LODE_CATALOGUE_FILE);
+	if (!check.path || !check.streams || !check.catalogue_path)
+		code = lode_fail_memory(error);
+	else if (access(check.catalogue_path, F_OK) < 0 && access(check.streams, F_OK) < 0)
+		code = lode_fail(error, LODE_BAD_INPUT, "%s: is not a corpus; 'lode import FILE -o %s' makes one", path,
+				 path);
+	else
+		code = check_catalogue(&check, error);
+	if (!code)
+		code = check_files(&check, error);
+	if (!code)
+		code = check_rows(&check, error);
+	release(&check);
+	return code;
+}

@@ -1,0 +1,59 @@
+/* The files of a corpus folder: see corpus_files.h. */
+#include "trace/corpus_files.h"
+
+#include <dirent.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), size = strlen(end);
+
+	return length >= size && strcmp(text + length - size, end) == 0;
+}
+
+enum lode_corpus_file lode_corpus_classify(const char *name)
+{
+	if (name[0] == '.' && ends_with(name, ".lode.tmp"))
+		return LODE_FILE_TEMPORARY;
+	if (ends_with(name, ".damaged"))
+		return LODE_FILE_DAMAGED;
+	if (strspn(name, "0123456789abcdef") == 32 && name[32] == '.' && ends_with(name, ".lode"))
+		return LODE_FILE_STREAM;
+	return LODE_FILE_FOREIGN;
+}
+
+char *lode_corpus_temporary(const char *streams_folder, const char *id)
+{
+	static atomic_uint counter;
+
+	return lode_format("%s/.%s.%ld.%u.lode.tmp", streams_folder, id, (long)getpid(),
+			   atomic_fetch_add(&counter, 1));
+}
+
+long lode_corpus_temporary_process(const char *name)
+{
+	const char *dot = name[0] == '.' ? strchr(name + 1, '.') : NULL;
+
+	return dot ? strtol(dot + 1, NULL, 10) : 0;
+}
+
+int lode_corpus_folder_is_foreign(const char *path)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+	int foreign = 0;
+
+	if (!folder)
+		return 0;
+	/* Another process may be making the same corpus: its catalogue, or the journal of it, is not foreign. */
+	while (!foreign && (entry = readdir(folder)))
+		foreign = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+			  strcmp(entry->d_name, LODE_STREAMS_FOLDER) != 0 &&
+			  strncmp(entry->d_name, LODE_CATALOGUE_FILE, strlen(LODE_CATALOGUE_FILE)) != 0;
+	closedir(folder);
+	return foreign;
+}

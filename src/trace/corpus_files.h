@@ -1,0 +1,28 @@
+/* The files of a corpus folder: names that the corpus and its checker share. Private to the corpus. */
+#ifndef LODE_TRACE_CORPUS_FILES_H
+#define LODE_TRACE_CORPUS_FILES_H
+
+#include "trace/corpus.h"
+
+#define LODE_CATALOGUE_FILE "catalogue.sqlite"
+#define LODE_STREAMS_FOLDER "streams"
+
+/* What stands in a folder of stream files. */
+enum lode_corpus_file {
+	LODE_FILE_STREAM,    /* ID.lode or ID.N.lode */
+	LODE_FILE_TEMPORARY, /* .ID.PID.N.lode.tmp, of an import in progress or cut off */
+	LODE_FILE_DAMAGED,   /* NAME.damaged, kept by a repair */
+	LODE_FILE_FOREIGN,
+};
+
+enum lode_corpus_file lode_corpus_classify(const char *name);
+/* A name for a file being written, unlike any other of this or another process; the caller frees it. */
+char *lode_corpus_temporary(const char *streams_folder, const char *id);
+/* The process that wrote a temporary file, from its name; 0 when it cannot be told. */
+long lode_corpus_temporary_process(const char *name);
+/* Whether a folder that is no corpus holds anything. */
+int lode_corpus_folder_is_foreign(const char *path);
+/* Fills an entry's name, host and numbers from a stream in memory; texts are the dictionary's. */
+void lode_corpus_describe(const struct lode_stream *stream, struct lode_corpus_entry *entry);
+
+#endif

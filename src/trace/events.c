@@ -1,0 +1,195 @@
+/*
+ * Events in columns: see events.h.
+ *
+ * Sorting works on an array of row numbers: first it looks whether the rows are
+ * in order already, then merges natural runs bottom-up. Recordings come as a few
+ * long ascending runs, so this is near-linear where it matters and n log n at
+ * worst. Each column is permuted afterwards, one at a time.
+ */
+#include "trace/events.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+const char *lode_event_type_name(enum lode_event_type type)
+{
+	static const char *const names[LODE_EVENT_TYPES] = { "run", "wait", "call" };
+
+	return names[type];
+}
+
+/* Where a column lies in struct lode_events and how wide it is. */
+struct column {
+	size_t offset;
+	size_t width;
+};
+
+#define COLUMN(field) { offsetof(struct lode_events, field), sizeof(*((struct lode_events *)0)->field) }
+
+/* In the order of enum lode_column. */
+static const struct column columns[] = {
+	COLUMN(t),     COLUMN(cost),  COLUMN(delay),       COLUMN(thread), COLUMN(stack),
+	COLUMN(waker), COLUMN(waker_stack), COLUMN(name), COLUMN(cpu),
+};
+
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+static void **column_of(struct lode_events *events, size_t i)
+{
+	return (void **)(void *)((char *)events + columns[i].offset);
+}
+
+void lode_events_release(struct lode_events *events)
+{
+	for (size_t i = 0; i < COLUMNS; i++)
+		lode_free(*column_of(events, i));
+	memset(events, 0, sizeof(*events));
+}
+
+int lode_events_reserve(struct lode_events *events, size_t capacity, unsigned mask)
+{
+	for (size_t i = 0; i < COLUMNS; i++) {
+		void **column = column_of(events, i);
+		void *grown;
+
+		if (!(mask & 1u << i) || (*column && capacity <= events->capacity))
+			continue;
+		grown = lode_realloc(*column, capacity > events->capacity ? capacity : events->capacity,
+				     columns[i].width);
+		if (!grown)
+			return LODE_SYSTEM;
+		*column = grown;
+	}
+	if (capacity > events->capacity)
+		events->capacity = capacity;
+	return 0;
+}
+
+int lode_events_add(struct lode_events *events, const struct lode_event *event)
+{
+	size_t i = events->count;
+
+	if (i == events->capacity && lode_events_reserve(events, i ? i * 2 : 256, LODE_ALL_COLUMNS) < 0)
+		return LODE_SYSTEM;
+	events->t[i] = event->t;
+	events->cost[i] = event->cost;
+	events->delay[i] = event->delay;
+	events->thread[i] = event->thread;
+	events->stack[i] = event->stack;
+	events->waker[i] = event->waker;
+	events->waker_stack[i] = event->waker_stack;
+	events->name[i] = event->name;
+	events->cpu[i] = event->cpu;
+	events->count++;
+	return 0;
+}
+
+struct lode_event lode_events_get(const struct lode_events *events, size_t i)
+{
+	return (struct lode_event){
+		.t = events->t[i],
+		.cost = events->cost[i],
+		.delay = events->delay[i],
+		.thread = events->thread[i],
+		.stack = events->stack[i],
+		.waker = events->waker[i],
+		.waker_stack = events->waker_stack[i],
+		.name = events->name[i],
+		.cpu = events->cpu[i],
+	};
+}
+
+/* End of the ascending run of times that starts at `start`. */
+static size_t run_end(const uint64_t *t, const uint32_t *order, size_t count, size_t start)
+{
+	size_t end = start + 1;
+
+	while (end < count && t[order[end - 1]] <= t[order[end]])
+		end++;
+	return end;
+}
+
+static void merge(const uint64_t *t, const uint32_t *from, uint32_t *to, size_t start, size_t middle, size_t end)
+{
+	size_t left = start, right = middle;
+
+	for (size_t i = start; i < end; i++) {
+		if (right >= end || (left < middle && t[from[left]] <= t[from[right]]))
+			to[i] = from[left++];
+		else
+			to[i] = from[right++];
+	}
+}
+
+/* Merges neighbouring runs from `from` into `to`; returns how many runs are left. */
+static size_t merge_pass(const uint64_t *t, const uint32_t *from, uint32_t *to, size_t count)
+{
+	size_t start = 0, runs = 0;
+
+	while (start < count) {
+		size_t middle = run_end(t, from, count, start);
+		size_t end = middle < count ? run_end(t, from, count, middle) : middle;
+
+		merge(t, from, to, start, middle, end);
+		start = end;
+		runs++;
+	}
+	return runs;
+}
+
+static int permute(struct lode_events *events, const uint32_t *order)
+{
+	for (size_t i = 0; i < COLUMNS; i++) {
+		void **column = column_of(events, i);
+		size_t width = columns[i].width;
+		char *sorted = lode_realloc(NULL, events->count, width);
+
+		if (!sorted)
+			return LODE_SYSTEM;
+		for (size_t row = 0; row < events->count; row++)
+			memcpy(sorted + row * width, (char *)*column + order[row] * width, width);
+		memcpy(*column, sorted, events->count * width);
+		lode_free(sorted);
+	}
+	return 0;
+}
+
+static int in_order(const struct lode_events *events)
+{
+	for (size_t i = 1; i < events->count; i++)
+		if (events->t[i - 1] > events->t[i])
+			return 0;
+	return 1;
+}
+
+int lode_events_sort(struct lode_events *events)
+{
+	uint32_t *order, *other;
+	int code = LODE_SYSTEM;
+
+	if (in_order(events))
+		return 0;
+	if (events->count >= LODE_NONE)
+		return LODE_SYSTEM;
+	order = lode_realloc(NULL, events->count, sizeof(*order));
+	other = lode_realloc(NULL, events->count, sizeof(*other));
+	if (!order || !other)
+		goto out;
+	for (size_t i = 0; i < events->count; i++)
+		order[i] = (uint32_t)i;
+	for (;;) {
+		size_t runs = merge_pass(events->t, order, other, events->count);
+		uint32_t *swap = order;
+
+		order = other;
+		other = swap;
+		if (runs == 1)
+			break;
+	}
+	code = permute(events, order);
+out:
+	lode_free(order);
+	lode_free(other);
+	return code;
+}

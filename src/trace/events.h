@@ -1,0 +1,95 @@
+/*
+ * Events in columns: one array a field, one set of arrays a type of event.
+ *
+ *	run	a CPU sample: at `t` the thread ran, which stands for `cost` ns
+ *	wait	blocked from `t` for `cost` ns, until the waker made it ready; then
+ *		`delay` ns on the run queue
+ *	call	a system event `name` with a stack, without a cost of its own. A
+ *		preemption is one too: `preempt`, its run-queue time in `delay`
+ *
+ * Times and costs are nanoseconds. Stacks are nodes of the dictionary's stack
+ * tree, threads are numbers in the stream's thread table.
+ */
+#ifndef LODE_TRACE_EVENTS_H
+#define LODE_TRACE_EVENTS_H
+
+#include "base/memory.h"
+
+enum lode_event_type {
+	LODE_RUN,
+	LODE_WAIT,
+	LODE_CALL,
+	LODE_EVENT_TYPES,
+};
+
+/* "run", "wait", "call". */
+const char *lode_event_type_name(enum lode_event_type type);
+
+#define LODE_NO_CPU UINT16_MAX
+
+/* Costs and ends of time spans are sums that stop at the largest number instead of wrapping. */
+static inline uint64_t lode_add_saturating(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* Which columns: for readers that want only some. */
+enum lode_column {
+	LODE_T = 1 << 0,
+	LODE_COST = 1 << 1,
+	LODE_DELAY = 1 << 2,
+	LODE_THREAD = 1 << 3,
+	LODE_STACK = 1 << 4,
+	LODE_WAKER = 1 << 5,
+	LODE_WAKER_STACK = 1 << 6,
+	LODE_NAME = 1 << 7,
+	LODE_CPU = 1 << 8,
+	LODE_ALL_COLUMNS = (1 << 9) - 1,
+};
+
+/* One event, all its fields. */
+struct lode_event {
+	uint64_t t;
+	uint64_t cost;
+	uint64_t delay;       /* run-queue time; 0 when unknown */
+	uint32_t thread;
+	uint32_t stack;       /* 0: no stack */
+	uint32_t waker;       /* thread, or LODE_NONE */
+	uint32_t waker_stack; /* 0: unknown */
+	uint32_t name;        /* string; 0: none */
+	uint16_t cpu;         /* LODE_NO_CPU: unknown */
+};
+
+/* Columns of `count` events of one type; a column that was not asked for when reading is NULL. */
+struct lode_events {
+	size_t count;
+	size_t capacity;
+	uint64_t *t;
+	uint64_t *cost;
+	uint64_t *delay;
+	uint32_t *thread;
+	uint32_t *stack;
+	uint32_t *waker;
+	uint32_t *waker_stack;
+	uint32_t *name;
+	uint16_t *cpu;
+};
+
+/* A zeroed struct is an empty set. */
+void lode_events_release(struct lode_events *events);
+/* Makes room for `capacity` events in the columns of the mask; the rest stay as they are. Returns 0 or LODE_SYSTEM. */
+int lode_events_reserve(struct lode_events *events, size_t capacity, unsigned columns);
+/* Appends to all columns. Returns 0 or LODE_SYSTEM. */
+int lode_events_add(struct lode_events *events, const struct lode_event *event);
+/* Event `i`; all columns must be there. */
+struct lode_event lode_events_get(const struct lode_events *events, size_t i);
+/*
+ * Sorts by time; events of equal time keep their order, so that what was exported
+ * and imported again is as it was. All columns must be there; nearly sorted input
+ * costs nearly nothing. Returns 0 or LODE_SYSTEM.
+ */
+int lode_events_sort(struct lode_events *events);
+
+#endif

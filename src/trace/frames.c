@@ -1,0 +1,152 @@
+/*
+ * Frames: see frames.h.
+ *
+ * Frame ids are given in order of first appearance. Two indexes find a module by
+ * its name's string id and a frame by its (module, function) pair.
+ */
+#include "trace/frames.h"
+
+#include "base/error.h"
+
+#include <string.h>
+
+const char *lode_kind_name(enum lode_kind kind)
+{
+	static const char *const names[LODE_KINDS] = { "user", "library", "kernel", "jit" };
+
+	return names[kind];
+}
+
+static int starts_with(const char *text, size_t length, const char *start)
+{
+	size_t size = strlen(start);
+
+	return length >= size && memcmp(text, start, size) == 0;
+}
+
+static int ends_with(const char *text, size_t length, const char *end)
+{
+	size_t size = strlen(end);
+
+	return length >= size && memcmp(text + length - size, end, size) == 0;
+}
+
+enum lode_kind lode_kind_guess(const char *module, size_t length)
+{
+	if ((length == 6 && memcmp(module, "kernel", 6) == 0) || starts_with(module, length, "[kernel") ||
+	    starts_with(module, length, "[guest.kernel") || ends_with(module, length, ".ko"))
+		return LODE_KIND_KERNEL;
+	if ((starts_with(module, length, "perf-") && ends_with(module, length, ".map")) ||
+	    (length == 5 && memcmp(module, "[jit]", 5) == 0))
+		return LODE_KIND_JIT;
+	if (ends_with(module, length, ".so") || memmem(module, length, ".so.", 4) ||
+	    (length == 6 && memcmp(module, "[vdso]", 6) == 0))
+		return LODE_KIND_LIBRARY;
+	return LODE_KIND_USER;
+}
+
+int lode_frames_init(struct lode_frames *frames)
+{
+	memset(frames, 0, sizeof(*frames));
+	if (lode_strings_init(&frames->strings) < 0 || lode_frames_module(frames, "", 0) == LODE_NONE) {
+		lode_frames_release(frames);
+		return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+void lode_frames_release(struct lode_frames *frames)
+{
+	lode_strings_release(&frames->strings);
+	lode_index_release(&frames->module_index);
+	lode_index_release(&frames->index);
+	lode_free(frames->modules);
+	lode_free(frames->items);
+	memset(frames, 0, sizeof(*frames));
+}
+
+uint32_t lode_frames_module(struct lode_frames *frames, const char *name, size_t length)
+{
+	uint32_t string = lode_strings_add(&frames->strings, name, length);
+	uint64_t hash = lode_hash_pair(string, 0);
+	size_t probe = 0;
+	uint32_t id;
+
+	if (string == LODE_NONE)
+		return LODE_NONE;
+	while ((id = lode_index_next(&frames->module_index, hash, &probe)) != LODE_NONE)
+		if (frames->modules[id].name == string)
+			return id;
+	if (lode_grow(&frames->modules, &frames->module_capacity, frames->module_count + 1,
+		      sizeof(*frames->modules)) < 0 ||
+	    lode_index_insert(&frames->module_index, hash, (uint32_t)frames->module_count) < 0)
+		return LODE_NONE;
+	frames->modules[frames->module_count] = (struct lode_module){
+		.name = string,
+		.kind = (uint8_t)lode_kind_guess(name, length),
+	};
+	return (uint32_t)frames->module_count++;
+}
+
+uint32_t lode_frames_pair(struct lode_frames *frames, uint32_t module, uint32_t function)
+{
+	uint64_t hash = lode_hash_pair(module, function);
+	size_t probe = 0;
+	uint32_t id;
+
+	if (module == LODE_NONE || function == LODE_NONE)
+		return LODE_NONE;
+	while ((id = lode_index_next(&frames->index, hash, &probe)) != LODE_NONE)
+		if (frames->items[id].module == module && frames->items[id].function == function)
+			return id;
+	if (frames->count >= LODE_NONE ||
+	    lode_grow(&frames->items, &frames->capacity, frames->count + 1, sizeof(*frames->items)) < 0 ||
+	    lode_index_insert(&frames->index, hash, (uint32_t)frames->count) < 0)
+		return LODE_NONE;
+	frames->items[frames->count] = (struct lode_frame){ module, function };
+	return (uint32_t)frames->count++;
+}
+
+uint32_t lode_frames_add(struct lode_frames *frames, uint32_t module, const char *function, size_t length)
+{
+	return lode_frames_pair(frames, module, lode_strings_add(&frames->strings, function, length));
+}
+
+/* Length of the module in front of the first `!`; SIZE_MAX when the text has no module. */
+static size_t module_length(const char *text, size_t length)
+{
+	const char *mark = memchr(text, '!', length);
+	size_t before = mark ? (size_t)(mark - text) : 0;
+
+	if (!mark || before == 0)
+		return SIZE_MAX;
+	if (memchr(text, '(', before) || memchr(text, '<', before) || memmem(text, before, "::", 2) ||
+	    ends_with(text, before, "operator"))
+		return SIZE_MAX;
+	return before;
+}
+
+uint32_t lode_frames_parse(struct lode_frames *frames, const char *text, size_t length)
+{
+	size_t before = module_length(text, length);
+
+	if (length && text[0] == '!')
+		return lode_frames_add(frames, 0, text + 1, length - 1);
+	if (before == SIZE_MAX)
+		return lode_frames_add(frames, 0, text, length);
+	return lode_frames_add(frames, lode_frames_module(frames, text, before), text + before + 1,
+			       length - before - 1);
+}
+
+void lode_frames_text(const struct lode_frames *frames, uint32_t frame, struct lode_buffer *buffer)
+{
+	const struct lode_frame *item = &frames->items[frame];
+	const struct lode_string *function = &frames->strings.items[item->function];
+	const struct lode_string *module = &frames->strings.items[frames->modules[item->module].name];
+
+	lode_buffer_add(buffer, module->text, module->length);
+	if (module->length || function->text[0] == '!' ||
+	    module_length(function->text, function->length) != SIZE_MAX)
+		lode_buffer_byte(buffer, '!');
+	lode_buffer_add(buffer, function->text, function->length);
+}

@@ -1,0 +1,86 @@
+/*
+ * Frames: one function in one module, interned. The text form is
+ * `module!function`, or `function` when the module is unknown; a function
+ * without a symbol is `0xOFFSET` in its module.
+ *
+ * Modules are keyed by name (the file's base name; `kernel` for the kernel, a
+ * kernel module's own name), because the same function of two builds of a
+ * library is the same frame. Module 0 is the unknown module, with an empty name.
+ */
+#ifndef LODE_TRACE_FRAMES_H
+#define LODE_TRACE_FRAMES_H
+
+#include "base/buffer.h"
+#include "base/strings.h"
+
+enum lode_kind {
+	LODE_KIND_USER,    /* the program itself, or unknown */
+	LODE_KIND_LIBRARY, /* a shared library */
+	LODE_KIND_KERNEL,  /* the kernel and its modules */
+	LODE_KIND_JIT,     /* code made at run time */
+	LODE_KINDS,
+};
+
+/* "user", "library", "kernel", "jit". */
+const char *lode_kind_name(enum lode_kind kind);
+/* The kind a module's name suggests: `kernel` and `[…]` names, `.so`, `perf-PID.map`. */
+enum lode_kind lode_kind_guess(const char *module, size_t length);
+
+struct lode_module {
+	uint32_t name;     /* string */
+	uint32_t path;     /* string: full path of the file where it is known, else "" */
+	uint32_t build_id; /* string: hexadecimal, else "" */
+	uint8_t kind;      /* enum lode_kind */
+	uint8_t unused[3]; /* 0, so that whole structs can be compared */
+};
+
+struct lode_frame {
+	uint32_t module;
+	uint32_t function; /* string */
+};
+
+struct lode_frames {
+	struct lode_strings strings; /* all text of a dictionary: functions, modules, thread and event names */
+	struct lode_module *modules;
+	size_t module_count;
+	size_t module_capacity;
+	struct lode_frame *items;
+	size_t count;
+	size_t capacity;
+	struct lode_index module_index;
+	struct lode_index index;
+};
+
+/* Returns 0 or LODE_SYSTEM. */
+int lode_frames_init(struct lode_frames *frames);
+void lode_frames_release(struct lode_frames *frames);
+
+/*
+ * The module called `name`, added with the kind its name suggests if it is new.
+ * LODE_NONE when memory has run out, as in all functions here that return an id.
+ */
+uint32_t lode_frames_module(struct lode_frames *frames, const char *name, size_t length);
+/* The frame for a function of a module, added if new. */
+uint32_t lode_frames_add(struct lode_frames *frames, uint32_t module, const char *function, size_t length);
+/* The same with the function's string id. */
+uint32_t lode_frames_pair(struct lode_frames *frames, uint32_t module, uint32_t function);
+/*
+ * Reads the text form. The first `!` ends the module, unless what stands before
+ * it cannot be a file's name (it ends in `operator`, or holds `(`, `<`, `::`).
+ * A leading `!` says: no module, all the rest is the function.
+ */
+uint32_t lode_frames_parse(struct lode_frames *frames, const char *text, size_t length);
+/* Appends the text form, which lode_frames_parse reads back as the same frame. */
+void lode_frames_text(const struct lode_frames *frames, uint32_t frame, struct lode_buffer *buffer);
+
+static inline const char *lode_frames_function(const struct lode_frames *frames, uint32_t frame)
+{
+	return lode_strings_get(&frames->strings, frames->items[frame].function);
+}
+
+static inline const char *lode_frames_module_name(const struct lode_frames *frames, uint32_t frame)
+{
+	return lode_strings_get(&frames->strings, frames->modules[frames->items[frame].module].name);
+}
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * The stack tree: the one prefix tree that holds all stacks. A stack is a node
+ * number; its frames are read from the leaf up to node 0, the empty stack. A
+ * parent's number is always smaller than its children's, so one pass in order
+ * of numbers goes down the tree and one in reverse goes up.
+ */
+#ifndef LODE_TRACE_STACK_TREE_H
+#define LODE_TRACE_STACK_TREE_H
+
+#include "base/index.h"
+
+/* Frames a stack may have; importers cut longer ones at the root end and count it. */
+#define LODE_STACK_DEPTH_LIMIT 16384
+
+struct lode_stack_node {
+	uint32_t parent;
+	uint32_t frame; /* LODE_NONE for node 0 */
+};
+
+struct lode_stack_tree {
+	struct lode_stack_node *nodes;
+	size_t count;
+	size_t capacity;
+	struct lode_index index;
+};
+
+/* Returns 0 or LODE_SYSTEM. Afterwards node 0 is there. */
+int lode_stack_tree_init(struct lode_stack_tree *tree);
+void lode_stack_tree_release(struct lode_stack_tree *tree);
+/* The stack `parent` with `frame` called from it, added if new; LODE_NONE when memory has run out. */
+uint32_t lode_stack_tree_child(struct lode_stack_tree *tree, uint32_t parent, uint32_t frame);
+/* Number of frames of a stack. */
+uint32_t lode_stack_tree_depth(const struct lode_stack_tree *tree, uint32_t node);
+/* Writes the frames of `node`, root first, into `frames`, which has room for lode_stack_tree_depth of them. */
+void lode_stack_tree_frames(const struct lode_stack_tree *tree, uint32_t node, uint32_t *frames, uint32_t depth);
+
+#endif

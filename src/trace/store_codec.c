@@ -1,0 +1,455 @@
+/*
+ * Columns as bytes: see store_codec.h.
+ *
+ * Both ways go through arrays of 64-bit numbers held in the codec, in cache for
+ * a block of 65,536 rows. The loops over planes are written so that compilers
+ * turn them into vector code: one function a number of planes, no branches inside.
+ */
+#include "trace/store_codec.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#include <string.h>
+#include <zstd.h>
+
+#define ZSTD_LEVEL 1
+
+enum plane_codec {
+	PLANE_STORED,
+	PLANE_ZSTD,
+	PLANE_ONE_BYTE,
+};
+
+#define PLANE_HEADER_SIZE 5
+
+struct lode_codec {
+	uint64_t *numbers;       /* the column as 64-bit numbers */
+	uint64_t *transformed;
+	size_t number_capacity;
+	size_t transformed_capacity;
+	unsigned char *planes;   /* up to 8 planes, one behind the other */
+	size_t plane_capacity;
+	ZSTD_CCtx *compress;
+	ZSTD_DCtx *decompress;
+};
+
+struct lode_codec *lode_codec_create(void)
+{
+	return lode_calloc(1, sizeof(struct lode_codec));
+}
+
+void lode_codec_destroy(struct lode_codec *codec)
+{
+	if (!codec)
+		return;
+	ZSTD_freeCCtx(codec->compress);
+	ZSTD_freeDCtx(codec->decompress);
+	lode_free(codec->numbers);
+	lode_free(codec->transformed);
+	lode_free(codec->planes);
+	lode_free(codec);
+}
+
+static int make_room(struct lode_codec *codec, size_t count, unsigned planes)
+{
+	if (lode_grow(&codec->numbers, &codec->number_capacity, count, sizeof(uint64_t)) < 0 ||
+	    lode_grow(&codec->transformed, &codec->transformed_capacity, count, sizeof(uint64_t)) < 0 ||
+	    lode_grow(&codec->planes, &codec->plane_capacity, count * (planes ? planes : 1), 1) < 0)
+		return LODE_SYSTEM;
+	return 0;
+}
+
+/* ---- packing ---- */
+
+#define WIDEN(type)                                                                                           \
+	do {                                                                                                  \
+		const type *values = view->values;                                                            \
+		type bias = view->plus_one ? 1 : 0;                                                           \
+		for (size_t i = 0; i < view->count; i++)                                                      \
+			numbers[i] = (type)(values[i] + bias);                                                \
+	} while (0)
+
+static void widen(const struct lode_column_view *view, uint64_t *numbers)
+{
+	switch (view->width) {
+	case 1:
+		WIDEN(uint8_t);
+		break;
+	case 2:
+		WIDEN(uint16_t);
+		break;
+	case 4:
+		WIDEN(uint32_t);
+		break;
+	default:
+		WIDEN(uint64_t);
+	}
+}
+
+/* Bytes that a number needs. */
+static unsigned bytes_of(uint64_t number)
+{
+	return number ? (71 - (unsigned)__builtin_clzll(number)) / 8 : 0;
+}
+
+/* A range of signed values: what a transform leaves. */
+struct range {
+	int64_t low;
+	int64_t high;
+};
+
+static void widen_range(struct range *range, uint64_t value)
+{
+	int64_t number = (int64_t)value;
+
+	range->low = number < range->low ? number : range->low;
+	range->high = number > range->high ? number : range->high;
+}
+
+static uint64_t range_size(const struct range *range)
+{
+	return (uint64_t)range->high - (uint64_t)range->low;
+}
+
+/* The numbers as this transform sees them; differences wrap, as do the sums that undo them. */
+static uint64_t see(enum lode_transform transform, const uint64_t *numbers, size_t i, uint64_t first_row)
+{
+	switch (transform) {
+	case LODE_STEPS:
+		return i ? numbers[i] - numbers[i - 1] : 0;
+	case LODE_DISTANCE:
+		return first_row + i - numbers[i];
+	default:
+		return numbers[i];
+	}
+}
+
+static enum lode_transform choose(const uint64_t *numbers, size_t count, uint64_t first_row, uint64_t *base,
+				  uint64_t *size)
+{
+	enum lode_transform best = LODE_PLAIN;
+	uint64_t low = UINT64_MAX, high = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		low = numbers[i] < low ? numbers[i] : low;
+		high = numbers[i] > high ? numbers[i] : high;
+	}
+	*base = low;
+	*size = high - low;
+	for (int transform = LODE_STEPS; transform < LODE_TRANSFORMS; transform++) {
+		struct range range = { INT64_MAX, INT64_MIN };
+
+		/* The first row of steps is the start itself and takes the base's place. */
+		for (size_t i = transform == LODE_STEPS; i < count; i++)
+			widen_range(&range, see(transform, numbers, i, first_row));
+		if (range.low > range.high || bytes_of(range_size(&range)) >= bytes_of(*size))
+			continue;
+		best = transform;
+		*base = (uint64_t)range.low;
+		*size = range_size(&range);
+	}
+	return best;
+}
+
+static void pack_plane(struct lode_codec *codec, struct lode_buffer *buffer, const unsigned char *plane,
+		       size_t count)
+{
+	size_t bound = ZSTD_compressBound(count);
+	char *room = lode_buffer_room(buffer, PLANE_HEADER_SIZE + (bound > count ? bound : count));
+	size_t size = count;
+	enum plane_codec kind = PLANE_STORED;
+
+	if (!room)
+		return;
+	if (memcmp(plane, plane + 1, count - 1) == 0) {
+		kind = PLANE_ONE_BYTE;
+		size = 1;
+	} else {
+		size_t packed = ZSTD_compressCCtx(codec->compress, room + PLANE_HEADER_SIZE, bound, plane, count,
+						  ZSTD_LEVEL);
+
+		if (!ZSTD_isError(packed) && packed < count - count / 5) {
+			kind = PLANE_ZSTD;
+			size = packed;
+		}
+	}
+	lode_buffer_byte(buffer, (char)kind);
+	lode_buffer_u32(buffer, (uint32_t)size);
+	if (kind == PLANE_ZSTD)
+		buffer->size += size;
+	else
+		lode_buffer_add(buffer, plane, size);
+}
+
+static void cut_into_planes(struct lode_codec *codec, size_t count, unsigned planes)
+{
+	for (unsigned plane = 0; plane < planes; plane++) {
+		unsigned char *bytes = codec->planes + plane * count;
+
+		for (size_t i = 0; i < count; i++)
+			bytes[i] = (unsigned char)(codec->transformed[i] >> (8 * plane));
+	}
+}
+
+static void write_header(struct lode_buffer *buffer, uint8_t number, enum lode_transform transform,
+			 unsigned planes, uint64_t base, uint64_t start)
+{
+	unsigned char first[4] = { number, (unsigned char)transform, (unsigned char)planes, 0 };
+
+	lode_buffer_add(buffer, first, sizeof(first));
+	lode_buffer_u32(buffer, 0); /* patched when the planes are written */
+	lode_buffer_u64(buffer, base);
+	lode_buffer_u64(buffer, start);
+}
+
+void lode_codec_pack(struct lode_codec *codec, struct lode_buffer *buffer, uint8_t number,
+		     const struct lode_column_view *view)
+{
+	size_t header = buffer->size;
+	size_t count = view->count;
+	uint64_t base = 0, size = 0, start = 0;
+	enum lode_transform transform = LODE_PLAIN;
+	unsigned planes;
+	uint32_t stored;
+
+	if (!codec->compress)
+		codec->compress = ZSTD_createCCtx();
+	if (!codec->compress || make_room(codec, count, 8) < 0) {
+		buffer->failed = 1;
+		return;
+	}
+	widen(view, codec->numbers);
+	if (count)
+		transform = choose(codec->numbers, count, view->first_row, &base, &size);
+	planes = bytes_of(size);
+	if (transform == LODE_STEPS)
+		start = codec->numbers[0];
+	else if (transform == LODE_DISTANCE)
+		start = view->first_row;
+	for (size_t i = 0; i < count; i++)
+		codec->transformed[i] = see(transform, codec->numbers, i, view->first_row) - base;
+	if (transform == LODE_STEPS)
+		codec->transformed[0] = 0;
+	cut_into_planes(codec, count, planes);
+	write_header(buffer, number, transform, planes, base, start);
+	for (unsigned plane = 0; plane < planes; plane++)
+		pack_plane(codec, buffer, codec->planes + plane * count, count);
+	if (buffer->failed)
+		return;
+	stored = (uint32_t)(buffer->size - header - LODE_COLUMN_HEADER_SIZE);
+	for (unsigned i = 0; i < 4; i++)
+		buffer->bytes[header + 4 + i] = (char)(stored >> (8 * i));
+}
+
+/* ---- unpacking ---- */
+
+int lode_codec_next(struct lode_cursor *payload, struct lode_packed *packed)
+{
+	packed->number = lode_cursor_u8(payload);
+	packed->transform = lode_cursor_u8(payload);
+	packed->planes = lode_cursor_u8(payload);
+	if (lode_cursor_u8(payload) != 0)
+		payload->failed = 1;
+	packed->size = lode_cursor_u32(payload);
+	packed->base = lode_cursor_u64(payload);
+	packed->start = lode_cursor_u64(payload);
+	packed->bytes = lode_cursor_bytes(payload, packed->size);
+	if (payload->failed || packed->transform >= LODE_TRANSFORMS || packed->planes > 8)
+		return -1;
+	return 0;
+}
+
+/* Where the bytes of a plane can be read: in place when stored, else in `scratch`; NULL when they are damaged. */
+static const unsigned char *plane_bytes(struct lode_codec *codec, struct lode_cursor *cursor,
+					unsigned char *scratch, size_t count)
+{
+	uint8_t kind = lode_cursor_u8(cursor);
+	uint32_t size = lode_cursor_u32(cursor);
+	const unsigned char *bytes = lode_cursor_bytes(cursor, size);
+
+	if (!bytes)
+		return NULL;
+	switch (kind) {
+	case PLANE_STORED:
+		return size == count ? bytes : NULL;
+	case PLANE_ONE_BYTE:
+		if (size != 1)
+			return NULL;
+		memset(scratch, bytes[0], count);
+		return scratch;
+	case PLANE_ZSTD:
+		if (ZSTD_decompressDCtx(codec->decompress, scratch, count, bytes, size) != count)
+			return NULL;
+		return scratch;
+	default:
+		return NULL;
+	}
+}
+
+/* Joins `planes` planes; called with constants, so that each becomes straight vector code. */
+static inline __attribute__((always_inline)) void join64(uint64_t *restrict values,
+							  const unsigned char *const *planes, size_t count,
+							  uint64_t base, const unsigned number)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t value = 0;
+
+		for (unsigned plane = 0; plane < number; plane++)
+			value |= (uint64_t)planes[plane][i] << (8 * plane);
+		values[i] = base + value;
+	}
+}
+
+static inline __attribute__((always_inline)) void join32(uint32_t *restrict values,
+							  const unsigned char *const *planes, size_t count,
+							  uint32_t base, const unsigned number)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t value = 0;
+
+		for (unsigned plane = 0; plane < number; plane++)
+			value |= (uint32_t)planes[plane][i] << (8 * plane);
+		values[i] = base + value;
+	}
+}
+
+#define JOIN_CASES(join, values, base)                                                                        \
+	case 0:                                                                                               \
+		join(values, planes, count, base, 0);                                                         \
+		break;                                                                                        \
+	case 1:                                                                                               \
+		join(values, planes, count, base, 1);                                                         \
+		break;                                                                                        \
+	case 2:                                                                                               \
+		join(values, planes, count, base, 2);                                                         \
+		break;                                                                                        \
+	case 3:                                                                                               \
+		join(values, planes, count, base, 3);                                                         \
+		break;                                                                                        \
+	case 4:                                                                                               \
+		join(values, planes, count, base, 4);                                                         \
+		break
+
+static void join_any64(uint64_t *values, const unsigned char *const *planes, size_t count, uint64_t base,
+		       unsigned number)
+{
+	switch (number) {
+		JOIN_CASES(join64, values, base);
+	case 5:
+		join64(values, planes, count, base, 5);
+		break;
+	case 6:
+		join64(values, planes, count, base, 6);
+		break;
+	case 7:
+		join64(values, planes, count, base, 7);
+		break;
+	default:
+		join64(values, planes, count, base, 8);
+	}
+}
+
+static void join_any32(uint32_t *values, const unsigned char *const *planes, size_t count, uint32_t base,
+		       unsigned number)
+{
+	switch (number) {
+		JOIN_CASES(join32, values, base);
+	}
+}
+
+static void undo(const struct lode_packed *packed, uint64_t *numbers, size_t count)
+{
+	if (packed->transform == LODE_STEPS) {
+		uint64_t value = packed->start;
+
+		for (size_t i = 0; i < count; i++) {
+			value = i ? value + numbers[i] : value;
+			numbers[i] = value;
+		}
+	} else if (packed->transform == LODE_DISTANCE) {
+		for (size_t i = 0; i < count; i++)
+			numbers[i] = packed->start + i - numbers[i];
+	}
+}
+
+#define NARROW(type)                                                                                          \
+	do {                                                                                                  \
+		type *narrow = values;                                                                        \
+		type bias = plus_one ? 1 : 0;                                                                 \
+		for (size_t i = 0; i < count; i++)                                                            \
+			narrow[i] = (type)(numbers[i] - bias);                                                \
+	} while (0)
+
+static void narrow_to(void *values, const uint64_t *numbers, size_t count, unsigned width, unsigned plus_one)
+{
+	switch (width) {
+	case 1:
+		NARROW(uint8_t);
+		break;
+	case 2:
+		NARROW(uint16_t);
+		break;
+	case 4:
+		NARROW(uint32_t);
+		break;
+	default:
+		NARROW(uint64_t);
+	}
+}
+
+static int find_planes(struct lode_codec *codec, const struct lode_packed *packed, size_t count,
+		       const unsigned char *planes[8])
+{
+	struct lode_cursor cursor = lode_cursor(packed->bytes, packed->size);
+
+	for (unsigned plane = 0; plane < packed->planes; plane++) {
+		planes[plane] = plane_bytes(codec, &cursor, codec->planes + plane * count, count);
+		if (!planes[plane])
+			return LODE_BAD_INPUT;
+	}
+	return lode_cursor_left(&cursor) ? LODE_BAD_INPUT : 0;
+}
+
+/* Whether a value wider than the column could come out; such bytes are not what the packer writes. */
+static int too_wide(const struct lode_packed *packed, const uint64_t *numbers, size_t count, unsigned width)
+{
+	uint64_t all = 0;
+
+	if (width == 8 || packed->transform == LODE_PLAIN)
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		all |= numbers[i];
+	return bytes_of(all) > width;
+}
+
+int lode_codec_unpack(struct lode_codec *codec, const struct lode_packed *packed, void *values, size_t count,
+		      unsigned width, unsigned plus_one)
+{
+	const unsigned char *planes[8];
+	uint64_t *numbers;
+
+	if (count == 0)
+		return packed->planes == 0 && packed->size == 0 ? 0 : LODE_BAD_INPUT;
+	if (packed->transform == LODE_PLAIN &&
+	    (packed->planes > width || bytes_of(packed->base) > width))
+		return LODE_BAD_INPUT;
+	if (!codec->decompress)
+		codec->decompress = ZSTD_createDCtx();
+	if (!codec->decompress || make_room(codec, count, packed->planes) < 0)
+		return LODE_SYSTEM;
+	if (find_planes(codec, packed, count, planes) < 0)
+		return LODE_BAD_INPUT;
+	if (packed->transform == LODE_PLAIN && width == 4) {
+		join_any32(values, planes, count, (uint32_t)packed->base - (plus_one ? 1 : 0), packed->planes);
+		return 0;
+	}
+	numbers = width == 8 && !plus_one ? values : codec->numbers;
+	join_any64(numbers, planes, count, packed->base, packed->planes);
+	undo(packed, numbers, count);
+	if (too_wide(packed, numbers, count, width))
+		return LODE_BAD_INPUT;
+	if (numbers != values)
+		narrow_to(values, numbers, count, width, plus_one);
+	return 0;
+}

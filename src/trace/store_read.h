@@ -1,0 +1,54 @@
+/*
+ * An opened stream file. Private to the store: the reader fills it from the
+ * footer, the checker from a scan of the whole file.
+ */
+#ifndef LODE_TRACE_STORE_READ_H
+#define LODE_TRACE_STORE_READ_H
+
+#include "trace/store_format.h"
+
+/* One block, where it is and what it holds. */
+struct lode_block {
+	uint64_t offset;
+	struct lode_block_header header;
+};
+
+/* Translates the file's ids into those of the dictionary it was read into. */
+struct lode_id_map {
+	uint32_t *ids; /* LODE_NONE: lost */
+	size_t count;
+	size_t capacity;
+	int identity;  /* ids[i] == i for all */
+};
+
+struct lode_store {
+	struct lode_map map;
+	char *path;
+	struct lode_block *blocks;           /* all but the footer, in file order */
+	size_t block_count;
+	size_t block_capacity;
+	struct lode_store_block *events;     /* the blocks of events */
+	size_t *event_blocks;                /* and their numbers in `blocks` */
+	size_t event_count;
+	int salvage;                         /* gaps in the dictionary are filled with [lost] */
+	struct lode_id_map strings, modules, frames, nodes, threads;
+	uint16_t *depths;                    /* of nodes */
+	size_t depth_capacity;
+	uint32_t lost_string, lost_frame, lost_node, lost_thread; /* for salvage; LODE_NONE otherwise */
+};
+
+/*
+ * Maps the file and checks its header; no blocks yet. With `salvage` a damaged
+ * header is no failure, and ids whose blocks are lost will read as [lost].
+ */
+int lode_store_map(struct lode_store **store, const char *path, int salvage, struct lode_error *error);
+/* Whether the file header is whole; what is wrong otherwise goes to `error`. */
+int lode_store_check_header(const struct lode_store *store, struct lode_error *error);
+/* Adds a block found at `offset`. Returns 0 or LODE_SYSTEM. */
+int lode_store_add_block(struct lode_store *store, uint64_t offset, const struct lode_block_header *header);
+/* Makes the list of event blocks out of all blocks. Returns 0 or LODE_SYSTEM. */
+int lode_store_list_events(struct lode_store *store);
+/* Reads the footer into the list of blocks. */
+int lode_store_read_footer(struct lode_store *store, struct lode_error *error);
+
+#endif

@@ -1,0 +1,223 @@
+/* Stream: see stream.h. */
+#include "trace/stream.h"
+
+#include <string.h>
+
+void lode_stream_init(struct lode_stream *stream, struct lode_dictionary *dictionary)
+{
+	memset(stream, 0, sizeof(*stream));
+	stream->dictionary = dictionary;
+}
+
+void lode_stream_release(struct lode_stream *stream)
+{
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		lode_events_release(&stream->events[type]);
+	lode_index_release(&stream->thread_index);
+	lode_index_release(&stream->tid_index);
+	lode_free(stream->attributes);
+	lode_free(stream->threads);
+	lode_free(stream->symptoms);
+	memset(stream, 0, sizeof(*stream));
+}
+
+static uint32_t find_tid(const struct lode_stream *stream, uint32_t tid)
+{
+	uint64_t hash = lode_hash_pair(tid, 1);
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&stream->tid_index, hash, &probe)) != LODE_NONE)
+		if (stream->threads[id].tid == tid)
+			return id;
+	return LODE_NONE;
+}
+
+uint32_t lode_stream_thread(struct lode_stream *stream, uint32_t pid, uint32_t tid)
+{
+	uint64_t hash = lode_hash_pair(pid, tid);
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&stream->thread_index, hash, &probe)) != LODE_NONE)
+		if (stream->threads[id].pid == pid && stream->threads[id].tid == tid)
+			return id;
+	id = (uint32_t)stream->thread_count;
+	if (lode_grow(&stream->threads, &stream->thread_capacity, stream->thread_count + 1,
+		      sizeof(*stream->threads)) < 0 ||
+	    lode_index_insert(&stream->thread_index, hash, id) < 0)
+		return LODE_NONE;
+	if (find_tid(stream, tid) == LODE_NONE &&
+	    lode_index_insert(&stream->tid_index, lode_hash_pair(tid, 1), id) < 0)
+		return LODE_NONE;
+	stream->threads[stream->thread_count++] = (struct lode_thread){ .pid = pid, .tid = tid };
+	return id;
+}
+
+uint32_t lode_stream_tid(struct lode_stream *stream, uint32_t tid)
+{
+	uint32_t id = find_tid(stream, tid);
+
+	return id != LODE_NONE ? id : lode_stream_thread(stream, LODE_NO_PID, tid);
+}
+
+int lode_stream_add_event(struct lode_stream *stream, enum lode_event_type type, const struct lode_event *event)
+{
+	return lode_events_add(&stream->events[type], event);
+}
+
+int lode_stream_add_symptom(struct lode_stream *stream, const struct lode_symptom *symptom)
+{
+	if (lode_grow(&stream->symptoms, &stream->symptom_capacity, stream->symptom_count + 1,
+		      sizeof(*stream->symptoms)) < 0)
+		return LODE_SYSTEM;
+	stream->symptoms[stream->symptom_count++] = *symptom;
+	return 0;
+}
+
+int lode_stream_set_attribute(struct lode_stream *stream, const char *key, const char *value,
+			      enum lode_attribute_type type)
+{
+	struct lode_strings *strings = &stream->dictionary->frames.strings;
+	struct lode_attribute attribute = {
+		.key = lode_strings_add(strings, key, strlen(key)),
+		.value = lode_strings_add(strings, value, strlen(value)),
+		.type = (uint8_t)type,
+	};
+
+	if (attribute.key == LODE_NONE || attribute.value == LODE_NONE)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < stream->attribute_count; i++) {
+		if (stream->attributes[i].key == attribute.key) {
+			stream->attributes[i] = attribute;
+			return 0;
+		}
+	}
+	if (lode_grow(&stream->attributes, &stream->attribute_capacity, stream->attribute_count + 1,
+		      sizeof(attribute)) < 0)
+		return LODE_SYSTEM;
+	stream->attributes[stream->attribute_count++] = attribute;
+	return 0;
+}
+
+size_t lode_stream_event_count(const struct lode_stream *stream)
+{
+	size_t count = 0;
+
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		count += stream->events[type].count;
+	return count;
+}
+
+void lode_stream_span(const struct lode_stream *stream, uint64_t *first, uint64_t *last)
+{
+	uint64_t low = UINT64_MAX, high = 0;
+
+	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+		const struct lode_events *events = &stream->events[type];
+
+		for (size_t i = 0; i < events->count; i++) {
+			uint64_t end = lode_add_saturating(lode_add_saturating(events->t[i], events->cost[i]), events->delay[i]);
+
+			low = events->t[i] < low ? events->t[i] : low;
+			high = end > high ? end : high;
+		}
+	}
+	for (size_t i = 0; i < stream->symptom_count; i++) {
+		low = stream->symptoms[i].t0 < low ? stream->symptoms[i].t0 : low;
+		high = stream->symptoms[i].t1 > high ? stream->symptoms[i].t1 : high;
+	}
+	*first = low <= high ? low : 0;
+	*last = high;
+}
+
+int lode_stream_sort(struct lode_stream *stream)
+{
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		if (lode_events_sort(&stream->events[type]) < 0)
+			return LODE_SYSTEM;
+	return 0;
+}
+
+/* ---- merging ---- */
+
+static int merge_threads(struct lode_stream *stream, const struct lode_stream *part, const uint32_t *strings,
+			 uint32_t *map)
+{
+	for (size_t i = 0; i < part->thread_count; i++) {
+		const struct lode_thread *thread = &part->threads[i];
+
+		map[i] = lode_stream_thread(stream, thread->pid, thread->tid);
+		if (map[i] == LODE_NONE)
+			return LODE_SYSTEM;
+		if (thread->name)
+			stream->threads[map[i]].name = strings[thread->name];
+	}
+	return 0;
+}
+
+static int merge_events(struct lode_stream *stream, const struct lode_stream *part,
+			const struct lode_dictionary_map *map, const uint32_t *threads)
+{
+	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+		const struct lode_events *events = &part->events[type];
+		size_t wanted = stream->events[type].count + events->count;
+
+		if (events->count && lode_events_reserve(&stream->events[type], wanted, LODE_ALL_COLUMNS) < 0)
+			return LODE_SYSTEM;
+		for (size_t i = 0; i < events->count; i++) {
+			struct lode_event event = lode_events_get(events, i);
+
+			event.thread = threads[event.thread];
+			event.stack = map->nodes[event.stack];
+			event.waker = event.waker == LODE_NONE ? LODE_NONE : threads[event.waker];
+			event.waker_stack = map->nodes[event.waker_stack];
+			event.name = map->strings[event.name];
+			if (lode_events_add(&stream->events[type], &event) < 0)
+				return LODE_SYSTEM;
+		}
+	}
+	return 0;
+}
+
+static int merge_head(struct lode_stream *stream, const struct lode_stream *part,
+		      const struct lode_dictionary_map *map, const uint32_t *threads)
+{
+	const struct lode_strings *strings = &part->dictionary->frames.strings;
+
+	for (size_t i = 0; i < part->attribute_count; i++) {
+		const struct lode_attribute *attribute = &part->attributes[i];
+
+		if (lode_stream_set_attribute(stream, lode_strings_get(strings, attribute->key),
+					      lode_strings_get(strings, attribute->value), attribute->type) < 0)
+			return LODE_SYSTEM;
+	}
+	for (size_t i = 0; i < part->symptom_count; i++) {
+		struct lode_symptom symptom = part->symptoms[i];
+
+		symptom.thread = threads[symptom.thread];
+		symptom.name = map->strings[symptom.name];
+		if (lode_stream_add_symptom(stream, &symptom) < 0)
+			return LODE_SYSTEM;
+	}
+	if (!stream->name)
+		stream->name = map->strings[part->name];
+	if (!stream->host)
+		stream->host = map->strings[part->host];
+	return 0;
+}
+
+int lode_stream_merge(struct lode_stream *stream, const struct lode_stream *part)
+{
+	struct lode_dictionary_map map = { 0 };
+	uint32_t *threads = lode_calloc(part->thread_count, sizeof(*threads));
+	int code = LODE_SYSTEM;
+
+	if (threads && lode_dictionary_merge(stream->dictionary, part->dictionary, &map) == 0 &&
+	    merge_threads(stream, part, map.strings, threads) == 0 &&
+	    merge_events(stream, part, &map, threads) == 0 && merge_head(stream, part, &map, threads) == 0)
+		code = 0;
+	lode_dictionary_map_release(&map);
+	lode_free(threads);
+	return code;
+}

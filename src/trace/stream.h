@@ -1,0 +1,86 @@
+/*
+ * Stream: the events of one recording on one host, in memory, under
+ * construction or loaded. Importers and the recorder fill one; the store writes
+ * it; analyses read it back block by block (store.h) or whole.
+ *
+ * One thread fills a stream. Several threads each fill a part with a dictionary
+ * of its own, and lode_stream_merge joins the parts.
+ */
+#ifndef LODE_TRACE_STREAM_H
+#define LODE_TRACE_STREAM_H
+
+#include "base/error.h"
+#include "trace/dictionary.h"
+#include "trace/events.h"
+
+#define LODE_NO_PID UINT32_MAX
+
+struct lode_thread {
+	uint32_t pid;  /* LODE_NO_PID: unknown */
+	uint32_t tid;
+	uint32_t name; /* string; 0: unknown */
+};
+
+/* The thread was too slow from t0 to t1. */
+struct lode_symptom {
+	uint32_t thread;
+	uint32_t name; /* string; 0: none */
+	uint64_t t0;
+	uint64_t t1;
+};
+
+enum lode_attribute_type {
+	LODE_ATTRIBUTE_TEXT,
+	LODE_ATTRIBUTE_NUMBER,
+	LODE_ATTRIBUTE_BOOL,
+};
+
+struct lode_attribute {
+	uint32_t key;   /* string */
+	uint32_t value; /* string: the text, or the number as it was written, or "true"/"false" */
+	uint8_t type;   /* enum lode_attribute_type */
+	uint8_t unused[3]; /* 0, so that whole structs can be compared */
+};
+
+struct lode_stream {
+	struct lode_dictionary *dictionary; /* not owned */
+	uint32_t name;                      /* string */
+	uint32_t host;                      /* string; 0: unknown */
+	struct lode_attribute *attributes;
+	size_t attribute_count;
+	size_t attribute_capacity;
+	struct lode_thread *threads;
+	size_t thread_count;
+	size_t thread_capacity;
+	struct lode_symptom *symptoms;
+	size_t symptom_count;
+	size_t symptom_capacity;
+	struct lode_events events[LODE_EVENT_TYPES];
+	struct lode_index thread_index; /* (pid, tid) */
+	struct lode_index tid_index;    /* tid alone, first thread with it */
+};
+
+/* An empty stream over `dictionary`, which must outlive it. Cannot fail. */
+void lode_stream_init(struct lode_stream *stream, struct lode_dictionary *dictionary);
+void lode_stream_release(struct lode_stream *stream);
+
+/* The thread (pid, tid), added if new; LODE_NONE when memory has run out. */
+uint32_t lode_stream_thread(struct lode_stream *stream, uint32_t pid, uint32_t tid);
+/* The first thread with this tid whatever its pid; added without a pid if there is none. */
+uint32_t lode_stream_tid(struct lode_stream *stream, uint32_t tid);
+int lode_stream_add_event(struct lode_stream *stream, enum lode_event_type type, const struct lode_event *event);
+int lode_stream_add_symptom(struct lode_stream *stream, const struct lode_symptom *symptom);
+/* Sets an attribute; one with the same key is replaced. */
+int lode_stream_set_attribute(struct lode_stream *stream, const char *key, const char *value,
+			      enum lode_attribute_type type);
+/* Number of events of all types. */
+size_t lode_stream_event_count(const struct lode_stream *stream);
+/* Earliest t and latest end of all events and symptoms; both 0 when there are none. */
+void lode_stream_span(const struct lode_stream *stream, uint64_t *first, uint64_t *last);
+
+/* Sorts the events of each type by time (lode_events_sort). Returns 0 or LODE_SYSTEM. */
+int lode_stream_sort(struct lode_stream *stream);
+/* Appends all of `part` (its own dictionary or the same) to `stream`. Returns 0 or LODE_SYSTEM. */
+int lode_stream_merge(struct lode_stream *stream, const struct lode_stream *part);
+
+#endif

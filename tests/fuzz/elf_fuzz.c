@@ -1,0 +1,45 @@
+/* ELF files: symbols, inlined functions and unwinding of a binary that a stranger made. */
+#include "fuzz.h"
+
+#include "symbols/image.h"
+#include "symbols/symbols.h"
+
+#include <string.h>
+
+static void ask(struct lode_image *image, uint64_t address)
+{
+	const char *names[16];
+	struct lode_symbol symbol;
+	size_t inlined;
+
+	if (lode_image_find(image, address, &symbol) && symbol.name)
+		fuzz_require(strlen(symbol.name) < UINT32_MAX, "a name ends");
+	inlined = lode_image_inlines(image, address, names, 16);
+	for (size_t i = 0; i < inlined; i++)
+		fuzz_require(strlen(names[i]) < UINT32_MAX, "the name of an inlined function ends");
+	lode_image_link_register(image, address);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct lode_symbols_options options = { .cache = "" };
+	struct lode_symbolizer *symbolizer;
+	struct lode_error error = { "" };
+	struct lode_image *image;
+	struct fuzz_file file;
+
+	fuzz_file_make(&file, bytes, size);
+	fuzz_require(lode_symbolizer_create(&symbolizer, &options, &error) == 0, "a symbolizer can be made");
+	image = lode_symbolizer_binary(symbolizer, file.path, "");
+	fuzz_require(image != NULL, "memory");
+	ask(image, 0);
+	ask(image, UINT64_MAX);
+	ask(image, lode_image_address(image, 0x100));
+	for (size_t i = 0; i < image->table.segments && i < 200; i++)
+		ask(image, image->table.starts[i]);
+	for (size_t i = 0; i < image->inlines.segments && i < 200; i++)
+		ask(image, image->inlines.starts[i]);
+	lode_symbolizer_destroy(symbolizer);
+	fuzz_file_remove(&file);
+	return 0;
+}

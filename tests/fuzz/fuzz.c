@@ -1,0 +1,136 @@
+/* What the fuzz targets share: see fuzz.h. */
+#include "fuzz.h"
+
+#include "import/import.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void fuzz_require(int holds, const char *what)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "fuzzing: broken: %s\n", what);
+	abort();
+}
+
+void fuzz_require_sentence(int code, const struct lode_error *error)
+{
+	fuzz_require(code >= LODE_SYSTEM, "a result is a known code");
+	if (code < 0)
+		fuzz_require(error->text[0] != '\0', "a failure comes with a sentence");
+}
+
+void fuzz_file_make(struct fuzz_file *file, const void *bytes, size_t size)
+{
+	file->fd = memfd_create("fuzz", MFD_CLOEXEC);
+	fuzz_require(file->fd >= 0 && write(file->fd, bytes, size) == (ssize_t)size, "there is room for a file");
+	snprintf(file->path, sizeof(file->path), "/proc/self/fd/%d", file->fd);
+}
+
+void fuzz_file_remove(struct fuzz_file *file)
+{
+	close(file->fd);
+}
+
+/* ---- a folder ---- */
+
+static char folder[64];
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+	(void)status;
+	(void)type;
+	(void)walk;
+	return remove(path);
+}
+
+static void remove_folder(void)
+{
+	nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *fuzz_folder(void)
+{
+	if (folder[0])
+		return folder;
+	strcpy(folder, access("/dev/shm", W_OK) ? "/tmp/lode-fuzz-XXXXXX" : "/dev/shm/lode-fuzz-XXXXXX");
+	fuzz_require(mkdtemp(folder) != NULL, "a folder can be made");
+	atexit(remove_folder);
+	return folder;
+}
+
+/* ---- importers ---- */
+
+static void check_events(const struct lode_stream *stream, const struct lode_events *events)
+{
+	size_t nodes = stream->dictionary->tree.count, strings = stream->dictionary->frames.strings.count;
+
+	for (size_t i = 0; i < events->count; i++) {
+		fuzz_require(!i || events->t[i - 1] <= events->t[i], "events are in order of time");
+		fuzz_require(events->thread[i] < stream->thread_count, "an event's thread is there");
+		fuzz_require(events->stack[i] < nodes && events->waker_stack[i] < nodes, "an event's stacks are there");
+		fuzz_require(events->waker[i] == LODE_NONE || events->waker[i] < stream->thread_count,
+			     "an event's waker is there");
+		fuzz_require(events->name[i] < strings, "an event's name is there");
+	}
+}
+
+void fuzz_check_stream(const struct lode_stream *stream)
+{
+	const struct lode_stack_tree *tree = &stream->dictionary->tree;
+	const struct lode_frames *frames = &stream->dictionary->frames;
+
+	fuzz_require(stream->name < frames->strings.count && stream->host < frames->strings.count,
+		     "a stream's name is there");
+	for (size_t i = 1; i < tree->count; i++)
+		fuzz_require(tree->nodes[i].parent < i && tree->nodes[i].frame < frames->count,
+			     "parents come before their children");
+	for (size_t i = 0; i < frames->count; i++)
+		fuzz_require(frames->items[i].module < frames->module_count &&
+				     frames->items[i].function < frames->strings.count,
+			     "a frame's module and function are there");
+	for (size_t i = 0; i < stream->thread_count; i++)
+		fuzz_require(stream->threads[i].name < frames->strings.count, "a thread's name is there");
+	for (size_t i = 0; i < stream->symptom_count; i++)
+		fuzz_require(stream->symptoms[i].thread < stream->thread_count &&
+				     stream->symptoms[i].t0 <= stream->symptoms[i].t1,
+			     "a symptom is of a thread and a span of time");
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		check_events(stream, &stream->events[type]);
+}
+
+static int drop(void *context, struct lode_stream *stream, unsigned ordinal, struct lode_error *error)
+{
+	(void)context;
+	(void)ordinal;
+	(void)error;
+	fuzz_check_stream(stream);
+	return 0;
+}
+
+void fuzz_import(const struct lode_importer *importer, const uint8_t *bytes, size_t size)
+{
+	struct lode_import_options options = { .jobs = 1, .no_symbols = 1, .cache = "" };
+	struct lode_import_sink sink = { drop, NULL };
+	struct lode_error error = { "" };
+	struct lode_input *input;
+	struct lode_notes notes;
+	int code = lode_input_memory(&input, "fuzz", bytes, size, &error);
+
+	fuzz_require_sentence(code, &error);
+	if (code < 0)
+		return;
+	lode_notes_init(&notes);
+	options.notes = &notes;
+	importer->sniff(bytes, size < LODE_SNIFF_BYTES ? size : LODE_SNIFF_BYTES, "fuzz");
+	code = importer->read(input, &options, &sink, &error);
+	fuzz_require_sentence(code, &error);
+	lode_notes_release(&notes);
+	lode_input_close(input);
+}

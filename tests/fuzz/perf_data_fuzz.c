@@ -1,0 +1,12 @@
+/* perf.data, of files and of pipes: see fuzz_import for what is checked. */
+#include "fuzz.h"
+
+#include "import/import.h"
+
+extern const struct lode_importer lode_importer_perf_data;
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	fuzz_import(&lode_importer_perf_data, bytes, size);
+	return 0;
+}

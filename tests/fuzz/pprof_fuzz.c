@@ -1,0 +1,12 @@
+/* pprof's profile.proto, packed with gzip or not: see fuzz_import for what is checked. */
+#include "fuzz.h"
+
+#include "import/import.h"
+
+extern const struct lode_importer lode_importer_pprof;
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	fuzz_import(&lode_importer_pprof, bytes, size);
+	return 0;
+}

@@ -1,0 +1,336 @@
+/* The corpus: one stream once, all or nothing, and a checker that finds and mends. */
+#include "cmocka_all.h"
+#include "random_stream.h"
+#include "temporary.h"
+
+#include "trace/corpus_check.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct fixture {
+	char path[64];
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	struct lode_error error;
+};
+
+static const char *const id_a = "0123456789abcdef0123456789abcdef";
+static const char *const id_b = "ffffffffffffffff0123456789abcdef";
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	uint64_t seed = 41;
+
+	if (temporary_folder(fixture->path, sizeof(fixture->path)) < 0 ||
+	    lode_dictionary_init(&fixture->dictionary) < 0)
+		return -1;
+	lode_stream_init(&fixture->stream, &fixture->dictionary);
+	*state = fixture;
+	return random_stream(&fixture->stream, &seed, 100);
+}
+
+static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *walk)
+{
+	(void)status;
+	(void)flag;
+	(void)walk;
+	return remove(path);
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	nftw(fixture->path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	lode_stream_release(&fixture->stream);
+	lode_dictionary_release(&fixture->dictionary);
+	free(fixture);
+	return 0;
+}
+
+static struct lode_corpus *open_corpus(struct fixture *fixture, enum lode_corpus_mode mode)
+{
+	struct lode_corpus *corpus;
+	int code = lode_corpus_open(&corpus, fixture->path, mode, &fixture->error);
+
+	if (code)
+		fail_msg("%s", fixture->error.text);
+	return corpus;
+}
+
+static void add(struct fixture *fixture, const char *id, int replace, int expected)
+{
+	struct lode_corpus *corpus = open_corpus(fixture, LODE_CORPUS_CREATE);
+
+	assert_int_equal(lode_corpus_add(corpus, id, "test", &fixture->stream, replace, 1, &fixture->error), expected);
+	lode_corpus_close(corpus);
+}
+
+static size_t count_streams(struct fixture *fixture)
+{
+	struct lode_corpus *corpus = open_corpus(fixture, LODE_CORPUS_READ);
+	struct lode_corpus_list list;
+	size_t count;
+
+	assert_int_equal(lode_corpus_streams(corpus, &list, &fixture->error), 0);
+	count = list.count;
+	lode_corpus_list_release(&list);
+	lode_corpus_close(corpus);
+	return count;
+}
+
+/* Path of the only file of a kind in the streams folder. */
+static void find_file(struct fixture *fixture, const char *ending, char path[512])
+{
+	char folder[128];
+	struct dirent *entry;
+	DIR *open_folder;
+
+	snprintf(folder, sizeof(folder), "%s/streams", fixture->path);
+	open_folder = opendir(folder);
+	assert_non_null(open_folder);
+	path[0] = '\0';
+	while ((entry = readdir(open_folder)))
+		if (strlen(entry->d_name) > strlen(ending) &&
+		    strcmp(entry->d_name + strlen(entry->d_name) - strlen(ending), ending) == 0)
+			snprintf(path, 512, "%s/%s", folder, entry->d_name);
+	closedir(open_folder);
+}
+
+static void a_stream_added_is_listed_with_its_numbers_and_reads_back(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_corpus *corpus;
+	struct lode_corpus_list list;
+	struct lode_dictionary dictionary;
+	struct lode_stream loaded;
+	uint64_t cost = 0;
+
+	add(fixture, id_a, 0, 1);
+	corpus = open_corpus(fixture, LODE_CORPUS_READ);
+	assert_int_equal(lode_corpus_streams(corpus, &list, &fixture->error), 0);
+	assert_int_equal(list.count, 1);
+	assert_string_equal(list.items[0].id, id_a);
+	assert_string_equal(list.items[0].name, "str\"eam");
+	assert_string_equal(list.items[0].source, "test");
+	for (size_t i = 0; i < fixture->stream.events[LODE_WAIT].count; i++)
+		cost = lode_add_saturating(cost, fixture->stream.events[LODE_WAIT].cost[i]);
+	assert_true(list.items[0].cost[LODE_WAIT] == cost);
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		assert_int_equal(list.items[0].events[type], fixture->stream.events[type].count);
+	assert_int_equal(list.items[0].stacks, fixture->dictionary.tree.count - 1);
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	lode_stream_init(&loaded, &dictionary);
+	assert_int_equal(lode_store_load(list.items[0].path, &loaded, &fixture->error), 0);
+	assert_true(streams_equal(&fixture->stream, &loaded));
+	lode_stream_release(&loaded);
+	lode_dictionary_release(&dictionary);
+	lode_corpus_list_release(&list);
+	lode_corpus_close(corpus);
+}
+
+static void the_same_id_twice_is_one_stream(void **state)
+{
+	struct fixture *fixture = *state;
+
+	add(fixture, id_a, 0, 1);
+	add(fixture, id_a, 0, 0);
+	assert_int_equal(count_streams(fixture), 1);
+	add(fixture, id_b, 0, 1);
+	assert_int_equal(count_streams(fixture), 2);
+}
+
+static void replacing_leaves_one_row_and_one_file(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_corpus_check_result result;
+
+	add(fixture, id_a, 0, 1);
+	for (int i = 0; i < 4; i++)
+		add(fixture, id_a, 1, 1);
+	assert_int_equal(count_streams(fixture), 1);
+	assert_int_equal(lode_corpus_check(fixture->path, 0, &result, NULL, NULL, &fixture->error), 0);
+	assert_int_equal(result.streams_good, 1);
+	assert_int_equal(result.files_without_row, 0);
+	assert_int_equal(result.rows_without_file, 0);
+}
+
+static void a_folder_that_is_no_corpus_is_not_touched(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_corpus *corpus;
+	char path[128];
+
+	assert_int_equal(lode_corpus_open(&corpus, fixture->path, LODE_CORPUS_READ, &fixture->error), LODE_BAD_INPUT);
+	assert_non_null(strstr(fixture->error.text, "is not a corpus"));
+	snprintf(path, sizeof(path), "%s/thesis.txt", fixture->path);
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	assert_int_equal(lode_corpus_open(&corpus, fixture->path, LODE_CORPUS_CREATE, &fixture->error), LODE_USAGE);
+	assert_int_not_equal(access(path, F_OK), -1);
+}
+
+static void imports_at_once_leave_each_stream_once(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_corpus_check_result result;
+
+	for (int child = 0; child < 6; child++) {
+		if (fork() == 0) {
+			struct lode_corpus *corpus;
+			int failed = lode_corpus_open(&corpus, fixture->path, LODE_CORPUS_CREATE, &fixture->error);
+
+			for (int i = 0; !failed && i < 20; i++) {
+				char id[33];
+
+				snprintf(id, sizeof(id), "%032x", (child / 2) * 100 + i); /* pairs of children collide */
+				failed = lode_corpus_add(corpus, id, "test", &fixture->stream, 0, 1, &fixture->error) < 0;
+			}
+			_exit(failed);
+		}
+	}
+	for (int child = 0; child < 6; child++) {
+		int status;
+
+		wait(&status);
+		assert_int_equal(status, 0);
+	}
+	assert_int_equal(count_streams(fixture), 60);
+	assert_int_equal(lode_corpus_check(fixture->path, 0, &result, NULL, NULL, &fixture->error), 0);
+	assert_int_equal(result.streams_good, 60);
+	assert_int_equal(result.files_without_row + result.leftovers, 0);
+}
+
+static void an_import_killed_at_any_time_leaves_a_whole_corpus(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_corpus_check_result result;
+
+	add(fixture, id_a, 0, 1);
+	for (int round = 0; round < 60; round++) {
+		pid_t child = fork();
+		int status;
+
+		if (child == 0) {
+			struct lode_corpus *corpus;
+
+			if (lode_corpus_open(&corpus, fixture->path, LODE_CORPUS_CREATE, &fixture->error) == 0)
+				for (int i = 0;; i++) {
+					char id[33];
+
+					snprintf(id, sizeof(id), "%032x", round * 1000 + i);
+					lode_corpus_add(corpus, id, "test", &fixture->stream, i % 2, 1, &fixture->error);
+				}
+			_exit(1);
+		}
+		usleep((useconds_t)(rand() % 8000));
+		kill(child, SIGKILL);
+		waitpid(child, &status, 0);
+		assert_int_equal(lode_corpus_check(fixture->path, 0, &result, NULL, NULL, &fixture->error), 0);
+		assert_int_equal(result.streams_bad, 0);
+		assert_int_equal(result.catalogue_bad, 0);
+		assert_int_equal(result.rows_without_file, 0);
+		assert_true(result.files_without_row <= 1);
+		assert_int_equal(lode_corpus_check(fixture->path, 1, &result, NULL, NULL, &fixture->error), 0);
+	}
+	add(fixture, id_a, 0, 0);
+}
+
+static void damage(const char *path)
+{
+	int fd = open(path, O_RDWR);
+	unsigned char byte;
+
+	assert_true(fd >= 0);
+	assert_int_equal(pread(fd, &byte, 1, 300), 1);
+	byte ^= 0xff;
+	assert_int_equal(pwrite(fd, &byte, 1, 300), 1);
+	close(fd);
+}
+
+static void a_damaged_stream_is_found_repaired_and_its_original_kept(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_corpus_check_result result;
+	char path[512];
+
+	add(fixture, id_a, 0, 1);
+	find_file(fixture, ".lode", path);
+	damage(path);
+	assert_int_equal(lode_corpus_check(fixture->path, 0, &result, NULL, NULL, &fixture->error), 0);
+	assert_int_equal(result.streams_bad, 1);
+	assert_int_equal(lode_corpus_check(fixture->path, 1, &result, NULL, NULL, &fixture->error), 0);
+	assert_int_equal(result.streams_repaired, 1);
+	find_file(fixture, ".damaged", path);
+	assert_int_not_equal(path[0], '\0');
+	assert_int_equal(lode_corpus_check(fixture->path, 0, &result, NULL, NULL, &fixture->error), 0);
+	assert_int_equal(result.streams_bad, 0);
+	assert_int_equal(result.streams_good, 1);
+	assert_int_equal(count_streams(fixture), 1);
+}
+
+static void a_lost_catalogue_is_made_anew_from_the_streams(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_corpus_check_result result;
+	char path[128];
+	FILE *file;
+
+	add(fixture, id_a, 0, 1);
+	add(fixture, id_b, 0, 1);
+	snprintf(path, sizeof(path), "%s/catalogue.sqlite", fixture->path);
+	file = fopen(path, "wb");
+	fputs("this is not a database, it only stands where one was, long enough to be read", file);
+	fclose(file);
+	assert_int_equal(lode_corpus_check(fixture->path, 0, &result, NULL, NULL, &fixture->error), 0);
+	assert_int_equal(result.catalogue_bad, 1);
+	assert_int_equal(lode_corpus_check(fixture->path, 1, &result, NULL, NULL, &fixture->error), 0);
+	assert_int_equal(count_streams(fixture), 2);
+	unlink(path);
+	assert_int_equal(lode_corpus_check(fixture->path, 1, &result, NULL, NULL, &fixture->error), 0);
+	assert_int_equal(count_streams(fixture), 2);
+}
+
+static void a_missing_file_and_a_leftover_are_found_and_cleared(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_corpus_check_result result;
+	char path[512];
+
+	add(fixture, id_a, 0, 1);
+	find_file(fixture, ".lode", path);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/streams/.%s.999999999.0.lode.tmp", fixture->path, id_b);
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	assert_int_equal(lode_corpus_check(fixture->path, 0, &result, NULL, NULL, &fixture->error), 0);
+	assert_int_equal(result.rows_without_file, 1);
+	assert_int_equal(result.leftovers, 1);
+	assert_int_equal(lode_corpus_check(fixture->path, 1, &result, NULL, NULL, &fixture->error), 0);
+	assert_int_equal(count_streams(fixture), 0);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_stream_added_is_listed_with_its_numbers_and_reads_back, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_same_id_twice_is_one_stream, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(replacing_leaves_one_row_and_one_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_folder_that_is_no_corpus_is_not_touched, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(imports_at_once_leave_each_stream_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_import_killed_at_any_time_leaves_a_whole_corpus, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_damaged_stream_is_found_repaired_and_its_original_kept, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_lost_catalogue_is_made_anew_from_the_streams, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_missing_file_and_a_leftover_are_found_and_cleared, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

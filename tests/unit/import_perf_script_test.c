@@ -1,0 +1,343 @@
+/* The importer of what perf script prints. */
+#include "import_fixture.h"
+
+#include "import/perf_script_line.h"
+
+static const struct lode_importer *const script = &lode_importer_perf_script;
+
+static void samples_become_runs_with_their_stacks_turned_round(void **state)
+{
+	(void)state;
+	assert_import(script,
+		      "my app 12 [003]  2214.688161:     250000 cpu-clock: \n"
+		      "\tffff8000800c7214 try_to_wake_up+0x3cc ([kernel.kallsyms])\n"
+		      "\tffff80007b21 ext4_read+0x10 ([ext4])\n"
+		      "\t           d411c std::operator<< <char>(int, a)+0xc (/usr/lib/x/libc++ (v2).so.1)\n"
+		      "\t          183ba7 [unknown] (/usr/bin/app)\n"
+		      "\t          103778 main (/usr/bin/app (deleted))\n"
+		      "\n",
+		      NULL,
+		      "stream x \n"
+		      "thread 12 my app\n"
+		      "module ext4 kernel  \n"
+		      "module libc++ (v2).so.1 library /usr/lib/x/libc++ (v2).so.1 \n"
+		      "module app user /usr/bin/app \n"
+		      "run 2214688161000+250000 12 cpu=3 app!main|app!0x183ba7|libc++ (v2).so.1!std::operator<< <char>(int, a)|"
+		      "ext4!ext4_read|kernel!try_to_wake_up\n");
+}
+
+static void modules_are_named_as_the_rest_of_lode_names_them(void **state)
+{
+	(void)state;
+	assert_import(script,
+		      "a 1 1.000000: 5 cpu-clock:\n"
+		      "\t1 a ([vdso])\n\t2 b (/tmp/perf-12.map)\n\t3 c ([unknown])\n\t4 [unknown] ([unknown])\n"
+		      "\t5 e (/lib/modules/6.1/kernel/nf-tables.ko.xz)\n\t6 f (/boot/vmlinux-6.1)\n\t7 g\n\t8\n"
+		      "\t9 h+0x5 (//anon)\n\ta i ([guest.kernel.kallsyms])\n\n",
+		      NULL,
+		      "stream x \n"
+		      "thread 1 a\n"
+		      "module perf-12.map jit /tmp/perf-12.map \n"
+		      "module nf_tables kernel /lib/modules/6.1/kernel/nf-tables.ko.xz \n"
+		      "module kernel kernel /boot/vmlinux-6.1 \n"
+		      "module anon user //anon \n"
+		      "run 1000000000+5 1 kernel!i|anon!h|0x8|g|kernel!f|nf_tables!e|0x4|c|perf-12.map!b|[vdso]!a\n");
+}
+
+static void headers_come_with_and_without_their_parts(void **state)
+{
+	(void)state;
+	assert_import(script,
+		      "  a 12/34 [001] 1.5:  bad\n"
+		      "  a 12/34 [001] 1.500000001: 7 cpu-clock:u: \n"
+		      "\t1 f (x)\n\n"
+		      "b c:d  5 2.000000: 8 task-clock:ppp:\n"
+		      "    1 g (x)\n"
+		      "9 3.000000: 9 cpu-clock/freq=999/: ffff f+0x1 (y)\n"
+		      "e 0 [000] 4.000000:          1 task-clock:  1 f (x)\n"
+		      ":77 77 5.000000: 3 cpu-clock:\n",
+		      NULL,
+		      "stream x \n"
+		      "thread 12/34 a\n"
+		      "thread 5 b c:d\n"
+		      "thread 0 e\n"
+		      "run 1500000001+7 12/34 cpu=1 x!f\n"
+		      "run 2000000000+8 5 x!g\n"
+		      "run 3000000000+9 9 y!f\n"
+		      "run 4000000000+1 0 cpu=0 x!f\n"
+		      "run 5000000000+3 77 \n");
+}
+
+static void inlined_functions_belong_to_the_module_they_were_inlined_into(void **state)
+{
+	(void)state;
+	assert_import(script,
+		      "a 1 1.000000: 5 cpu-clock:\n\t1 in1 (inlined)\n\t1 in2 (inlined)\n\t1 f+0x5 (/x/app)\n\t2 in3 (inlined)\n\t2 g (lib)\n"
+		      "\t3 last (inlined)\n\n",
+		      NULL,
+		      "stream x \nthread 1 a\nmodule app user /x/app \nrun 1000000000+5 1 last|lib!g|lib!in3|app!f|app!in2|app!in1\n");
+}
+
+static void system_calls_and_other_events_become_calls(void **state)
+{
+	static const char text[] =
+		"a 1 [000] 1.000000: syscalls:sys_enter_openat: dfd: 0xff, filename: 0xaa\n\t1 f (x)\n\n"
+		"a 1 [000] 2.000000: syscalls:sys_exit_openat: 0x3\n\t1 f (x)\n\n"
+		"a 1 [000] 3.000000: raw_syscalls:sys_enter: NR 214 (0, 0)\n\n"
+		"a 1 [000] 4.000000: raw_syscalls:sys_exit: NR 214 = 5\n\n"
+		"a 1 [000] 5.000000:      1 page-faults:u:  1 f (x)\n"
+		"a 1 [000] 6.000000: block:block_rq_issue: 8,0 R 4096 () 12 + 8 [a]\n\t2 g (x)\n";
+
+	(void)state;
+	assert_import(script, text, NULL,
+		      "stream x \nthread 1 a\n"
+		      "call 1000000000+0 1 cpu=0 name=openat x!f\n"
+		      "call 3000000000+0 1 cpu=0 name=syscall_214 \n"
+		      "call 5000000000+0 1 cpu=0 name=page-faults:u x!f\n"
+		      "call 6000000000+0 1 cpu=0 name=block:block_rq_issue x!g\n");
+	assert_note(script, text, "system call exits", 2);
+}
+
+static void switches_and_wakings_are_joined_into_waits(void **state)
+{
+	/* Out of order, with a comm that holds blanks and one that looks like a field. */
+	static const char text[] =
+		"my app 10/11 [000] 1.000000: sched:sched_switch: prev_comm=my app prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n"
+		"\t1 wait (app)\n\t2 main (app)\n\n"
+		"swapper 0/0 [000] 3.000000: sched:sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=my app next_pid=11 next_prio=120\n\n"
+		"b pid=9 x 20/21 [001] 2.500000: sched:sched_waking: comm=my app pid=11 prio=120 target_cpu=000\n"
+		"\t3 wake (lib)\n\n";
+
+	(void)state;
+	assert_import(script, text, NULL,
+		      "stream x \nthread 10/11 my app\nthread 0/0 swapper\nthread 20/21 b pid=9 x\n"
+		      "wait 1000000000+1500000000 10/11 delay=500000000 cpu=0 waker=20/21 app!main|app!wait < lib!wake\n");
+}
+
+static void the_short_form_of_scheduler_events_is_read_too(void **state)
+{
+	(void)state;
+	assert_import(script,
+		      "a 11 [000] 1.000000: sched:sched_switch: a:b:11 [120] D ==> swapper/0:0 [120]\n\n"
+		      "c 12 [001] 2.000000: sched:sched_wakeup: a:b:11 [120] success=1 CPU:000\n\n"
+		      "swapper 0 [000] 3.000000: sched:sched_switch: swapper/0:0 [120] R ==> a:b:11 [120]\n\n"
+		      "a 11 [000] 4.000000: sched:sched_switch: a:b:11 [120] R+ ==> d:13 [120]\n\n"
+		      "d 13 [000] 6.000000: sched:sched_switch: d:13 [120] X ==> a:b:11 [120]\n\n",
+		      NULL,
+		      "stream x \nthread 11 a\nthread 12 c\nthread 0 swapper\nthread 13 d\n"
+		      "wait 1000000000+1000000000 11 delay=1000000000 cpu=0 waker=12 \n"
+		      "call 4000000000+0 11 delay=2000000000 cpu=0 name=preempt \n");
+}
+
+static void the_cost_of_cycles_is_estimated_from_the_distance_between_neighbours(void **state)
+{
+	static const char text[] = "a 1 [000] 1.000000: 12345 cycles:ppp: 1 f (x)\n"
+				   "a 1 [000] 1.001000: 99 cycles:ppp: 1 f (x)\n"
+				   "b 2 [001] 1.001500: 99 cycles:ppp: 1 f (x)\n"
+				   "b 2 [001] 1.002500: 99 cpu_core/cycles/P: 1 f (x)\n"
+				   "a 1 [000] 9.000000: 99 cycles: 1 f (x)\n"
+				   "a 1 [001] 9.000100: 99 cycles: 1 f (x)\n";
+
+	(void)state;
+	assert_import(script, text, NULL,
+		      "stream x \nthread 1 a\nthread 2 b\n"
+		      "run 1000000000+1000000 1 cpu=0 x!f\n"
+		      "run 1001000000+1000000 1 cpu=0 x!f\n"
+		      "run 1001500000+1000000 2 cpu=1 x!f\n"
+		      "run 1002500000+1000000 2 cpu=1 x!f\n"
+		      "run 9000000000+1000000 1 cpu=0 x!f\n"
+		      "run 9000100000+1000000 1 cpu=1 x!f\n");
+	assert_note(script, text, "estimated", 6);
+}
+
+static void what_is_no_sample_is_counted(void **state)
+{
+	(void)state;
+	assert_note(script, "# captured on: today\nodd line\na 1 1.000000: 5 cpu-clock:\n\t1 f (x)\nfile.c:12\n\n\tafter (x)\n",
+		    "not understood", 3);
+	assert_note(script, "a 0 [000] 0.000000: PERF_RECORD_FORK(1:1):(0:0)\na 1 1.000000: PERF_RECORD_COMM: a:1/1\n"
+			    "a 1 1.000000: 5 cpu-clock:\n",
+		    "no samples", 2);
+	assert_note(script, "a 1 1.000000: sched:sched_switch: nonsense\n", "scheduler events that are not understood", 1);
+	assert_bad(script, "nothing of this\nis a sample\n", "no sample was found");
+	assert_bad(script, "\n", "no sample was found");
+}
+
+static void a_chain_that_is_too_deep_keeps_its_leaf(void **state)
+{
+	struct lode_buffer text = { 0 };
+	struct imported imported;
+
+	(void)state;
+	lode_buffer_text(&text, "a 1 1.000000: 5 cpu-clock:\n");
+	for (int i = 0; i < LODE_STACK_DEPTH_LIMIT + 5; i++)
+		lode_buffer_print(&text, "\t1 f%d (x)\n", i);
+	import_bytes(&imported, script, text.bytes, text.size, NULL);
+	assert_int_equal(imported.code, 0);
+	assert_int_equal(note_count(&imported, "cut at the root"), 1);
+	assert_non_null(strstr(imported.text.bytes, " 1 x!f16383|x!f16382|"));
+	assert_non_null(strstr(imported.text.bytes, "|x!f1|x!f0\n"));
+	release_imported(&imported);
+	lode_buffer_release(&text);
+}
+
+/* One random sample as perf would print it, and as the fixture tells it. */
+static void random_sample(struct lode_buffer *text, struct lode_buffer *told, uint64_t *seed, int with_pid)
+{
+	static const char *const symbols[] = { "f", "g(int, char*)", "operator new (unsigned long)", "a+b", "ns::{lambda()#1}" };
+	static const char *const files[] = { "/usr/lib/libc.so.6", "/opt/my app/bin (x)/app", "[kernel.kallsyms]", "[ext4]", "[vdso]" };
+	static const char *const modules[] = { "libc.so.6", "app", "kernel", "ext4", "[vdso]" };
+	uint64_t seconds = random_below(seed, 100), fraction = random_below(seed, 1000000), period = random_below(seed, 1000000);
+	uint64_t tid = random_below(seed, 5), cpu = random_below(seed, 3), depth = random_below(seed, 8);
+	char *frames = strdup("");
+
+	lode_buffer_print(text, "%s ", tid % 2 ? "comm" : "two words");
+	if (with_pid)
+		lode_buffer_print(text, "%" PRIu64 "/", tid / 2);
+	lode_buffer_print(text, "%-5" PRIu64 " ", tid);
+	if (cpu)
+		lode_buffer_print(text, "[%03" PRIu64 "] ", cpu);
+	lode_buffer_print(text, "%5" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " cpu-clock/freq=999/: \n", seconds, fraction, period);
+	for (uint64_t i = 0; i < depth; i++) {
+		uint64_t symbol = random_below(seed, 6), file = random_below(seed, 5);
+		char *longer;
+
+		if (symbol == 5) {
+			lode_buffer_print(text, "\t%16x [unknown] (%s)\n", 0xabc0 + (unsigned)i, files[file]);
+			assert_true(asprintf(&longer, "%s!0x%x%s%s", modules[file], 0xabc0 + (unsigned)i, i ? "|" : "", frames) > 0);
+		} else {
+			lode_buffer_print(text, "\t%16x %s%s (%s)\n", 0x1000 + (unsigned)i, symbols[symbol], i % 2 ? "+0x1f" : "",
+					  files[file]);
+			assert_true(asprintf(&longer, "%s!%s%s%s", modules[file], symbols[symbol], i ? "|" : "", frames) > 0);
+		}
+		free(frames);
+		frames = longer;
+	}
+	lode_buffer_byte(text, '\n');
+	lode_buffer_print(told, "run %" PRIu64 "+%" PRIu64 " ", (seconds * 1000000 + fraction) * 1000, period);
+	if (with_pid)
+		lode_buffer_print(told, "%" PRIu64 "/", tid / 2);
+	lode_buffer_print(told, "%" PRIu64, tid);
+	if (cpu)
+		lode_buffer_print(told, " cpu=%" PRIu64, cpu);
+	lode_buffer_print(told, " %s\n", frames);
+	free(frames);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The runs of a description in the order of their text. */
+static char *sorted_runs(const char *text)
+{
+	char *copy = strdup(text), *rest = copy, *line, *result = calloc(1, strlen(text) + 2), *at = result;
+	char **lines = calloc(strlen(text) + 1, sizeof(*lines));
+	size_t count = 0;
+
+	while ((line = strsep(&rest, "\n")))
+		if (strncmp(line, "run ", 4) == 0)
+			lines[count++] = line;
+	qsort(lines, count, sizeof(*lines), compare_texts);
+	for (size_t i = 0; i < count; i++)
+		at += sprintf(at, "%s\n", lines[i]);
+	free(lines);
+	free(copy);
+	return result;
+}
+
+static void random_samples_read_as_they_were_printed(void **state)
+{
+	uint64_t seed = 21;
+
+	(void)state;
+	for (int round = 0; round < 1500; round++) {
+		struct lode_buffer text = { 0 }, told = { 0 };
+		struct imported imported;
+		char *expected, *got;
+
+		for (uint64_t samples = 1 + random_below(&seed, 15); samples; samples--)
+			random_sample(&text, &told, &seed, round % 2);
+		lode_buffer_byte(&told, '\0');
+		import_bytes(&imported, script, text.bytes, text.size, NULL);
+		assert_int_equal(imported.code, 0);
+		assert_int_equal(imported.notes.count, 0);
+		expected = sorted_runs(told.bytes);
+		got = sorted_runs(imported.text.bytes);
+		assert_string_equal(got, expected);
+		free(expected);
+		free(got);
+		release_imported(&imported);
+		lode_buffer_release(&text);
+		lode_buffer_release(&told);
+	}
+}
+
+static const char some_script[] =
+	"my app 10/11 [000] 1.000000: sched:sched_switch: prev_comm=my app prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=sw next_pid=0 next_prio=120\n"
+	"\t1 wait+0x12 (/usr/bin/app)\n\t2 [unknown] ([ext4])\n\n"
+	"swapper 0/0 [000] 3.000000: sched:sched_switch: swapper/0:0 [120] R ==> a:11 [120]\n\n"
+	"b 20/21 [001] 2.500000: sched:sched_waking: comm=my app pid=11 prio=120 target_cpu=000\n"
+	"\t3 wake (inlined)\n\t3 wake2 (/lib/x.ko)\n\n"
+	"a 1 [000] 1.000000: 12345 cycles:ppp: 1 f (x)\na 1 [000] 1.001000: 99 cycles:ppp: 1 f (x)\n"
+	"a 1 [000] 3.000000: raw_syscalls:sys_enter: NR 214 (0, 0)\n\n";
+
+static void damaged_script_never_crashes(void **state)
+{
+	(void)state;
+	try_damaged(script, some_script, strlen(some_script), 20000);
+}
+
+static void the_script_importer_survives_every_failing_allocation(void **state)
+{
+	(void)state;
+	try_without_memory(script, some_script, strlen(some_script));
+}
+
+/* Lines made to cost the square of their length must not. */
+static void hostile_lines_cost_no_more_than_others(void **state)
+{
+	static const char *const pieces[] = { ":", ": ", "1.000000: ", " [", "(", ") ", " (", "prev_pid=", "==> ", "+0x", "[1] " };
+	size_t size = 4u << 20;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		struct lode_buffer text = { 0 };
+
+		lode_buffer_text(&text, "a 1 1.000000: sched:sched_switch: ");
+		while (text.size < size)
+			lode_buffer_text(&text, pieces[i]);
+		lode_buffer_text(&text, "\n\tff ");
+		while (text.size < 2 * size)
+			lode_buffer_text(&text, pieces[i]);
+		lode_buffer_byte(&text, '\n');
+		while (text.size < 3 * size)
+			lode_buffer_text(&text, pieces[i]);
+		lode_buffer_byte(&text, '\n');
+		import_and_drop(script, text.bytes, text.size, 1);
+		lode_buffer_release(&text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_become_runs_with_their_stacks_turned_round),
+		cmocka_unit_test(modules_are_named_as_the_rest_of_lode_names_them),
+		cmocka_unit_test(headers_come_with_and_without_their_parts),
+		cmocka_unit_test(inlined_functions_belong_to_the_module_they_were_inlined_into),
+		cmocka_unit_test(system_calls_and_other_events_become_calls),
+		cmocka_unit_test(switches_and_wakings_are_joined_into_waits),
+		cmocka_unit_test(the_short_form_of_scheduler_events_is_read_too),
+		cmocka_unit_test(the_cost_of_cycles_is_estimated_from_the_distance_between_neighbours),
+		cmocka_unit_test(what_is_no_sample_is_counted),
+		cmocka_unit_test(a_chain_that_is_too_deep_keeps_its_leaf),
+		cmocka_unit_test(random_samples_read_as_they_were_printed),
+		cmocka_unit_test(damaged_script_never_crashes),
+		cmocka_unit_test(the_script_importer_survives_every_failing_allocation),
+		cmocka_unit_test(hostile_lines_cost_no_more_than_others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

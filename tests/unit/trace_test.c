@@ -1,0 +1,237 @@
+/* The model in memory: frames, the stack tree, events in columns, streams and their merging. */
+#include "cmocka_all.h"
+#include "random_stream.h"
+
+#include "trace/stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void expect_frame(const char *text, const char *module, const char *function)
+{
+	struct lode_frames frames;
+	struct lode_buffer buffer = { 0 };
+	uint32_t frame;
+
+	assert_int_equal(lode_frames_init(&frames), 0);
+	frame = lode_frames_parse(&frames, text, strlen(text));
+	assert_string_equal(lode_frames_module_name(&frames, frame), module);
+	assert_string_equal(lode_frames_function(&frames, frame), function);
+	lode_frames_text(&frames, frame, &buffer);
+	assert_int_equal(lode_frames_parse(&frames, buffer.bytes ? buffer.bytes : "", buffer.size), frame);
+	lode_buffer_release(&buffer);
+	lode_frames_release(&frames);
+}
+
+static void the_first_mark_ends_the_module_unless_it_belongs_to_an_operator(void **state)
+{
+	(void)state;
+	expect_frame("app!main", "app", "main");
+	expect_frame("main", "", "main");
+	expect_frame("libc.so.6!read!x", "libc.so.6", "read!x");
+	expect_frame("operator!=(A const&, A const&)", "", "operator!=(A const&, A const&)");
+	expect_frame("A::operator!", "", "A::operator!");
+	expect_frame("std::vector<int>!x", "", "std::vector<int>!x");
+	expect_frame("!weird!name", "", "weird!name");
+	expect_frame("!", "", "");
+	expect_frame("app!", "app", "");
+	expect_frame("", "", "");
+	expect_frame("[kernel.kallsyms]!do_idle", "[kernel.kallsyms]", "do_idle");
+	expect_frame("app!operator!=", "app", "operator!=");
+}
+
+static void a_module_name_suggests_its_kind(void **state)
+{
+	(void)state;
+#define KIND(text) lode_kind_guess(text, strlen(text))
+	assert_int_equal(KIND("kernel"), LODE_KIND_KERNEL);
+	assert_int_equal(KIND("[kernel.kallsyms]"), LODE_KIND_KERNEL);
+	assert_int_equal(KIND("nf_nat.ko"), LODE_KIND_KERNEL);
+	assert_int_equal(KIND("libc.so.6"), LODE_KIND_LIBRARY);
+	assert_int_equal(KIND("libx.so"), LODE_KIND_LIBRARY);
+	assert_int_equal(KIND("[vdso]"), LODE_KIND_LIBRARY);
+	assert_int_equal(KIND("perf-123.map"), LODE_KIND_JIT);
+	assert_int_equal(KIND("app"), LODE_KIND_USER);
+	assert_int_equal(KIND("something.sold"), LODE_KIND_USER);
+	assert_int_equal(KIND(""), LODE_KIND_USER);
+#undef KIND
+}
+
+static void equal_stacks_are_one_node_and_frames_read_back_root_first(void **state)
+{
+	struct lode_stack_tree tree;
+	uint64_t seed = 2;
+
+	(void)state;
+	assert_int_equal(lode_stack_tree_init(&tree), 0);
+	for (int round = 0; round < 5000; round++) {
+		uint32_t frames[12], back[12], depth = (uint32_t)random_below(&seed, 12), node = 0, again = 0;
+
+		for (uint32_t i = 0; i < depth; i++)
+			frames[i] = (uint32_t)random_below(&seed, 4);
+		for (uint32_t i = 0; i < depth; i++) {
+			uint32_t child = lode_stack_tree_child(&tree, node, frames[i]);
+
+			assert_true(child > node);
+			node = child;
+		}
+		for (uint32_t i = 0; i < depth; i++)
+			again = lode_stack_tree_child(&tree, again, frames[i]);
+		assert_int_equal(node, again);
+		assert_int_equal(lode_stack_tree_depth(&tree, node), depth);
+		lode_stack_tree_frames(&tree, node, back, depth);
+		assert_memory_equal(frames, back, depth * sizeof(frames[0]));
+	}
+	lode_stack_tree_release(&tree);
+}
+
+/* The cost column holds the order of arrival, so that a stable sort can be told from another. */
+static int compare_events(const void *left, const void *right)
+{
+	const struct lode_event *a = left, *b = right;
+
+	if (a->t != b->t)
+		return a->t < b->t ? -1 : 1;
+	return (a->cost > b->cost) - (a->cost < b->cost);
+}
+
+static void sorting_orders_by_time_and_keeps_the_order_of_equal_times(void **state)
+{
+	uint64_t seed = 31;
+
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		size_t count = random_below(&seed, 200);
+		struct lode_event *expected = calloc(count + 1, sizeof(*expected));
+		struct lode_events events = { 0 };
+		uint64_t shape = random_below(&seed, 3);
+
+		for (size_t i = 0; i < count; i++) {
+			struct lode_event *event = &expected[i];
+
+			event->t = shape == 0 ? random_below(&seed, 10) : shape == 1 ? i : count - i + random_below(&seed, 3);
+			event->cost = i;
+			event->thread = (uint32_t)random_next(&seed);
+			event->stack = (uint32_t)random_next(&seed);
+			event->delay = random_next(&seed);
+			event->waker = (uint32_t)random_next(&seed);
+			event->waker_stack = (uint32_t)random_next(&seed);
+			event->name = (uint32_t)random_next(&seed);
+			event->cpu = (uint16_t)random_next(&seed);
+			assert_int_equal(lode_events_add(&events, event), 0);
+		}
+		qsort(expected, count, sizeof(*expected), compare_events);
+		assert_int_equal(lode_events_sort(&events), 0);
+		for (size_t i = 0; i < count; i++) {
+			struct lode_event event = lode_events_get(&events, i);
+
+			assert_true(event.t == expected[i].t && event.cost == expected[i].cost &&
+				    event.delay == expected[i].delay && event.thread == expected[i].thread &&
+				    event.stack == expected[i].stack && event.waker == expected[i].waker &&
+				    event.waker_stack == expected[i].waker_stack && event.name == expected[i].name &&
+				    event.cpu == expected[i].cpu);
+		}
+		lode_events_release(&events);
+		free(expected);
+	}
+}
+
+static void parts_filled_apart_and_merged_equal_the_whole(void **state)
+{
+	uint64_t seed = 77;
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		struct lode_dictionary dictionaries[3];
+		struct lode_stream whole, parts[2];
+		struct lode_stream *all[] = { &whole, &parts[0], &parts[1] };
+
+		for (int i = 0; i < 3; i++) {
+			assert_int_equal(lode_dictionary_init(&dictionaries[i]), 0);
+			lode_stream_init(all[i], &dictionaries[i]);
+		}
+		for (int i = 0; i < 200; i++) {
+			char text[16];
+			struct lode_event event = { .t = random_below(&seed, 1000), .cost = 1, .waker = LODE_NONE };
+			uint32_t pid = (uint32_t)random_below(&seed, 3), tid = (uint32_t)random_below(&seed, 5);
+
+			snprintf(text, sizeof(text), "m!f%u", (unsigned)random_below(&seed, 20));
+			for (int j = 0; j < 2; j++) {
+				struct lode_stream *stream = j ? &parts[i / 100] : &whole;
+				struct lode_dictionary *dictionary = stream->dictionary;
+
+				event.thread = lode_stream_thread(stream, pid, tid);
+				event.stack = lode_stack_tree_child(
+					&dictionary->tree, 0, lode_frames_parse(&dictionary->frames, text, strlen(text)));
+				lode_stream_add_event(stream, i % 3, &event);
+			}
+		}
+		assert_int_equal(lode_stream_merge(&parts[0], &parts[1]), 0);
+		assert_int_equal(lode_stream_sort(&whole), 0);
+		assert_int_equal(lode_stream_sort(&parts[0]), 0);
+		assert_true(streams_equal(&whole, &parts[0]));
+		for (int i = 0; i < 3; i++) {
+			lode_stream_release(all[i]);
+			lode_dictionary_release(&dictionaries[i]);
+		}
+	}
+}
+
+static void the_span_reaches_from_the_first_start_to_the_last_end(void **state)
+{
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	struct lode_event event = { .t = 100, .cost = 50, .delay = 7, .waker = LODE_NONE };
+	uint64_t first, last;
+
+	(void)state;
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	lode_stream_init(&stream, &dictionary);
+	lode_stream_span(&stream, &first, &last);
+	assert_int_equal(first, 0);
+	assert_int_equal(last, 0);
+	event.thread = lode_stream_thread(&stream, LODE_NO_PID, 1);
+	lode_stream_add_event(&stream, LODE_WAIT, &event);
+	event = (struct lode_event){ .t = 20, .cost = UINT64_MAX, .waker = LODE_NONE };
+	lode_stream_span(&stream, &first, &last);
+	assert_int_equal(first, 100);
+	assert_int_equal(last, 157);
+	lode_stream_add_event(&stream, LODE_RUN, &event);
+	lode_stream_span(&stream, &first, &last);
+	assert_int_equal(first, 20);
+	assert_true(last == UINT64_MAX);
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+}
+
+static void an_attribute_set_twice_has_its_last_value(void **state)
+{
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+
+	(void)state;
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	lode_stream_init(&stream, &dictionary);
+	assert_int_equal(lode_stream_set_attribute(&stream, "k", "1", LODE_ATTRIBUTE_NUMBER), 0);
+	assert_int_equal(lode_stream_set_attribute(&stream, "k", "one", LODE_ATTRIBUTE_TEXT), 0);
+	assert_int_equal(stream.attribute_count, 1);
+	assert_string_equal(lode_strings_get(&dictionary.frames.strings, stream.attributes[0].value), "one");
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_first_mark_ends_the_module_unless_it_belongs_to_an_operator),
+		cmocka_unit_test(a_module_name_suggests_its_kind),
+		cmocka_unit_test(equal_stacks_are_one_node_and_frames_read_back_root_first),
+		cmocka_unit_test(sorting_orders_by_time_and_keeps_the_order_of_equal_times),
+		cmocka_unit_test(parts_filled_apart_and_merged_equal_the_whole),
+		cmocka_unit_test(the_span_reaches_from_the_first_start_to_the_last_end),
+		cmocka_unit_test(an_attribute_set_twice_has_its_last_value),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
