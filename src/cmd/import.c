@@ -87,56 +87,23 @@ static int identify(struct importing *importing, unsigned ordinal, char id[33], 
 	return code < 0 ? code : lode_stream_id(&parts, id, error);
 }
 
-static void sum_costs(const struct lode_stream *stream, struct outcome *outcome)
-{
-	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
-		const struct lode_events *events = &stream->events[type];
-		uint64_t sum = 0;
-
-		for (size_t i = 0; i < events->count; i++)
-			if (__builtin_add_overflow(sum, events->cost[i], &sum))
-				sum = UINT64_MAX;
-		outcome->events[type] = events->count;
-		outcome->cost[type] = sum;
-	}
-}
-
-/* Distinct stacks of the events; the tree holds their beginnings too. */
-static int count_stacks(const struct lode_stream *stream, uint64_t *count)
-{
-	unsigned char *seen = lode_calloc(stream->dictionary->tree.count, 1);
-
-	if (!seen)
-		return LODE_SYSTEM;
-	seen[0] = 1; /* no stack */
-	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
-		const struct lode_events *events = &stream->events[type];
-
-		for (size_t i = 0; i < events->count; i++) {
-			*count += !seen[events->stack[i]];
-			seen[events->stack[i]] = 1;
-		}
-	}
-	lode_free(seen);
-	return 0;
-}
-
 static int describe(struct importing *importing, const struct lode_stream *stream, struct outcome *outcome)
 {
-	const struct lode_strings *strings = &stream->dictionary->frames.strings;
-	uint64_t first, last;
+	struct lode_corpus_entry entry = { .id = "" };
 
-	sum_costs(stream, outcome);
-	lode_stream_span(stream, &first, &last);
-	outcome->span = last - first;
+	if (lode_corpus_describe(stream, &entry) < 0 || !(outcome->name = lode_strdup(entry.name)))
+		return LODE_SYSTEM;
+	memcpy(outcome->events, entry.events, sizeof(outcome->events));
+	memcpy(outcome->cost, entry.cost, sizeof(outcome->cost));
+	outcome->stacks = entry.stacks;
+	outcome->span = entry.last_t - entry.first_t;
 	outcome->file = importing->file;
-	outcome->name = lode_strdup(lode_strings_get(strings, stream->name));
-	return outcome->name ? count_stacks(stream, &outcome->stacks) : LODE_SYSTEM;
+	return 0;
 }
 
 static uint64_t stored_size(struct importing *importing, const char *id)
 {
-	char *path = lode_format("%s/streams/%s.lode", lode_corpus_path(importing->corpus), id);
+	char *path = lode_corpus_stream_path(importing->corpus, id, NULL);
 	struct stat status;
 	uint64_t size = 0;
 

@@ -32,16 +32,16 @@ static int open_file(struct lode_spool *spool, struct lode_error *error)
 {
 	const char *folder = getenv("TMPDIR");
 	char *prefix = lode_format("%s/lode-spool", folder && *folder ? folder : "/tmp");
-	int code = 0;
+	int code;
 
 	if (!prefix)
 		return lode_fail_memory(error);
 	spool->fd = lode_output_unique(prefix, 0600, &spool->path, error);
 	lode_free(prefix);
 	if (spool->fd < 0)
-		code = spool->fd;
-	else
-		code = lode_file_remove(spool->path, error);
+		return spool->fd;
+	code = lode_file_remove(spool->path, error);
+	spool->named = code < 0;
 	return code;
 }
 
@@ -68,6 +68,8 @@ void lode_spool_release(struct lode_spool *spool)
 	lode_map_close(&spool->map);
 	if (spool->fd >= 0)
 		lode_file_close(spool->fd, spool->path, NULL);
+	if (spool->named)
+		lode_file_remove(spool->path, NULL);
 	lode_free(spool->lists);
 	lode_free(spool->filling);
 	lode_free(spool->chain);

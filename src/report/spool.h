@@ -40,6 +40,7 @@ struct lode_spool {
 	size_t chunk_size;
 	uint64_t chunk_count; /* in the file */
 	int fd;
+	int named; /* it could not be unlinked yet */
 	char *path;
 	struct lode_map map;
 	size_t touched;	 /* bytes of the map that may be in memory now */

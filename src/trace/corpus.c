@@ -125,7 +125,39 @@ int lode_corpus_has(struct lode_corpus *corpus, const char *id, struct lode_erro
 	return lode_catalogue_find(corpus->catalogue, id, file, sizeof(file), error);
 }
 
-void lode_corpus_describe(const struct lode_stream *stream, struct lode_corpus_entry *entry)
+char *lode_corpus_stream_path(struct lode_corpus *corpus, const char *id, struct lode_error *error)
+{
+	char file[256], *path = NULL;
+	int found = lode_catalogue_find(corpus->catalogue, id, file, sizeof(file), error);
+
+	if (found == 0)
+		lode_fail(error, LODE_BAD_INPUT, "%s: has no stream %s", corpus->path, id);
+	if (found == 1 && !(path = lode_format("%s/%s", corpus->streams, file)))
+		lode_fail_memory(error);
+	return path;
+}
+
+/* Distinct stacks of the events; the tree holds their beginnings too. */
+static int count_stacks(const struct lode_stream *stream, uint64_t *count)
+{
+	unsigned char *seen = lode_calloc(stream->dictionary->tree.count, 1);
+
+	if (!seen)
+		return LODE_SYSTEM;
+	seen[0] = 1; /* no stack */
+	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+		const struct lode_events *events = &stream->events[type];
+
+		for (size_t i = 0; i < events->count; i++) {
+			*count += !seen[events->stack[i]];
+			seen[events->stack[i]] = 1;
+		}
+	}
+	lode_free(seen);
+	return 0;
+}
+
+int lode_corpus_describe(const struct lode_stream *stream, struct lode_corpus_entry *entry)
 {
 	const struct lode_strings *strings = &stream->dictionary->frames.strings;
 
@@ -140,8 +172,8 @@ void lode_corpus_describe(const struct lode_stream *stream, struct lode_corpus_e
 	}
 	lode_stream_span(stream, &entry->first_t, &entry->last_t);
 	entry->threads = stream->thread_count;
-	entry->stacks = stream->dictionary->tree.count - 1;
 	entry->symptoms = stream->symptom_count;
+	return count_stacks(stream, &entry->stacks);
 }
 
 /* A file name for stream `id` that no row names: ID.lode at first, ID.2.lode in place of it, and so on. */
@@ -237,10 +269,11 @@ int lode_corpus_add(struct lode_corpus *corpus, const char *id, const char *sour
 			return code < 0 ? code : 0;
 	}
 	memcpy(entry.id, id, 33);
-	lode_corpus_describe(stream, &entry);
 	temporary = lode_corpus_temporary(corpus->streams, id);
-	if (!temporary)
+	if (!temporary || lode_corpus_describe(stream, &entry) < 0) {
+		lode_free(temporary);
 		return lode_fail_memory(error);
+	}
 	code = lode_store_write(temporary, stream, jobs, error);
 	if (!code)
 		code = lode_catalogue_begin(corpus->catalogue, error);

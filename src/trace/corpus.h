@@ -49,7 +49,7 @@ struct lode_corpus_entry {
 	uint64_t first_t;
 	uint64_t last_t;
 	uint64_t threads;
-	uint64_t stacks;    /* nodes of its stack tree */
+	uint64_t stacks;    /* distinct stacks of its events */
 	uint64_t symptoms;
 	uint64_t file_size;
 };
@@ -59,6 +59,14 @@ struct lode_corpus_list {
 	size_t count;
 	struct lode_arena arena;
 };
+
+/*
+ * Fills an entry's name, host and numbers from a stream in memory; texts are the
+ * dictionary's; id, source and file are left alone. Returns 0 or LODE_SYSTEM.
+ */
+int lode_corpus_describe(const struct lode_stream *stream, struct lode_corpus_entry *entry);
+/* Path of the file of stream `id`, for the caller to free; NULL with a sentence when there is none. */
+char *lode_corpus_stream_path(struct lode_corpus *corpus, const char *id, struct lode_error *error);
 
 int lode_corpus_streams(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error);
 void lode_corpus_list_release(struct lode_corpus_list *list);

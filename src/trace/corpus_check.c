@@ -115,8 +115,9 @@ static int index_file(struct check *check, const char *name, const char *path, c
 	lode_stream_init(&stream, &dictionary);
 	memcpy(entry.id, name, 32);
 	code = lode_store_load(path, &stream, error);
+	if (!code && lode_corpus_describe(&stream, &entry) < 0)
+		code = lode_fail_memory(error);
 	if (!code) {
-		lode_corpus_describe(&stream, &entry);
 		entry.file_size = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
 		code = lode_catalogue_begin(check->catalogue, error);
 	}

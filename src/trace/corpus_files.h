@@ -22,7 +22,5 @@ char *lode_corpus_temporary(const char *streams_folder, const char *id);
 long lode_corpus_temporary_process(const char *name);
 /* Whether a folder that is no corpus holds anything. */
 int lode_corpus_folder_is_foreign(const char *path);
-/* Fills an entry's name, host and numbers from a stream in memory; texts are the dictionary's. */
-void lode_corpus_describe(const struct lode_stream *stream, struct lode_corpus_entry *entry);
 
 #endif

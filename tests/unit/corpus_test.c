@@ -106,6 +106,22 @@ static void find_file(struct fixture *fixture, const char *ending, char path[512
 	closedir(open_folder);
 }
 
+/* The slow way: for each stack, whether some event has it. */
+static size_t count_distinct_stacks(const struct lode_stream *stream)
+{
+	size_t count = 0;
+
+	for (uint32_t node = 1; node < stream->dictionary->tree.count; node++) {
+		int used = 0;
+
+		for (int type = 0; type < LODE_EVENT_TYPES; type++)
+			for (size_t i = 0; i < stream->events[type].count; i++)
+				used |= stream->events[type].stack[i] == node;
+		count += used;
+	}
+	return count;
+}
+
 static void a_stream_added_is_listed_with_its_numbers_and_reads_back(void **state)
 {
 	struct fixture *fixture = *state;
@@ -127,7 +143,7 @@ static void a_stream_added_is_listed_with_its_numbers_and_reads_back(void **stat
 	assert_true(list.items[0].cost[LODE_WAIT] == cost);
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		assert_int_equal(list.items[0].events[type], fixture->stream.events[type].count);
-	assert_int_equal(list.items[0].stacks, fixture->dictionary.tree.count - 1);
+	assert_int_equal(list.items[0].stacks, count_distinct_stacks(&fixture->stream));
 	assert_int_equal(lode_dictionary_init(&dictionary), 0);
 	lode_stream_init(&loaded, &dictionary);
 	assert_int_equal(lode_store_load(list.items[0].path, &loaded, &fixture->error), 0);

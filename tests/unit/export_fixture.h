@@ -49,6 +49,7 @@ static inline int set_up(void **state)
 		return -1;
 	snprintf(fixture->corpus, sizeof(fixture->corpus), "%s/corpus", fixture->folder);
 	snprintf(fixture->result, sizeof(fixture->result), "%s/result", fixture->folder);
+	setenv("TMPDIR", fixture->folder, 1);
 	*state = fixture;
 	return 0;
 }
