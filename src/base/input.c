@@ -38,16 +38,16 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#define PACKED_BUFFER     (256u << 10)
-#define WINDOW_FIRST      (512u << 10)
+#define PACKED_BUFFER (256u << 10)
+#define WINDOW_FIRST (512u << 10)
 #define BACKGROUND_DIGEST (8u << 20)
-#define DIGEST_PIECE      (1u << 20)
-#define GIVE_BACK_PIECE   (4u << 20)
+#define DIGEST_PIECE (1u << 20)
+#define GIVE_BACK_PIECE (4u << 20)
 
 struct lode_input {
 	char *name;
-	int fd;              /* -1: none */
-	int own_fd;          /* to be closed: not standard input */
+	int fd; /* -1: none */
+	int own_fd; /* to be closed: not standard input */
 	struct lode_map map; /* of the file, when it could be mapped */
 
 	const unsigned char *packed; /* all of it, or what the buffer holds */
@@ -55,15 +55,15 @@ struct lode_input {
 	size_t packed_size;
 	unsigned char *packed_buffer;
 	uint64_t packed_before; /* bytes that were in the buffer before */
-	int packed_last;        /* nothing follows what is there */
+	int packed_last; /* nothing follows what is there */
 	struct lode_unpacker *unpacker;
-	uint64_t unpacked;      /* bytes that came out of it */
+	uint64_t unpacked; /* bytes that came out of it */
 
 	int whole;
 	const unsigned char *bytes;
 	size_t start;
 	size_t end;
-	int ended;   /* nothing follows bytes[end] */
+	int ended; /* nothing follows bytes[end] */
 	int skipped; /* the first byte is gone */
 	size_t given_back; /* bytes of `bytes` whose pages were given back */
 	unsigned char *window;
@@ -114,7 +114,8 @@ static void *digest_in_background(void *argument)
 	for (size_t at = 0; at < input->end && !atomic_load(&input->digester_stops); at += DIGEST_PIECE) {
 		size_t left = input->end - at;
 
-		XXH3_128bits_update(input->hash, input->bytes + at, left < DIGEST_PIECE ? left : DIGEST_PIECE);
+		XXH3_128bits_update(input->hash, input->bytes + at,
+				    left < DIGEST_PIECE ? left : DIGEST_PIECE);
 		give_back(input, &given, at);
 	}
 	input->digest = XXH3_128bits_digest(input->hash);
@@ -148,7 +149,8 @@ static int fill_packed(struct lode_input *input, struct lode_error *error)
 	input->packed_before += input->packed_next;
 	input->packed_next = 0;
 	input->packed_size = left;
-	got = lode_file_read(input->fd, input->packed_buffer + left, PACKED_BUFFER - left, input->name, error);
+	got = lode_file_read(input->fd, input->packed_buffer + left, PACKED_BUFFER - left, input->name,
+			     error);
 	if (got < 0)
 		return (int)got;
 	input->packed_size += (size_t)got;
@@ -324,9 +326,10 @@ static int refuse_bomb(const struct lode_input *input, struct lode_error *error)
 
 	if (input->unpacked <= LODE_INPUT_BOMB_BYTES || input->unpacked / LODE_INPUT_BOMB_RATIO <= packed)
 		return 0;
-	return lode_fail(error, LODE_BAD_INPUT,
-			 "%s: unpacks to more than %u times its size, beyond 1 GiB; unpack it by hand if you trust it",
-			 input->name, LODE_INPUT_BOMB_RATIO);
+	return lode_fail(
+		error, LODE_BAD_INPUT,
+		"%s: unpacks to more than %u times its size, beyond 1 GiB; unpack it by hand if you trust it",
+		input->name, LODE_INPUT_BOMB_RATIO);
 }
 
 /* Unpacks into the room behind `end` until something came, or the end. */
@@ -393,7 +396,8 @@ int lode_input_peek(struct lode_input *input, size_t wanted, const unsigned char
 	while (!input->ended && input->end - input->start < wanted) {
 		/* More than is there is asked for step by step: a lie about a length costs no memory. */
 		size_t visible = input->end - input->start;
-		size_t next = wanted > 2 * visible + WINDOW_FIRST / 2 ? 2 * visible + WINDOW_FIRST / 2 : wanted;
+		size_t next =
+			wanted > 2 * visible + WINDOW_FIRST / 2 ? 2 * visible + WINDOW_FIRST / 2 : wanted;
 		int code = make_room(input, next, error);
 
 		if (code == 0)

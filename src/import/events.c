@@ -1,6 +1,6 @@
 /*
  * Plain events (.jsonl): the format anyone can write by hand. One JSON object a
- * line; docs/formats.md tells every field.
+ * line; lode-events(5) tells every field.
  *
  * Read by yajl without building trees: its callbacks put each field where it
  * belongs in `struct line`, and the end of the object turns the line into an
@@ -8,14 +8,14 @@
  * Fields may come in any order, so nothing is decided before that end; only
  * frames are interned on the way.
  *
- * Threads: a line may leave the pid out, and a waker is always a bare tid. Each
- * distinct (pid or none, tid) becomes a thread as it is met; when the stream is
- * complete, those without a pid are joined with the first that has the same tid
- * and a pid, wherever in the file it stood.
+ * Threads: each distinct (pid or none, tid) is a thread of its own, so that what is
+ * exported again says what was written; analyses compare tids. A waker is always a
+ * bare tid: the first thread that has it, wherever in the file it stands.
  *
  * yajl does not survive a failing allocation, so it keeps the system's.
  */
 #include "base/buffer.h"
+#include "import/exact_number.h"
 #include "import/frame_memo.h"
 #include "import/reading.h"
 
@@ -34,7 +34,6 @@ enum field {
 	TID,
 	CPU,
 	WAKER,
-	WAKER_PID,
 	STACK,
 	WAKER_STACK,
 	NAME,
@@ -70,7 +69,6 @@ static const struct {
 	[TID] = { "tid", NUMBER, UINT32_MAX - 1 },
 	[CPU] = { "cpu", NUMBER, LODE_NO_CPU - 1 },
 	[WAKER] = { "waker", NUMBER, UINT32_MAX - 1 },
-	[WAKER_PID] = { "waker_pid", NUMBER, LODE_NO_PID - 1 },
 	[STACK] = { "stack", FRAMES, 0 },
 	[WAKER_STACK] = { "waker_stack", FRAMES, 0 },
 	[NAME] = { "name", TEXT, 0 },
@@ -86,9 +84,8 @@ static const struct {
 
 #define BIT(field) (1u << (field))
 
-#define EVENT_MAY                                                                                           \
-	(BIT(PID) | BIT(CPU) | BIT(STACK) | BIT(NAME) | BIT(DELAY) | BIT(WAKER) | BIT(WAKER_PID) |          \
-	 BIT(WAKER_STACK))
+#define EVENT_MAY                                                                                            \
+	(BIT(PID) | BIT(CPU) | BIT(STACK) | BIT(NAME) | BIT(DELAY) | BIT(WAKER) | BIT(WAKER_STACK))
 
 /* What a line of each type must have and may have. */
 static const struct line_type {
@@ -148,11 +145,11 @@ struct reader {
 	int code;
 
 	/* Where in the JSON we are. */
-	unsigned depth;    /* 0: outside; 1: in the line's object; 2: in a stack or in attrs */
+	unsigned depth; /* 0: outside; 1: in the line's object; 2: in a stack or in attrs */
 	unsigned skipping; /* nesting inside a value that nobody wants */
 	enum field field;
 	struct text attribute_key;
-	unsigned objects;  /* in this line */
+	unsigned objects; /* in this line */
 	struct line line;
 
 	/* The stream under way. */
@@ -170,91 +167,6 @@ struct reader {
 	struct lode_tally cut_stacks;
 	struct lode_tally cut_texts;
 };
-
-/* ---- numbers ---- */
-
-enum number_fault { FINE, NEGATIVE, TOO_LARGE, NOT_WHOLE };
-
-/* The parts of a number in JSON: digits without the point, and the power of ten they stand for. */
-struct decimal {
-	uint64_t digits;
-	int too_long; /* more digits than 64 bits hold */
-	int64_t power;
-	int negative;
-};
-
-static size_t read_exponent(const char *text, size_t length, int64_t *power)
-{
-	size_t i = 0;
-	int negative = 0;
-	int64_t exponent = 0;
-
-	if (i < length && (text[i] == '+' || text[i] == '-'))
-		negative = text[i++] == '-';
-	for (; i < length; i++)
-		if (exponent < 1000000)
-			exponent = exponent * 10 + (text[i] - '0');
-	*power += negative ? -exponent : exponent;
-	return i;
-}
-
-static struct decimal take_apart(const char *text, size_t length)
-{
-	struct decimal decimal = { 0 };
-	int behind_point = 0;
-	int64_t zeros = 0; /* read and not yet part of the digits: trailing ones stay out */
-
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] == '-') {
-			decimal.negative = 1;
-		} else if (text[i] == '.') {
-			behind_point = 1;
-		} else if (text[i] == 'e' || text[i] == 'E') {
-			read_exponent(text + i + 1, length - i - 1, &decimal.power);
-			break;
-		} else {
-			decimal.power -= behind_point;
-			if (text[i] == '0') {
-				zeros++;
-				continue;
-			}
-			for (; zeros && decimal.digits; zeros--)
-				decimal.too_long |= __builtin_mul_overflow(decimal.digits, 10, &decimal.digits);
-			zeros = 0;
-			decimal.too_long |= __builtin_mul_overflow(decimal.digits, 10, &decimal.digits) ||
-					    __builtin_add_overflow(decimal.digits, (uint64_t)(text[i] - '0'),
-								   &decimal.digits);
-			if (decimal.too_long)
-				decimal.digits = 1;
-		}
-	}
-	decimal.power += zeros;
-	return decimal;
-}
-
-/* `1e9` and `1.0` are whole numbers too; nothing passes through a double. */
-static enum number_fault read_number(const char *text, size_t length, uint64_t *number)
-{
-	struct decimal decimal;
-	size_t i = 0;
-
-	*number = 0;
-	while (i < length && i < 19 && text[i] >= '0' && text[i] <= '9')
-		*number = *number * 10 + (uint64_t)(text[i++] - '0');
-	if (i == length)
-		return FINE;
-	decimal = take_apart(text, length);
-	*number = decimal.digits;
-	if (!decimal.digits && !decimal.too_long)
-		return FINE;
-	if (decimal.negative)
-		return NEGATIVE;
-	if (decimal.power < 0)
-		return NOT_WHOLE;
-	for (; decimal.power && !decimal.too_long; decimal.power--)
-		decimal.too_long = __builtin_mul_overflow(*number, 10, number);
-	return decimal.too_long ? TOO_LARGE : FINE;
-}
 
 /* ---- from callbacks into the line ---- */
 
@@ -275,14 +187,16 @@ static int stop_wrong_value(struct reader *reader)
 	static const char *const wanted[] = { "a text", "a number", "an array of texts", "an object" };
 
 	if (reader->depth == 0)
-		reader->code = lode_reading_fail(reader->input, reader->error,
-						 "is no JSON object; each line must be one, as in {\"type\":\"run\",…}");
+		reader->code = lode_reading_fail(
+			reader->input, reader->error,
+			"is no JSON object; each line must be one, as in {\"type\":\"run\",…}");
 	else if (reader->depth == 2)
 		reader->code = lode_reading_fail(reader->input, reader->error, "`%s` must hold only texts",
 						 fields[reader->field].name);
 	else
-		reader->code = lode_reading_fail(reader->input, reader->error, "`%s` must be %s",
-						 fields[reader->field].name, wanted[fields[reader->field].shape]);
+		reader->code =
+			lode_reading_fail(reader->input, reader->error, "`%s` must be %s",
+					  fields[reader->field].name, wanted[fields[reader->field].shape]);
 	return 0;
 }
 
@@ -300,7 +214,8 @@ static int keep_text(struct line *line, const void *text, size_t length, struct 
 	return line->bytes.failed ? -1 : 0;
 }
 
-static int keep_attribute(struct reader *reader, const void *value, size_t length, enum lode_attribute_type type)
+static int keep_attribute(struct reader *reader, const void *value, size_t length,
+			  enum lode_attribute_type type)
 {
 	struct line *line = &reader->line;
 	struct attribute attribute = { .key = reader->attribute_key, .type = type };
@@ -370,15 +285,15 @@ static int keep_number(struct reader *reader, const char *text, size_t length)
 {
 	static const char *const faults[] = { "", "is negative", "is too large", "is not a whole number" };
 	uint64_t number;
-	enum number_fault fault = read_number(text, length, &number);
+	enum lode_number_fault fault = lode_exact_number(text, length, &number);
 
-	if (fault == FINE && number > fields[reader->field].most)
-		fault = TOO_LARGE;
-	if (fault != FINE) {
-		reader->code = lode_reading_fail(reader->input, reader->error, "`%s` %s: %.*s; it must be from 0 to %llu",
-						 fields[reader->field].name, faults[fault],
-						 (int)(length < 60 ? length : 60), text,
-						 (unsigned long long)fields[reader->field].most);
+	if (fault == LODE_NUMBER_FINE && number > fields[reader->field].most)
+		fault = LODE_NUMBER_TOO_LARGE;
+	if (fault != LODE_NUMBER_FINE) {
+		reader->code = lode_reading_fail(
+			reader->input, reader->error, "`%s` %s: %.*s; it must be from 0 to %llu",
+			fields[reader->field].name, faults[fault], (int)(length < 60 ? length : 60), text,
+			(unsigned long long)fields[reader->field].most);
 		return 0;
 	}
 	reader->line.numbers[reader->field] = number;
@@ -439,7 +354,8 @@ static int begin_other(struct reader *reader)
 		return skip_nested(reader);
 	if (reader->depth == 2 && reader->field == ATTRS) {
 		lode_tally_add(&reader->nested_attributes, reader->input,
-			       reader->line.bytes.bytes + reader->attribute_key.at, reader->attribute_key.length);
+			       reader->line.bytes.bytes + reader->attribute_key.at,
+			       reader->attribute_key.length);
 		return skip_nested(reader);
 	}
 	return stop_wrong_value(reader);
@@ -491,7 +407,8 @@ static enum field find_field(const unsigned char *key, size_t length)
 	for (int i = 0; i < FIELDS; i++) {
 		const char *name = fields[i].name;
 
-		if ((unsigned char)name[0] == key[0] && strlen(name) == length && memcmp(name, key, length) == 0)
+		if ((unsigned char)name[0] == key[0] && strlen(name) == length &&
+		    memcmp(name, key, length) == 0)
 			return (enum field)i;
 	}
 	return UNKNOWN;
@@ -504,7 +421,8 @@ static int on_key(void *context, const unsigned char *key, size_t length)
 	if (reader->skipping)
 		return go_on();
 	if (reader->depth == 2) {
-		if (keep_text(&reader->line, key, length_to_nul(reader, key, length), &reader->attribute_key) < 0)
+		if (keep_text(&reader->line, key, length_to_nul(reader, key, length),
+			      &reader->attribute_key) < 0)
 			return stop_memory(reader);
 		return go_on();
 	}
@@ -549,110 +467,32 @@ static void drop_stream(struct reader *reader)
 	reader->open = 0;
 }
 
-/* The first thread with this tid that has a pid; LODE_NONE when there is none. */
-static uint32_t find_with_pid(const struct lode_stream *stream, const struct lode_index *index, uint32_t tid)
-{
-	size_t probe = 0;
-	uint32_t id;
-
-	while ((id = lode_index_next(index, lode_hash_pair(tid, 1), &probe)) != LODE_NONE)
-		if (stream->threads[id].tid == tid)
-			return id;
-	return LODE_NONE;
-}
-
-/*
- * For each thread the one that it turns out to be: itself, or for one without a
- * pid the first with the same tid and a pid. Says in `*joined` how many were
- * joined with another.
- */
-static uint32_t *find_threads(const struct lode_stream *stream, size_t *joined)
-{
-	uint32_t *same = lode_calloc(stream->thread_count, sizeof(*same));
-	struct lode_index index = { 0 };
-	int failed = !same;
-
-	*joined = 0;
-	for (uint32_t i = 0; !failed && i < stream->thread_count; i++)
-		if (stream->threads[i].pid != LODE_NO_PID &&
-		    find_with_pid(stream, &index, stream->threads[i].tid) == LODE_NONE)
-			failed = lode_index_insert(&index, lode_hash_pair(stream->threads[i].tid, 1), i) < 0;
-	for (uint32_t i = 0; !failed && i < stream->thread_count; i++) {
-		uint32_t other = stream->threads[i].pid == LODE_NO_PID
-					 ? find_with_pid(stream, &index, stream->threads[i].tid)
-					 : LODE_NONE;
-
-		same[i] = other != LODE_NONE ? other : i;
-		*joined += other != LODE_NONE;
-	}
-	lode_index_release(&index);
-	if (!failed)
-		return same;
-	lode_free(same);
-	return NULL;
-}
-
-static void renumber_threads(struct lode_stream *stream, const uint32_t *map)
-{
-	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
-		struct lode_events *events = &stream->events[type];
-
-		for (size_t i = 0; i < events->count; i++) {
-			events->thread[i] = map[events->thread[i]];
-			if (events->waker[i] != LODE_NONE)
-				events->waker[i] = map[events->waker[i]];
-		}
-	}
-	for (size_t i = 0; i < stream->symptom_count; i++)
-		stream->symptoms[i].thread = map[stream->symptoms[i].thread];
-}
-
-/* Makes the thread table anew with joined threads; `same` becomes the way from old numbers to new ones. */
-static int rebuild_threads(struct lode_stream *stream, uint32_t *same)
-{
-	struct lode_thread *old = stream->threads;
-	size_t count = stream->thread_count;
-	int code = 0;
-
-	lode_index_release(&stream->thread_index);
-	lode_index_release(&stream->tid_index);
-	stream->threads = NULL;
-	stream->thread_count = stream->thread_capacity = 0;
-	for (size_t i = 0; i < count && code == 0; i++) {
-		const struct lode_thread *thread = &old[same[i]];
-		uint32_t name = thread->name ? thread->name : old[i].name;
-
-		same[i] = lode_stream_thread(stream, thread->pid, thread->tid);
-		if (same[i] == LODE_NONE)
-			code = LODE_SYSTEM;
-		else if (!stream->threads[same[i]].name)
-			stream->threads[same[i]].name = name;
-	}
-	lode_free(old);
-	return code;
-}
-
-static int join_threads(struct lode_stream *stream)
-{
-	size_t joined;
-	uint32_t *same = find_threads(stream, &joined);
-	int code = same ? 0 : LODE_SYSTEM;
-
-	if (same && joined) {
-		code = rebuild_threads(stream, same);
-		if (code == 0)
-			renumber_threads(stream, same);
-	}
-	lode_free(same);
-	return code;
-}
-
 /* Opened by a line that turned out to be none of ours. */
 static int is_nothing(const struct reader *reader)
 {
 	const struct lode_stream *stream = &reader->stream;
 
 	return !reader->announced && !stream->thread_count && reader->dictionary.frames.module_count == 1;
+}
+
+/*
+ * A waker is a bare tid, and the thread it means may stand further down: so only
+ * when all lines are read tids become threads, new ones where no line has them.
+ */
+static int resolve_wakers(struct lode_stream *stream)
+{
+	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+		struct lode_events *events = &stream->events[type];
+
+		for (size_t i = 0; i < events->count; i++) {
+			if (events->waker[i] == LODE_NONE)
+				continue;
+			events->waker[i] = lode_stream_tid(stream, events->waker[i]);
+			if (events->waker[i] == LODE_NONE)
+				return LODE_SYSTEM;
+		}
+	}
+	return 0;
 }
 
 /* Hands the stream on. The name that the user gives wins when the file holds only one stream. */
@@ -666,7 +506,7 @@ static int finish_stream(struct reader *reader, int at_end)
 	}
 	if (at_end && reader->ordinal == 0 && reader->options->stream_name)
 		reader->stream.name = 0;
-	if (join_threads(&reader->stream) < 0)
+	if (resolve_wakers(&reader->stream) < 0)
 		code = lode_fail_memory(reader->error);
 	else
 		code = lode_reading_deliver(reader->input, reader->options, reader->sink, &reader->stream,
@@ -700,15 +540,10 @@ static uint32_t thread_of(struct reader *reader)
 	return lode_stream_thread(&reader->stream, pid, (uint32_t)line->numbers[TID]);
 }
 
-/* A bare tid, unless `waker_pid` says which of several threads with this tid it is. */
-static uint32_t waker_of(struct reader *reader)
+/* Its tid as it stands there; resolve_wakers makes a thread of it. */
+static uint32_t waker_of(const struct reader *reader)
 {
-	const struct line *line = &reader->line;
-	uint32_t pid = line->seen & BIT(WAKER_PID) ? (uint32_t)line->numbers[WAKER_PID] : LODE_NO_PID;
-
-	if (!(line->seen & BIT(WAKER)))
-		return LODE_NONE;
-	return lode_stream_thread(&reader->stream, pid, (uint32_t)line->numbers[WAKER]);
+	return reader->line.seen & BIT(WAKER) ? (uint32_t)reader->line.numbers[WAKER] : LODE_NONE;
 }
 
 /* The node of a stack field; longer ones than allowed lose frames at the root. */
@@ -745,7 +580,7 @@ static int add_event(struct reader *reader, enum lode_event_type type)
 	};
 
 	if (event.thread == LODE_NONE || event.stack == LODE_NONE || event.waker_stack == LODE_NONE ||
-	    event.name == LODE_NONE || (event.waker == LODE_NONE && line->seen & BIT(WAKER)) ||
+	    event.name == LODE_NONE ||
 	    lode_stream_add_event(&reader->stream, type, &event) < 0)
 		return lode_fail_memory(reader->error);
 	return 0;
@@ -759,7 +594,8 @@ static int add_symptom(struct reader *reader)
 	};
 
 	if (symptom.t0 > symptom.t1)
-		return lode_reading_fail(reader->input, reader->error, "the symptom ends (`t1`) before it begins (`t0`)");
+		return lode_reading_fail(reader->input, reader->error,
+					 "the symptom ends (`t1`) before it begins (`t0`)");
 	symptom.thread = thread_of(reader);
 	symptom.name = string_of(reader, NAME);
 	if (symptom.thread == LODE_NONE || symptom.name == LODE_NONE ||
@@ -888,7 +724,8 @@ static int use_line(struct reader *reader)
 	if (reader->objects == 0)
 		return 0;
 	if (reader->objects > 1)
-		return lode_reading_fail(reader->input, reader->error, "holds more than one object; write one a line");
+		return lode_reading_fail(reader->input, reader->error,
+					 "holds more than one object; write one a line");
 	if (reader->depth)
 		return lode_reading_fail(reader->input, reader->error,
 					 "the object does not end on its line; write each on one line");
@@ -913,7 +750,8 @@ static int fail_json(struct reader *reader, yajl_handle json)
 	newline = what ? strchr((char *)what, '\n') : NULL;
 	if (newline)
 		*newline = '\0';
-	lode_reading_fail(reader->input, reader->error, "is no JSON object (%s)", what ? (char *)what : "not readable");
+	lode_reading_fail(reader->input, reader->error, "is no JSON object (%s)",
+			  what ? (char *)what : "not readable");
 	if (what)
 		yajl_free_error(json, what);
 	return LODE_BAD_INPUT;
@@ -939,7 +777,8 @@ static int read_lines(struct reader *reader, yajl_handle json)
 	while ((got = lode_input_line(reader->input, LODE_LINE_LIMIT, &text, &length, reader->error)) > 0) {
 		int code;
 
-		if (lode_input_line_number(reader->input) == 1 && length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+		if (lode_input_line_number(reader->input) == 1 && length >= 3 &&
+		    memcmp(text, "\xef\xbb\xbf", 3) == 0) {
 			text += 3; /* the mark that some editors put in front */
 			length -= 3;
 		}
@@ -998,7 +837,7 @@ static int read_events(struct lode_input *input, const struct lode_import_option
 
 /* ---- the sniffer ---- */
 
-/* Steps over the text that begins at `at` (behind its quote); returns where its closing quote stands, or the end. */
+/* Where the text that begins at `at` has its closing quote, or the end. */
 static size_t end_of_string(const unsigned char *bytes, size_t size, size_t at)
 {
 	while (at < size && bytes[at] != '"')

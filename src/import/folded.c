@@ -37,10 +37,10 @@ struct level {
 
 /* What one thread makes of one chunk. */
 struct part {
-	size_t turn;      /* number of the chunk */
+	size_t turn; /* number of the chunk */
 	const char *text; /* whole lines */
 	size_t size;
-	char *copy;       /* owns the text when the input does not keep it */
+	char *copy; /* owns the text when the input does not keep it */
 	size_t copy_capacity;
 
 	struct lode_dictionary dictionary;
@@ -53,12 +53,12 @@ struct part {
 	size_t last_length;
 
 	uint64_t lines;
-	uint64_t costs;      /* their sum */
+	uint64_t costs; /* their sum */
 	uint64_t with_value; /* lines that are events */
 	uint64_t two_values; /* of these, lines that end in two numbers */
-	uint64_t cut;        /* stacks that were too deep */
+	uint64_t cut; /* stacks that were too deep */
 	int code;
-	char wrong[256];     /* what is wrong with line number `lines`, when the code is LODE_BAD_INPUT */
+	char wrong[256]; /* what is wrong with line number `lines`, when the code is LODE_BAD_INPUT */
 	struct lode_error error; /* what went wrong otherwise */
 };
 
@@ -70,7 +70,7 @@ struct reading {
 	double unit;
 
 	pthread_mutex_t fetching; /* guards the input, `fetched` and `at_end` */
-	size_t fetched;           /* chunks */
+	size_t fetched; /* chunks */
 	int at_end;
 
 	pthread_mutex_t joining; /* guards all below */
@@ -169,12 +169,14 @@ static int has_suffix(const char *text, size_t length, const char *suffix)
 }
 
 /* The function of a module that only an annotation tells, unless the text names one. */
-static uint32_t annotated_frame(struct lode_frames *frames, const char *module, const char *text, size_t length)
+static uint32_t annotated_frame(struct lode_frames *frames, const char *module, const char *text,
+				size_t length)
 {
 	uint32_t frame;
 
 	if (!memchr(text, '!', length))
-		return lode_frames_add(frames, lode_frames_module(frames, module, strlen(module)), text, length);
+		return lode_frames_add(frames, lode_frames_module(frames, module, strlen(module)), text,
+				       length);
 	frame = lode_frames_parse(frames, text, length);
 	if (frame == LODE_NONE || frames->items[frame].module)
 		return frame;
@@ -275,9 +277,10 @@ static uint32_t stack_of(struct part *part, const char *text, size_t length)
 		if (part->level_count == LODE_STACK_DEPTH_LIMIT)
 			return deep_stack(part, text, length);
 		end = frame_end(text, start, length);
-		node = lode_stack_tree_child(&part->dictionary.tree, node, frame_of(part, text + start, end - start));
-		if (node == LODE_NONE || lode_grow(&part->levels, &part->level_capacity, part->level_count + 1,
-						   sizeof(*part->levels)) < 0)
+		node = lode_stack_tree_child(&part->dictionary.tree, node,
+					     frame_of(part, text + start, end - start));
+		if (node == LODE_NONE || lode_grow(&part->levels, &part->level_capacity,
+						   part->level_count + 1, sizeof(*part->levels)) < 0)
 			return LODE_NONE;
 		part->levels[part->level_count++] = (struct level){ (uint32_t)end, node };
 	}
@@ -317,7 +320,8 @@ static int has_second_value(const char *stack, size_t length)
 	return word && is_value(stack + word, length - word);
 }
 
-static void add_event(struct part *part, enum lode_event_type type, const char *stack, size_t length, uint64_t cost)
+static void add_event(struct part *part, enum lode_event_type type, const char *stack, size_t length,
+		      uint64_t cost)
 {
 	struct lode_event event = {
 		.t = part->costs,
@@ -331,7 +335,8 @@ static void add_event(struct part *part, enum lode_event_type type, const char *
 	if (event.stack == LODE_NONE || lode_stream_add_event(&part->stream, type, &event) < 0)
 		part->code = lode_fail_memory(&part->error);
 	else if (__builtin_add_overflow(part->costs, cost, &part->costs))
-		complain(part, "the costs add up to more than 64 bits of nanoseconds; choose a smaller --unit");
+		complain(part,
+			 "the costs add up to more than 64 bits of nanoseconds; choose a smaller --unit");
 }
 
 static void read_line(const struct reading *reading, struct part *part, const char *line, size_t length)
@@ -409,7 +414,8 @@ static void end_part(struct part *part)
  * Shows whole lines, about CHUNK_BYTES of them. A line that is longer is shown
  * whole, or, beyond the limit, so far that the parser sees that it is too long.
  */
-static int peek_lines(struct lode_input *input, const unsigned char **bytes, size_t *size, struct lode_error *error)
+static int peek_lines(struct lode_input *input, const unsigned char **bytes, size_t *size,
+		      struct lode_error *error)
 {
 	size_t wanted = CHUNK_BYTES, most = LODE_LINE_LIMIT + 2;
 
@@ -442,7 +448,7 @@ static int keep_text(struct reading *reading, struct part *part, const unsigned 
 	return 0;
 }
 
-/* Takes the next chunk of the input. Returns 0 when there is none; an error is the part's, to be told in turn. */
+/* Takes the next chunk. Returns 0 when there is none; an error is the part's, to be told in turn. */
 static int fetch(struct reading *reading, struct part *part)
 {
 	const unsigned char *bytes;
@@ -562,7 +568,8 @@ static int check_all(struct reading *reading, struct lode_error *error)
 				 "%s: every line ends in two numbers, as in a comparison of two recordings; "
 				 "keep only one of them",
 				 name);
-	lode_notes_add(reading->options->notes, reading->cut, "stacks deeper than 16384 frames, cut at the root", name);
+	lode_notes_add(reading->options->notes, reading->cut,
+		       "stacks deeper than 16384 frames, cut at the root", name);
 	return 0;
 }
 
@@ -639,7 +646,7 @@ static int has_name(const char *name)
 	return strstr(name, ".folded") || strstr(name, ".collapsed") || strstr(name, ".stacks");
 }
 
-/* All whole lines must end in a number; a first line that is too long to see whole tells only by its marks. */
+/* All whole lines must end in a number; a first line that cannot be seen whole tells only by its marks. */
 static int sniff_folded(const unsigned char *bytes, size_t size, const char *name)
 {
 	const char *at = (const char *)bytes, *end = at + size;
@@ -658,8 +665,9 @@ static int sniff_folded(const unsigned char *bytes, size_t size, const char *nam
 	if (guess.wrong)
 		return 0;
 	if (!guess.lines)
-		return at < end && *at != '{' && memchr(at, ';', (size_t)(end - at)) ? 20 + 40 * has_name(name)
-										      : 5 * has_name(name);
+		return at < end && *at != '{' && memchr(at, ';', (size_t)(end - at))
+			       ? 20 + 40 * has_name(name)
+			       : 5 * has_name(name);
 	return (guess.stacks ? 70 : 30) + 20 * has_name(name);
 }
 

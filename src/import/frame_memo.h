@@ -27,13 +27,13 @@ struct lode_frame_memo {
 
 /* A zeroed struct is an empty memo. */
 void lode_frame_memo_release(struct lode_frame_memo *memo);
-/* Remembers `frame` for a text that is not known yet; `hash` is that of lode_hash_bytes. Returns 0 or LODE_SYSTEM. */
+/* Remembers `frame` for a new text, whose lode_hash_bytes is `hash`. Returns 0 or LODE_SYSTEM. */
 int lode_frame_memo_add(struct lode_frame_memo *memo, const char *text, size_t length, uint64_t hash,
 			uint32_t frame);
 
 /* The frame remembered for a text, or LODE_NONE. */
-static inline uint32_t lode_frame_memo_find(const struct lode_frame_memo *memo, const char *text, size_t length,
-					    uint64_t hash)
+static inline uint32_t lode_frame_memo_find(const struct lode_frame_memo *memo, const char *text,
+					    size_t length, uint64_t hash)
 {
 	size_t probe = 0;
 	uint32_t id;

@@ -63,7 +63,8 @@ static const struct lode_importer *find_surest(const unsigned char *bytes, size_
 	return surest;
 }
 
-const struct lode_importer *lode_import_choose(struct lode_input *input, const struct lode_import_options *options,
+const struct lode_importer *lode_import_choose(struct lode_input *input,
+					       const struct lode_import_options *options,
 					       struct lode_error *error)
 {
 	const struct lode_importer *importer;
@@ -73,17 +74,20 @@ const struct lode_importer *lode_import_choose(struct lode_input *input, const s
 	if (options->format) {
 		importer = find_named(options->format);
 		if (!importer)
-			fail_with_formats(error, LODE_USAGE, "--format %s: there is no such format; choose one of %s",
+			fail_with_formats(error, LODE_USAGE,
+					  "--format %s: there is no such format; choose one of %s",
 					  options->format);
 		return importer;
 	}
 	if (lode_input_peek(input, LODE_SNIFF_BYTES, &bytes, &size, error) < 0)
 		return NULL;
 	if (size == 0) {
-		lode_fail(error, LODE_BAD_INPUT, "%s: is empty; there is nothing to import", lode_input_name(input));
+		lode_fail(error, LODE_BAD_INPUT, "%s: is empty; there is nothing to import",
+			  lode_input_name(input));
 		return NULL;
 	}
-	importer = find_surest(bytes, size < LODE_SNIFF_BYTES ? size : LODE_SNIFF_BYTES, lode_input_name(input));
+	importer =
+		find_surest(bytes, size < LODE_SNIFF_BYTES ? size : LODE_SNIFF_BYTES, lode_input_name(input));
 	if (!importer)
 		fail_with_formats(error, LODE_BAD_INPUT,
 				  "%s: its format is not known; if it is one of %s, say which with --format",
@@ -114,7 +118,8 @@ char *lode_import_default_name(const struct lode_input *input, const struct lode
 
 	if (options->stream_name)
 		return lode_strdup(options->stream_name);
-	if (ends_with(name, length, ".gz") || ends_with(name, length, ".zst") || ends_with(name, length, ".xz"))
+	if (ends_with(name, length, ".gz") || ends_with(name, length, ".zst") ||
+	    ends_with(name, length, ".xz"))
 		length = without_extension(name, length);
 	return lode_strndup(name, without_extension(name, length));
 }

@@ -27,7 +27,7 @@
 
 enum what {
 	NOTHING,
-	SAMPLE,    /* a run whose cost the period tells */
+	SAMPLE, /* a run whose cost the period tells */
 	ESTIMATED, /* a run whose cost must be estimated */
 	CALL,
 	SWITCH,
@@ -43,8 +43,8 @@ struct sched_record {
 	uint16_t cpu;
 	uint32_t thread; /* of the header: the waker */
 	uint32_t previous; /* tids */
-	uint32_t next;     /* or the thread that is woken */
-	uint32_t comm;     /* name of `next` */
+	uint32_t next; /* or the thread that is woken */
+	uint32_t comm; /* name of `next` */
 	uint32_t stack;
 };
 
@@ -64,7 +64,7 @@ struct reader {
 	uint32_t *frames; /* leaf first */
 	size_t frame_count;
 	size_t frame_capacity;
-	size_t inlined;   /* frames at the end whose module the next line tells */
+	size_t inlined; /* frames at the end whose module the next line tells */
 	int cut;
 
 	struct sched_record *records;
@@ -120,7 +120,7 @@ static uint32_t frame_of(struct reader *reader, const struct lode_script_frame *
 	return id;
 }
 
-/* perf says `(inlined)` in place of the module; it is that of the function it was inlined into, which follows. */
+/* perf says `(inlined)` in place of the module; that of the function it was inlined into follows. */
 static int settle_inlined(struct reader *reader, uint32_t module)
 {
 	struct lode_frames *frames = &reader->dictionary.frames;
@@ -196,7 +196,8 @@ static int counts_cycles(struct lode_script_span event)
 {
 	struct lode_script_span base = base_of(event);
 
-	return is(base, "cycles") || is(base, "cpu-cycles") || memmem(event.text, event.length, "/cycles", 7) ||
+	return is(base, "cycles") || is(base, "cpu-cycles") ||
+	       memmem(event.text, event.length, "/cycles", 7) ||
 	       memmem(event.text, event.length, "/cpu-cycles", 11);
 }
 
@@ -206,7 +207,8 @@ static enum what classify(const struct lode_script_header *header)
 
 	if (is(event, "sched:sched_switch"))
 		return SWITCH;
-	if (is(event, "sched:sched_waking") || is(event, "sched:sched_wakeup") || is(event, "sched:sched_wakeup_new"))
+	if (is(event, "sched:sched_waking") || is(event, "sched:sched_wakeup") ||
+	    is(event, "sched:sched_wakeup_new"))
 		return WAKING;
 	if (is(base, "cpu-clock") || is(base, "task-clock"))
 		return header->has_period ? SAMPLE : ESTIMATED;
@@ -241,8 +243,9 @@ static int is_no_name(const struct lode_script_header *header)
 
 	return !header->comm.length ||
 	       (header->comm.text[0] == ':' &&
-		lode_script_number((struct lode_script_span){ header->comm.text + 1, header->comm.length - 1 },
-				   UINT64_MAX, &number));
+		lode_script_number(
+			(struct lode_script_span){ header->comm.text + 1, header->comm.length - 1 },
+			UINT64_MAX, &number));
 }
 
 static uint32_t thread_of(struct reader *reader, const struct lode_script_header *header)
@@ -293,7 +296,8 @@ static int begin_sched(struct reader *reader, const struct lode_script_header *h
 		understood = lode_script_waking_read(header->trace, &record.next, &comm);
 	}
 	if (!understood) {
-		lode_tally_add(&reader->unknown_sched, reader->input, header->trace.text, header->trace.length);
+		lode_tally_add(&reader->unknown_sched, reader->input, header->trace.text,
+			       header->trace.length);
 		reader->what = NOTHING;
 		return 0;
 	}
@@ -469,7 +473,8 @@ static void sort_records(struct reader *reader)
 {
 	for (size_t i = 1; i < reader->record_count; i++) {
 		if (reader->records[i].t < reader->records[i - 1].t) {
-			qsort(reader->records, reader->record_count, sizeof(*reader->records), compare_records);
+			qsort(reader->records, reader->record_count, sizeof(*reader->records),
+			      compare_records);
 			return;
 		}
 	}
@@ -496,8 +501,9 @@ static int feed(struct reader *reader, struct lode_sched *sched, const struct sc
 	if (find_thread(reader, record->next, record->comm, &next) < 0)
 		return LODE_SYSTEM;
 	if (record->what == WAKING)
-		return next == LODE_NONE ? 0
-					 : lode_sched_waking(sched, record->t, record->thread, record->stack, next);
+		return next == LODE_NONE
+			       ? 0
+			       : lode_sched_waking(sched, record->t, record->thread, record->stack, next);
 	if (find_thread(reader, record->previous, 0, &previous) < 0)
 		return LODE_SYSTEM;
 	return lode_sched_switch(sched, record->t, record->cpu, previous, record->state, record->stack, next);
@@ -548,7 +554,7 @@ static int compare_numbers(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* The median distance between neighbours of one thread on one CPU; 0 when there are none. Sorts the moments. */
+/* The median distance between neighbours of one thread on one CPU; 0 when there are none. Sorts them. */
 static uint64_t median_distance(struct moment *moments, size_t count, uint64_t *distances)
 {
 	size_t found = 0;

@@ -117,7 +117,8 @@ static int read_cpu(struct lode_script_span word, uint16_t *cpu)
 	uint64_t number;
 
 	if (word.length < 3 || word.text[0] != '[' || word.text[word.length - 1] != ']' ||
-	    !lode_script_number((struct lode_script_span){ word.text + 1, word.length - 2 }, LODE_NO_CPU - 1, &number))
+	    !lode_script_number((struct lode_script_span){ word.text + 1, word.length - 2 }, LODE_NO_CPU - 1,
+				&number))
 		return 0;
 	*cpu = (uint16_t)number;
 	return 1;
@@ -197,7 +198,8 @@ int lode_script_header_read(const char *line, size_t length, struct lode_script_
 			continue;
 		while (start > span.text && !is_blank(start[-1]))
 			start--;
-		if (read_time(make_span(start, at), &header->t) && read_who(make_span(span.text, start), header)) {
+		if (read_time(make_span(start, at), &header->t) &&
+		    read_who(make_span(span.text, start), header)) {
 			read_what(trim(make_span(at, end)), header);
 			return 1;
 		}
@@ -260,7 +262,8 @@ int lode_script_frame_read(const char *line, size_t length, struct lode_script_f
 
 static struct lode_script_span within_reach(struct lode_script_span trace)
 {
-	return (struct lode_script_span){ trace.text, trace.length < TRACE_REACH ? trace.length : TRACE_REACH };
+	return (struct lode_script_span){ trace.text,
+					  trace.length < TRACE_REACH ? trace.length : TRACE_REACH };
 }
 
 /* The span behind `key`, which must follow a blank or begin the span. */
@@ -280,7 +283,8 @@ static int find_key(struct lode_script_span span, const char *key, struct lode_s
 }
 
 /* The text behind `key` up to ` next_key`: names may hold blanks. */
-static int find_between(struct lode_script_span span, const char *key, const char *next_key, struct lode_script_span *value)
+static int find_between(struct lode_script_span span, const char *key, const char *next_key,
+			struct lode_script_span *value)
 {
 	struct lode_script_span rest;
 
@@ -313,7 +317,8 @@ static int read_short_task(struct lode_script_span span, uint32_t *tid, struct l
 		const char *close = memchr(bracket, ']', (size_t)(end - bracket));
 		uint64_t number;
 
-		if (colon && close && lode_script_number(make_span(colon + 1, bracket), UINT32_MAX - 1, &number)) {
+		if (colon && close &&
+		    lode_script_number(make_span(colon + 1, bracket), UINT32_MAX - 1, &number)) {
 			*tid = (uint32_t)number;
 			*comm = trim(make_span(span.text, colon));
 			*rest = trim(make_span(close + 1, end));

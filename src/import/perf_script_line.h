@@ -31,10 +31,11 @@ int lode_script_header_read(const char *line, size_t length, struct lode_script_
 /* `address symbol+0xoffset (dso)`; the offset is left out of the symbol. */
 struct lode_script_frame {
 	struct lode_script_span address; /* hexadecimal digits */
-	struct lode_script_span symbol;  /* empty: not told */
-	struct lode_script_span dso;     /* empty: not told */
+	struct lode_script_span symbol; /* empty: not told */
+	struct lode_script_span dso; /* empty: not told */
 	int inlined;
-	struct lode_script_span key;     /* what tells this frame from others: with the address only if it matters */
+	struct lode_script_span
+		key; /* what tells this frame from others: with the address only if it matters */
 };
 
 /* Whether the line is a frame; then takes it apart. */

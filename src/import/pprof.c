@@ -43,7 +43,7 @@ struct entry {
 	uint64_t id;
 	uint64_t at;
 	uint32_t first; /* module; function's string; first of its frames. LODE_NONE: not used yet */
-	uint32_t count; /* location: number of frames in `frames`, root first. Mapping: its number in `ranges` */
+	uint32_t count; /* location: number of its frames, root first; mapping: its number in `ranges` */
 };
 
 /* Which addresses a mapping covers and where they are in its file. */
@@ -113,10 +113,10 @@ struct reader {
 	size_t stack_count;
 	size_t stack_capacity;
 
-	size_t value;   /* which of a sample's values is taken */
-	double scale;   /* nanoseconds of one */
+	size_t value; /* which of a sample's values is taken */
+	double scale; /* nanoseconds of one */
 	int is_wait;
-	uint64_t t;     /* where the next event begins */
+	uint64_t t; /* where the next event begins */
 	uint64_t labels;
 	uint64_t label_key;
 	uint64_t negative;
@@ -210,7 +210,8 @@ static int get_string(struct reader *reader, uint64_t number, struct string *str
 	if (number >= reader->string_count)
 		return lode_fail(reader->error, LODE_BAD_INPUT,
 				 "%s: string %llu is used and there are %zu; the profile is damaged",
-				 lode_input_name(reader->input), (unsigned long long)number, reader->string_count);
+				 lode_input_name(reader->input), (unsigned long long)number,
+				 reader->string_count);
 	text = message_at(reader, reader->strings[number]);
 	*string = (struct string){ (const char *)text.next, lode_cursor_left(&text) };
 	return 0;
@@ -235,7 +236,9 @@ static int read_number(struct reader *reader, struct lode_cursor message, uint32
 	while (lode_protobuf_next(&message, &field))
 		if (field.number == number && field.wire != LODE_WIRE_BYTES)
 			*value = field.value;
-	return message.failed ? fail_damaged(reader, place_of(reader, &message), "a message does not end well") : 0;
+	return message.failed
+		       ? fail_damaged(reader, place_of(reader, &message), "a message does not end well")
+		       : 0;
 }
 
 static int read_value_type(struct reader *reader, struct lode_cursor message, struct value_type *type)
@@ -247,7 +250,8 @@ static int read_value_type(struct reader *reader, struct lode_cursor message, st
 
 static int note_type(struct reader *reader, struct lode_cursor message)
 {
-	if (lode_grow(&reader->types, &reader->type_capacity, reader->type_count + 1, sizeof(*reader->types)) < 0)
+	if (lode_grow(&reader->types, &reader->type_capacity, reader->type_count + 1,
+		      sizeof(*reader->types)) < 0)
 		return fail_memory(reader);
 	return read_value_type(reader, message, &reader->types[reader->type_count++]);
 }
@@ -266,7 +270,8 @@ static int note_comments(struct reader *reader, struct lode_protobuf_field *fiel
 	int more = 1, code = 0;
 
 	while (code == 0 && lode_protobuf_number(field, &more, &number))
-		code = append(reader, &reader->comments, &reader->comment_count, &reader->comment_capacity, number);
+		code = append(reader, &reader->comments, &reader->comment_count, &reader->comment_capacity,
+			      number);
 	return code;
 }
 
@@ -358,8 +363,8 @@ static double unit_of_time(struct string unit)
 
 static int is_type_of_waits(struct string type)
 {
-	static const char *const names[] = { "delay", "contention", "contentions", "block", "blocked",
-					     "lock", "mutex", "wait", "off-cpu", "offcpu" };
+	static const char *const names[] = { "delay", "contention", "contentions", "block",   "blocked",
+					     "lock",  "mutex",	    "wait",	   "off-cpu", "offcpu" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (is(type, names[i]))
@@ -596,7 +601,8 @@ static int open_location(struct reader *reader, struct entry *entry)
 
 	if ((code = read_number(reader, message, 2, &mapping)) < 0 ||
 	    (code = read_number(reader, message, 3, &address)) < 0 ||
-	    (code = get_module(reader, mapping, &module)) < 0 || (code = add_lines(reader, message, module)) < 0)
+	    (code = get_module(reader, mapping, &module)) < 0 ||
+	    (code = add_lines(reader, message, module)) < 0)
 		return code;
 	if (reader->frame_count == first && (code = add_address(reader, mapping, module, address)) < 0)
 		return code;
@@ -621,7 +627,8 @@ static uint32_t step_into(struct reader *reader, uint32_t parent, uint32_t locat
 		if (reader->steps[id].parent == parent && reader->steps[id].location == location)
 			return reader->steps[id].node;
 	for (uint32_t i = 0; i < entry->count; i++)
-		step.node = lode_stack_tree_child(&reader->dictionary.tree, step.node, reader->frames[entry->first + i]);
+		step.node = lode_stack_tree_child(&reader->dictionary.tree, step.node,
+						  reader->frames[entry->first + i]);
 	if (step.node == LODE_NONE || reader->step_count >= LODE_NONE - 1 ||
 	    lode_grow(&reader->steps, &reader->step_capacity, reader->step_count + 1, sizeof(step)) < 0 ||
 	    lode_index_insert(&reader->step_index, hash, (uint32_t)reader->step_count) < 0)
@@ -690,12 +697,14 @@ static int read_sample(struct reader *reader, struct lode_cursor message, struct
 				return LODE_BAD_INPUT;
 			continue;
 		}
-		while ((field.number == 1 || field.number == 2) && lode_protobuf_number(&field, &more, &number)) {
+		while ((field.number == 1 || field.number == 2) &&
+		       lode_protobuf_number(&field, &more, &number)) {
 			if (field.number == 2) {
-				sample->value = sample->values == reader->value ? (int64_t)number : sample->value;
+				sample->value =
+					sample->values == reader->value ? (int64_t)number : sample->value;
 				sample->values++;
-			} else if (append(reader, &reader->stack, &reader->stack_count, &reader->stack_capacity,
-					  number) < 0) {
+			} else if (append(reader, &reader->stack, &reader->stack_count,
+					  &reader->stack_capacity, number) < 0) {
 				return LODE_SYSTEM;
 			}
 		}
@@ -716,7 +725,8 @@ static int get_cost(struct reader *reader, int64_t value, uint64_t at, uint64_t 
 	if (reader->scale == 1)
 		return 0;
 	if (product >= 0x1p63)
-		return fail_damaged(reader, at, "the cost of a sample is too large for 64 bits of nanoseconds");
+		return fail_damaged(reader, at,
+				    "the cost of a sample is too large for 64 bits of nanoseconds");
 	*cost = (uint64_t)(product + 0.5);
 	if (reader->scale < 0x1p53 && reader->scale == (double)(uint64_t)reader->scale)
 		*cost = (uint64_t)value * (uint64_t)reader->scale; /* exact, and known to fit */
@@ -800,9 +810,10 @@ static int set_comments(struct reader *reader)
 		lode_buffer_add(&buffer, comment.text, comment.length);
 	}
 	lode_buffer_byte(&buffer, '\0');
-	if (code == 0 && (buffer.failed ||
-			  (reader->comment_count && lode_stream_set_attribute(&reader->stream, "comment", buffer.bytes,
-									      LODE_ATTRIBUTE_TEXT) < 0)))
+	if (code == 0 &&
+	    (buffer.failed ||
+	     (reader->comment_count &&
+	      lode_stream_set_attribute(&reader->stream, "comment", buffer.bytes, LODE_ATTRIBUTE_TEXT) < 0)))
 		code = fail_memory(reader);
 	lode_buffer_release(&buffer);
 	return code;
@@ -829,7 +840,8 @@ static int tell_notes(struct reader *reader)
 
 	if (code < 0)
 		return code;
-	snprintf(example, sizeof(example), "%.250s: %.*s", name, (int)(key.length < 100 ? key.length : 100), key.text);
+	snprintf(example, sizeof(example), "%.250s: %.*s", name, (int)(key.length < 100 ? key.length : 100),
+		 key.text);
 	lode_notes_add(notes, reader->labels, "labels of samples, which are not kept", example);
 	lode_notes_add(notes, reader->negative, "samples with a negative value, which are left out", name);
 	lode_notes_add(notes, reader->cut, "stacks deeper than 16384 frames, cut at the root", name);

@@ -28,10 +28,12 @@ struct lode_tally {
 	char first[400]; /* where, and what it was */
 };
 
-/* Counts one in the line that lode_input_line gave last; `detail` (of `length` bytes, may be NULL) says what. */
-void lode_tally_add(struct lode_tally *tally, const struct lode_input *input, const char *detail, size_t length);
+/* Counts one, in the line that lode_input_line gave last; `detail` (`length` bytes, or NULL) says what. */
+void lode_tally_add(struct lode_tally *tally, const struct lode_input *input, const char *detail,
+		    size_t length);
 /* Puts it into the notes as `what`. */
-void lode_tally_tell(const struct lode_tally *tally, const struct lode_import_options *options, const char *what);
+void lode_tally_tell(const struct lode_tally *tally, const struct lode_import_options *options,
+		     const char *what);
 
 /* Names the stream if it has no name yet, sorts it and gives it to the sink. */
 int lode_reading_deliver(const struct lode_input *input, const struct lode_import_options *options,

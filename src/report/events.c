@@ -3,16 +3,11 @@
  * the inverse of the importer of the same name: reading back what this writes
  * gives the same stream, and writing that again gives the same bytes.
  *
- * For the second promise nothing here may depend on ids, which follow the order
- * of reading: events are ordered by what they say (see merge.h), symptoms too.
- *
  * Two kinds of line extend the contract, each only where it is needed:
  *
  *	{"type":"module",...}	what a module's name does not tell: its kind, path, build-id
  *	{"type":"thread",...}	a thread's name; a thread that no line below mentions, or whose
  *				process a `waker`, which is a tid alone, would not tell
- *
- * and one key, `waker_pid`, where two threads share the waker's tid.
  */
 #include "report/export.h"
 #include "report/merge.h"
@@ -21,7 +16,6 @@
 
 #include "base/json.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* All of a line but its texts: keys, punctuation, and eight numbers. */
@@ -39,9 +33,8 @@ struct writer {
 };
 
 enum thread_mark {
-	MENTIONED = 1,	/* by an event or a symptom of its own, which tells its process too */
-	WAKER = 2,	/* by its tid alone */
-	SHARES_TID = 4, /* with a thread of another process */
+	MENTIONED = 1, /* by an event or a symptom of its own, which tells its process too */
+	WAKER = 2,     /* by its tid alone */
 };
 
 static const char *text_of(const struct writer *writer, uint32_t string)
@@ -75,70 +68,6 @@ static int quote_name(struct writer *writer, uint32_t name, struct lode_error *e
 static const char *quoted_name(const struct writer *writer, uint32_t name)
 {
 	return writer->names.bytes + writer->name_starts[name] - 1;
-}
-
-/* ---- order ---- */
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int compare_threads(const struct writer *writer, uint32_t a, uint32_t b)
-{
-	const struct lode_thread *thread_a, *thread_b;
-
-	if (a == b || a == LODE_NONE || b == LODE_NONE)
-		return compare_numbers(a, b);
-	thread_a = thread_of(writer, a);
-	thread_b = thread_of(writer, b);
-	if (thread_a->tid != thread_b->tid)
-		return compare_numbers(thread_a->tid, thread_b->tid);
-	return compare_numbers(thread_a->pid, thread_b->pid);
-}
-
-/* Both names must have been quoted: what is compared is what is written. */
-static int compare_names(const struct writer *writer, uint32_t a, uint32_t b)
-{
-	size_t length_a = writer->name_lengths[a], length_b = writer->name_lengths[b];
-	int order;
-
-	if (a == b)
-		return 0;
-	order = memcmp(quoted_name(writer, a), quoted_name(writer, b),
-		       length_a < length_b ? length_a : length_b);
-	return order ? order : compare_numbers(length_a, length_b);
-}
-
-static int compare_events(const void *left, const void *right, void *context)
-{
-	const struct lode_event *a = left, *b = right;
-	const struct writer *writer = context;
-	int order = compare_threads(writer, a->thread, b->thread);
-
-	order = order ? order : compare_numbers(a->cost, b->cost);
-	order = order ? order : compare_numbers(a->delay, b->delay);
-	order = order ? order : compare_numbers(a->cpu, b->cpu);
-	order = order ? order : compare_threads(writer, a->waker, b->waker);
-	order = order ? order : compare_names(writer, a->name, b->name);
-	if (!order)
-		order = lode_stack_text_compare(&writer->stacks, &writer->dictionary.tree, a->stack,
-						b->stack);
-	if (!order)
-		order = lode_stack_text_compare(&writer->stacks, &writer->dictionary.tree, a->waker_stack,
-						b->waker_stack);
-	return order;
-}
-
-static int compare_symptoms(const void *left, const void *right, void *context)
-{
-	const struct lode_symptom *a = left, *b = right;
-	const struct writer *writer = context;
-	int order = compare_numbers(a->t0, b->t0);
-
-	order = order ? order : compare_numbers(a->t1, b->t1);
-	order = order ? order : compare_threads(writer, a->thread, b->thread);
-	return order ? order : compare_names(writer, a->name, b->name);
 }
 
 /* ---- the head of a stream ---- */
@@ -254,32 +183,18 @@ static int mark_threads(struct writer *writer, struct lode_error *error)
 	writer->thread_marks = lode_calloc(stream->thread_count, 1);
 	if (!writer->thread_marks)
 		return lode_fail_memory(error);
-	for (uint32_t i = 0; i < stream->thread_count; i++) {
-		uint32_t first = lode_stream_tid(&writer->source.stream, stream->threads[i].tid);
-
-		if (first != i) {
-			writer->thread_marks[first] |= SHARES_TID;
-			writer->thread_marks[i] |= SHARES_TID;
-		}
-	}
 	for (size_t i = 0; i < stream->symptom_count; i++)
 		writer->thread_marks[stream->symptoms[i].thread] |= MENTIONED;
 	return lode_export_blocks(writer->export, &writer->source, ~0u, LODE_THREAD | LODE_WAKER, mark_block,
 				  writer, error);
 }
 
-/*
- * Threads that share a tid have lines in their order, because a bare tid means
- * the first of them.
- */
 static int needs_line(const struct writer *writer, uint32_t thread)
 {
 	const struct lode_thread *item = thread_of(writer, thread);
 	unsigned marks = writer->thread_marks[thread];
 
-	if (item->name || marks & SHARES_TID)
-		return 1;
-	return !(marks & MENTIONED) && (item->pid != LODE_NO_PID || !(marks & WAKER));
+	return item->name || (!(marks & MENTIONED) && (item->pid != LODE_NO_PID || !(marks & WAKER)));
 }
 
 static int write_thread(struct writer *writer, uint32_t thread, struct lode_error *error)
@@ -288,11 +203,6 @@ static int write_thread(struct writer *writer, uint32_t thread, struct lode_erro
 	struct lode_output *output = writer->export->output;
 	struct lode_json json;
 
-	if (item->pid == LODE_NO_PID && writer->thread_marks[thread] & SHARES_TID)
-		lode_notes_add(writer->export->options->notes, 1,
-			       "threads of no known process that share a tid with another, and will be "
-			       "joined with it",
-			       text_of(writer, writer->source.stream.name));
 	if (!needs_line(writer, thread))
 		return 0;
 	lode_json_init(&json, &output->buffer);
@@ -336,19 +246,6 @@ static char *put_thread(const struct writer *writer, uint32_t thread, char *at)
 	return lode_put_number(at, item->tid);
 }
 
-static char *put_waker(const struct writer *writer, uint32_t waker, char *at)
-{
-	const struct lode_thread *item = thread_of(writer, waker);
-
-	at = LODE_PUT(at, ",\"waker\":");
-	at = lode_put_number(at, item->tid);
-	if (item->pid != LODE_NO_PID && writer->thread_marks[waker] & SHARES_TID) {
-		at = LODE_PUT(at, ",\"waker_pid\":");
-		at = lode_put_number(at, item->pid);
-	}
-	return at;
-}
-
 static char *put_optional_number(char *at, const char *key, uint64_t number, uint64_t unknown)
 {
 	if (number == unknown)
@@ -380,8 +277,10 @@ static char *put_event(const struct writer *writer, enum lode_event_type type, c
 		at = LODE_PUT(at, ",\"name\":");
 		at = lode_put_bytes(at, quoted_name(writer, event->name), writer->name_lengths[event->name]);
 	}
-	if (event->waker != LODE_NONE)
-		at = put_waker(writer, event->waker, at);
+	if (event->waker != LODE_NONE) {
+		at = LODE_PUT(at, ",\"waker\":");
+		at = lode_put_number(at, thread_of(writer, event->waker)->tid);
+	}
 	at = LODE_PUT(at, ",\"stack\":[");
 	at = lode_stack_text_put(&writer->stacks, tree, event->stack, at);
 	*at++ = ']';
@@ -422,7 +321,7 @@ static int quote_block(void *context, enum lode_event_type type, const struct lo
 	return code;
 }
 
-/* Names are quoted before events are compared or written, because both need them in place. */
+/* Names are quoted before events are written, so that a line is put together by copying. */
 static int quote_names(struct writer *writer, struct lode_error *error)
 {
 	const struct lode_stream *stream = &writer->source.stream;
@@ -449,7 +348,7 @@ static int write_events(struct writer *writer, struct lode_error *error)
 	struct lode_merge merge;
 	int code;
 
-	code = lode_merge_init(&merge, writer->export, &writer->source, compare_events, writer, error);
+	code = lode_merge_init(&merge, writer->export, &writer->source, error);
 	while (code == 0 && (code = lode_merge_next(&merge, &type, &event, error)) > 0)
 		code = write_event(writer, type, &event, error);
 	lode_merge_release(&merge);
@@ -483,12 +382,9 @@ static int write_symptom(struct writer *writer, const struct lode_symptom *sympt
 
 static int write_symptoms(struct writer *writer, struct lode_error *error)
 {
-	struct lode_stream *stream = &writer->source.stream;
+	const struct lode_stream *stream = &writer->source.stream;
 	int code = 0;
 
-	if (stream->symptom_count)
-		qsort_r(stream->symptoms, stream->symptom_count, sizeof(*stream->symptoms), compare_symptoms,
-			writer);
 	for (size_t i = 0; i < stream->symptom_count && code == 0; i++)
 		code = write_symptom(writer, &stream->symptoms[i], error);
 	return code;

@@ -1,12 +1,7 @@
 /*
- * Merge: the events of a stream, of all types, one by one in order of time.
- *
- * At the same time runs stand before waits and waits before calls; events of one
- * type and time are put in the order that `compare` gives. That order must come
- * from what events mean, not from their ids: ids depend on the order in which a
- * file was read, and then writing, reading and writing again would not give the
- * same bytes. Memory: a block of each type, and the largest group of events with
- * one type and time.
+ * Merge: the events of a stream, of all types, one by one in order of time. At the
+ * same time runs stand before waits and waits before calls; events of one type
+ * and time keep their order. Memory: a block of each type.
  */
 #ifndef LODE_REPORT_MERGE_H
 #define LODE_REPORT_MERGE_H
@@ -23,19 +18,11 @@ struct lode_merge_cursor {
 struct lode_merge {
 	struct lode_export *export;
 	struct lode_export_stream *source;
-	int (*compare)(const void *a, const void *b, void *context); /* of struct lode_event */
-	void *context;
 	struct lode_merge_cursor cursors[LODE_EVENT_TYPES];
-	struct lode_event *group; /* events of one type and time, sorted */
-	size_t group_count;
-	size_t group_capacity;
-	size_t group_at;
-	enum lode_event_type group_type;
 };
 
 /* Afterwards the caller releases it, also when this fails. */
 int lode_merge_init(struct lode_merge *merge, struct lode_export *export, struct lode_export_stream *source,
-		    int (*compare)(const void *a, const void *b, void *context), void *context,
 		    struct lode_error *error);
 void lode_merge_release(struct lode_merge *merge);
 /* The next event; 1, 0 at the end, or a negative code. */

@@ -28,11 +28,5 @@ void lode_stack_text_release(struct lode_stack_text *text);
  */
 char *lode_stack_text_put(const struct lode_stack_text *text, const struct lode_stack_tree *tree,
 			  uint32_t node, char *at);
-/*
- * Order of two stacks by their frames' text, from the root; a stack stands
- * before those it is the start of. Negative, 0 or positive.
- */
-int lode_stack_text_compare(const struct lode_stack_text *text, const struct lode_stack_tree *tree,
-			    uint32_t a, uint32_t b);
 
 #endif

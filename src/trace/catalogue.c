@@ -26,27 +26,29 @@ struct lode_catalogue {
 	char *path;
 };
 
-static const char schema[] =
-	"PRAGMA application_id = 1280263237;"
-	"PRAGMA user_version = 1;"
-	"CREATE TABLE IF NOT EXISTS streams("
+/* Word for word what SQLite keeps of them in sqlite_master, so that a catalogue can be compared with it. */
+static const char *const schema[] = {
+	"CREATE TABLE streams("
 	" id TEXT PRIMARY KEY, name TEXT NOT NULL, host TEXT NOT NULL, file TEXT NOT NULL, source TEXT NOT NULL,"
 	" runs INTEGER NOT NULL, waits INTEGER NOT NULL, calls INTEGER NOT NULL,"
 	" run_ns INTEGER NOT NULL, wait_ns INTEGER NOT NULL,"
 	" first_t INTEGER NOT NULL, last_t INTEGER NOT NULL,"
 	" threads INTEGER NOT NULL, stacks INTEGER NOT NULL, symptoms INTEGER NOT NULL,"
-	" file_size INTEGER NOT NULL, added TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ','now')));"
-	"CREATE TABLE IF NOT EXISTS attributes("
+	" file_size INTEGER NOT NULL, added TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ','now')))",
+	"CREATE TABLE attributes("
 	" stream TEXT NOT NULL REFERENCES streams(id) ON DELETE CASCADE,"
-	" key TEXT NOT NULL, type TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(stream, key)) WITHOUT ROWID;"
-	"CREATE TABLE IF NOT EXISTS symptoms("
+	" key TEXT NOT NULL, type TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(stream, key)) WITHOUT ROWID",
+	"CREATE TABLE symptoms("
 	" stream TEXT NOT NULL REFERENCES streams(id) ON DELETE CASCADE,"
-	" pid INTEGER, tid INTEGER NOT NULL, name TEXT NOT NULL, t0 INTEGER NOT NULL, t1 INTEGER NOT NULL);"
-	"CREATE INDEX IF NOT EXISTS symptoms_of_stream ON symptoms(stream);"
-	"CREATE INDEX IF NOT EXISTS attributes_by_key ON attributes(key, value);"
-	"CREATE VIEW IF NOT EXISTS hosts AS"
+	" pid INTEGER, tid INTEGER NOT NULL, name TEXT NOT NULL, t0 INTEGER NOT NULL, t1 INTEGER NOT NULL)",
+	"CREATE INDEX symptoms_of_stream ON symptoms(stream)",
+	"CREATE INDEX attributes_by_key ON attributes(key, value)",
+	"CREATE VIEW hosts AS"
 	" SELECT host, count(*) AS streams, sum(run_ns) AS run_ns, sum(wait_ns) AS wait_ns"
-	" FROM streams GROUP BY host;";
+	" FROM streams GROUP BY host",
+};
+
+#define SCHEMA_PARTS (sizeof(schema) / sizeof(schema[0]))
 
 /* What SQLite said, as a sentence and a code. */
 static int fail_sql(struct lode_catalogue *catalogue, struct lode_error *error)
@@ -120,38 +122,13 @@ static int check_owner(struct lode_catalogue *catalogue, int *empty, struct lode
 	return 0;
 }
 
-/* Appends the definitions of all that is in a database. Returns SQLite's code. */
-static int describe_schema(sqlite3 *db, struct lode_buffer *text)
+/* A bit for the part of the schema that `definition` is; 0 when it is none. */
+static unsigned schema_part(const char *definition)
 {
-	sqlite3_stmt *statement;
-	int status = sqlite3_prepare_v2(db, "SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_master ORDER BY 1, 2",
-					-1, &statement, NULL);
-
-	if (status != SQLITE_OK)
-		return status;
-	while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
-		for (int i = 0; i < 4; i++) {
-			const void *field = sqlite3_column_text(statement, i);
-
-			lode_buffer_add(text, field ? field : "", (size_t)sqlite3_column_bytes(statement, i) + 1);
-		}
-	}
-	sqlite3_finalize(statement);
-	return status == SQLITE_DONE ? SQLITE_OK : status;
-}
-
-/* What describe_schema says of a catalogue that is as it should be. */
-static int describe_own_schema(struct lode_buffer *text)
-{
-	sqlite3 *db = NULL;
-	int status = sqlite3_open(":memory:", &db);
-
-	if (status == SQLITE_OK)
-		status = sqlite3_exec(db, schema, NULL, NULL, NULL);
-	if (status == SQLITE_OK)
-		status = describe_schema(db, text);
-	sqlite3_close(db);
-	return status;
+	for (unsigned i = 0; definition && i < SCHEMA_PARTS; i++)
+		if (strcmp(definition, schema[i]) == 0)
+			return 1u << i;
+	return 0;
 }
 
 /*
@@ -160,22 +137,40 @@ static int describe_own_schema(struct lode_buffer *text)
  */
 static int check_schema(struct lode_catalogue *catalogue, struct lode_error *error)
 {
-	struct lode_buffer own = { 0 }, found = { 0 };
-	int status = describe_own_schema(&own);
-	int code = 0;
+	sqlite3_stmt *statement;
+	unsigned found = 0, part = 1;
+	int status = SQLITE_DONE, code = 0;
 
-	if (status != SQLITE_OK)
-		code = lode_fail_memory(error);
-	else if (describe_schema(catalogue->db, &found) != SQLITE_OK)
+	if (sqlite3_prepare_v2(catalogue->db, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL", -1, &statement,
+			       NULL) != SQLITE_OK)
+		return fail_sql(catalogue, error);
+	while (part && (status = sqlite3_step(statement)) == SQLITE_ROW) {
+		part = schema_part((const char *)sqlite3_column_text(statement, 0));
+		found |= part;
+	}
+	if (status != SQLITE_DONE && status != SQLITE_ROW)
 		code = fail_sql(catalogue, error);
-	else if (own.failed || found.failed)
-		code = lode_fail_memory(error);
-	else if (own.size != found.size || memcmp(own.bytes, found.bytes, own.size) != 0)
+	else if (!part || found != (1u << SCHEMA_PARTS) - 1)
 		code = lode_fail(error, LODE_BAD_INPUT,
 				 "%s: its tables are not those of a catalogue; 'lode fsck --repair' makes it anew",
 				 catalogue->path);
-	lode_buffer_release(&own);
-	lode_buffer_release(&found);
+	if (code && sqlite3_errcode(catalogue->db) == SQLITE_NOMEM)
+		code = lode_fail_memory(error);
+	sqlite3_finalize(statement);
+	return code;
+}
+
+/* With the catalogue locked: another process may have made the tables meanwhile. */
+static int make_tables(struct lode_catalogue *catalogue, struct lode_error *error)
+{
+	int64_t tables = 0;
+	int code = ask_number(catalogue, "SELECT count(*) FROM sqlite_master", &tables, error);
+
+	if (code || tables)
+		return code ? code : check_schema(catalogue, error);
+	code = run(catalogue, "PRAGMA application_id = 1280263237; PRAGMA user_version = 1;", error);
+	for (size_t i = 0; !code && i < SCHEMA_PARTS; i++)
+		code = run(catalogue, schema[i], error);
 	return code;
 }
 
@@ -184,7 +179,7 @@ static int make_schema(struct lode_catalogue *catalogue, struct lode_error *erro
 	int code = lode_catalogue_begin(catalogue, error);
 
 	if (!code)
-		code = run(catalogue, schema, error);
+		code = make_tables(catalogue, error);
 	if (!code)
 		code = lode_catalogue_commit(catalogue, error);
 	if (code)

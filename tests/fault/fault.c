@@ -16,9 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Places that are all tried, and how many of those behind them when a job does not say. */
-#define FIRST_PLACES 300
-#define MORE_PLACES  150
+/*
+ * Places that are all tried, and how many of those behind them when a job does not
+ * say. SQLite asks for memory thousands of times, mostly to read our statements.
+ */
+#define FIRST_PLACES        300
+#define FIRST_SQLITE_PLACES 60
+#define MORE_PLACES         150
 
 /* ---- places ---- */
 
@@ -51,6 +55,7 @@ struct seam {
 	void (*arm)(uint64_t nth, int for_good, int how);
 	uint64_t (*asked)(void);
 	int how;
+	uint64_t first; /* places that are all tried */
 };
 
 static void arm_memory(uint64_t nth, int for_good, int how)
@@ -107,16 +112,16 @@ static void fail_everywhere(const struct fault_job *job, const struct seam *seam
 	uint64_t most = job->most ? job->most : MORE_PLACES;
 
 	assert_true(asked > 0);
-	if (asked > FIRST_PLACES)
-		step = 1 + (asked - FIRST_PLACES) / most;
+	if (asked > seam->first)
+		step = 1 + (asked - seam->first) / most;
 	for (int for_good = 0; for_good < 2; for_good++)
-		for (uint64_t nth = 1; nth <= asked; nth += nth < FIRST_PLACES ? 1 : step)
+		for (uint64_t nth = 1; nth <= asked; nth += nth < seam->first ? 1 : step)
 			run_once(job, seam, nth, for_good);
 }
 
 void fail_every_allocation(const struct fault_job *job)
 {
-	struct seam seam = { arm_memory, lode_memory_asked, 0 };
+	struct seam seam = { arm_memory, lode_memory_asked, 0, FIRST_PLACES };
 
 	fail_everywhere(job, &seam);
 }
@@ -126,7 +131,7 @@ void fail_every_file_operation(const struct fault_job *job)
 	static const int numbers[] = { EIO, ENOSPC, 0 };
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		struct seam seam = { lode_file_fail_at, lode_file_asked, numbers[i] };
+		struct seam seam = { lode_file_fail_at, lode_file_asked, numbers[i], FIRST_PLACES };
 
 		fail_everywhere(job, &seam);
 	}
@@ -138,7 +143,7 @@ void fail_every_request_of_sqlite(const struct fault_job *job)
 							  FAILING_SQLITE_MEMORY };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		struct seam seam = { failing_sqlite_arm, failing_sqlite_asked, kinds[i] };
+		struct seam seam = { failing_sqlite_arm, failing_sqlite_asked, kinds[i], FIRST_SQLITE_PLACES };
 
 		fail_everywhere(job, &seam);
 	}

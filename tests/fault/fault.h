@@ -31,7 +31,7 @@ struct fault_job {
 	int (*run)(struct place *place, struct lode_error *error);
 	/* What must hold after a run that returned `code`; nothing fails. May be NULL. */
 	void (*check)(struct place *place, int code);
-	/* At most so many places to fail are tried, beyond the first 300; 0: a few hundred. */
+	/* About so many places to fail are tried beyond the first, all of which are; 0: 150. */
 	unsigned most;
 };
 

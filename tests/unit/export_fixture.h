@@ -44,6 +44,8 @@ static inline int set_up(void **state)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 
+	if (!fixture)
+		return -1;
 	strcpy(fixture->folder, "/tmp/lode-export-XXXXXX");
 	if (!mkdtemp(fixture->folder))
 		return -1;

@@ -198,9 +198,9 @@ static void the_example_of_the_contract_is_written_as_it_stands_there(void **sta
 		"\"app!load\",\"libc!read\"]}\n"
 		"{\"type\":\"wait\",\"t\":5000,\"cost\":300000000,\"pid\":10,\"tid\":11,\"waker\":12,"
 		"\"stack\":[\"app!main\",\"app!lock\"],\"waker_stack\":[\"app!worker\",\"app!unlock\"]}\n"
-		"{\"type\":\"call\",\"t\":6000,\"pid\":10,\"tid\":11,\"name\":\"openat\",\"stack\":[\"app!"
+		"{\"type\":\"call\",\"t\":6000,\"tid\":11,\"name\":\"openat\",\"stack\":[\"app!"
 		"main\",\"app!load\"]}\n"
-		"{\"type\":\"symptom\",\"pid\":10,\"tid\":11,\"t0\":0,\"t1\":400000000,\"name\":\"open "
+		"{\"type\":\"symptom\",\"tid\":11,\"t0\":0,\"t1\":400000000,\"name\":\"open "
 		"folder\"}\n";
 	struct fixture *fixture = *state;
 	char *text;
@@ -264,33 +264,6 @@ static void random_streams_come_back_without_loss_and_byte_for_byte(void **state
 	}
 }
 
-/* Ids follow the order of arrival; the text must not. */
-static void events_of_one_time_are_ordered_by_what_they_say(void **state)
-{
-	static const char *const stacks[] = {"app!a|app!b", "app!a", "app!a|app!b|app!c", "lib!z", ""};
-	struct fixture *fixture = *state;
-	char *texts[2];
-
-	for (int backwards = 0; backwards < 2; backwards++) {
-		struct whole whole;
-
-		next_corpus(fixture);
-		init_whole(&whole, "ties");
-		for (uint32_t i = 0; i < 60; i++) {
-			uint32_t at = backwards ? 59 - i : i;
-
-			add_event(&whole, (enum lode_event_type)(at % 3), at % 2,
-				  at % 3 == LODE_CALL ? 0 : at % 4, 1, at % 7, stacks[at % 5]);
-		}
-		add_stream(fixture, &whole);
-		texts[backwards] = export_text(fixture, "events", NULL);
-		release_whole(&whole);
-	}
-	assert_string_equal(texts[0], texts[1]);
-	free(texts[0]);
-	free(texts[1]);
-}
-
 /* Fills more than one block of each type, with a time that many events share across the border. */
 static void fill_blocks(struct whole *whole)
 {
@@ -342,27 +315,6 @@ static void events_stay_in_order_across_blocks(void **state)
 	assert_int_equal(lines, 2 * (LODE_BLOCK_EVENTS + 5000));
 	assert_true(cost == sum_costs(&whole, LODE_RUN));
 	assert_true(wait_cost == sum_costs(&whole, LODE_WAIT));
-	free(text);
-	release_whole(&whole);
-}
-
-static void a_waker_whose_tid_is_used_twice_is_told_by_its_process_too(void **state)
-{
-	struct fixture *fixture = *state;
-	struct whole whole;
-	char *text;
-
-	init_whole(&whole, "s");
-	add_event(&whole, LODE_RUN, 9, 1, 1, 5, "a");
-	add_event(&whole, LODE_RUN, 8, 1, 2, 5, "a");
-	add_event(&whole, LODE_WAIT, 0, 1, 3, 3, "a");
-	whole.stream.events[LODE_WAIT].waker[0] = lode_stream_thread(&whole.stream, 2, 5);
-	add_stream(fixture, &whole);
-	text = export_text(fixture, "events", NULL);
-	assert_non_null(strstr(text, "\"waker\":5,\"waker_pid\":2,"));
-	assert_non_null(strstr(
-		text,
-		"{\"type\":\"thread\",\"pid\":1,\"tid\":5}\n{\"type\":\"thread\",\"pid\":2,\"tid\":5}\n"));
 	free(text);
 	release_whole(&whole);
 }
@@ -794,9 +746,7 @@ int main(void)
 		TEST(the_example_of_the_contract_is_written_as_it_stands_there),
 		TEST(every_field_has_its_place_in_a_line),
 		TEST(random_streams_come_back_without_loss_and_byte_for_byte),
-		TEST(events_of_one_time_are_ordered_by_what_they_say),
 		TEST(events_stay_in_order_across_blocks),
-		TEST(a_waker_whose_tid_is_used_twice_is_told_by_its_process_too),
 		TEST(only_the_kinds_asked_for_are_written),
 		TEST(stacks_are_folded_and_summed_and_sorted),
 		TEST(without_runs_waits_are_folded_and_calls_are_counted),

@@ -22,26 +22,29 @@ static void samples_become_runs_with_their_stacks_turned_round(void **state)
 		      "module ext4 kernel  \n"
 		      "module libc++ (v2).so.1 library /usr/lib/x/libc++ (v2).so.1 \n"
 		      "module app user /usr/bin/app \n"
-		      "run 2214688161000+250000 12 cpu=3 app!main|app!0x183ba7|libc++ (v2).so.1!std::operator<< <char>(int, a)|"
+		      "run 2214688161000+250000 12 cpu=3 app!main|app!0x183ba7|libc++ "
+		      "(v2).so.1!std::operator<< <char>(int, a)|"
 		      "ext4!ext4_read|kernel!try_to_wake_up\n");
 }
 
 static void modules_are_named_as_the_rest_of_lode_names_them(void **state)
 {
 	(void)state;
-	assert_import(script,
-		      "a 1 1.000000: 5 cpu-clock:\n"
-		      "\t1 a ([vdso])\n\t2 b (/tmp/perf-12.map)\n\t3 c ([unknown])\n\t4 [unknown] ([unknown])\n"
-		      "\t5 e (/lib/modules/6.1/kernel/nf-tables.ko.xz)\n\t6 f (/boot/vmlinux-6.1)\n\t7 g\n\t8\n"
-		      "\t9 h+0x5 (//anon)\n\ta i ([guest.kernel.kallsyms])\n\n",
-		      NULL,
-		      "stream x \n"
-		      "thread 1 a\n"
-		      "module perf-12.map jit /tmp/perf-12.map \n"
-		      "module nf_tables kernel /lib/modules/6.1/kernel/nf-tables.ko.xz \n"
-		      "module kernel kernel /boot/vmlinux-6.1 \n"
-		      "module anon user //anon \n"
-		      "run 1000000000+5 1 kernel!i|anon!h|0x8|g|kernel!f|nf_tables!e|0x4|c|perf-12.map!b|[vdso]!a\n");
+	assert_import(
+		script,
+		"a 1 1.000000: 5 cpu-clock:\n"
+		"\t1 a ([vdso])\n\t2 b (/tmp/perf-12.map)\n\t3 c ([unknown])\n\t4 [unknown] ([unknown])\n"
+		"\t5 e (/lib/modules/6.1/kernel/nf-tables.ko.xz)\n\t6 f (/boot/vmlinux-6.1)\n\t7 g\n\t8\n"
+		"\t9 h+0x5 (//anon)\n\ta i ([guest.kernel.kallsyms])\n\n",
+		NULL,
+		"stream x \n"
+		"thread 1 a\n"
+		"module perf-12.map jit /tmp/perf-12.map \n"
+		"module nf_tables kernel /lib/modules/6.1/kernel/nf-tables.ko.xz \n"
+		"module kernel kernel /boot/vmlinux-6.1 \n"
+		"module anon user //anon \n"
+		"run 1000000000+5 1 "
+		"kernel!i|anon!h|0x8|g|kernel!f|nf_tables!e|0x4|c|perf-12.map!b|[vdso]!a\n");
 }
 
 static void headers_come_with_and_without_their_parts(void **state)
@@ -72,10 +75,12 @@ static void inlined_functions_belong_to_the_module_they_were_inlined_into(void *
 {
 	(void)state;
 	assert_import(script,
-		      "a 1 1.000000: 5 cpu-clock:\n\t1 in1 (inlined)\n\t1 in2 (inlined)\n\t1 f+0x5 (/x/app)\n\t2 in3 (inlined)\n\t2 g (lib)\n"
+		      "a 1 1.000000: 5 cpu-clock:\n\t1 in1 (inlined)\n\t1 in2 (inlined)\n\t1 f+0x5 "
+		      "(/x/app)\n\t2 in3 (inlined)\n\t2 g (lib)\n"
 		      "\t3 last (inlined)\n\n",
 		      NULL,
-		      "stream x \nthread 1 a\nmodule app user /x/app \nrun 1000000000+5 1 last|lib!g|lib!in3|app!f|app!in2|app!in1\n");
+		      "stream x \nthread 1 a\nmodule app user /x/app \nrun 1000000000+5 1 "
+		      "last|lib!g|lib!in3|app!f|app!in2|app!in1\n");
 }
 
 static void system_calls_and_other_events_become_calls(void **state)
@@ -102,16 +107,20 @@ static void switches_and_wakings_are_joined_into_waits(void **state)
 {
 	/* Out of order, with a comm that holds blanks and one that looks like a field. */
 	static const char text[] =
-		"my app 10/11 [000] 1.000000: sched:sched_switch: prev_comm=my app prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n"
+		"my app 10/11 [000] 1.000000: sched:sched_switch: prev_comm=my app prev_pid=11 prev_prio=120 "
+		"prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n"
 		"\t1 wait (app)\n\t2 main (app)\n\n"
-		"swapper 0/0 [000] 3.000000: sched:sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=my app next_pid=11 next_prio=120\n\n"
-		"b pid=9 x 20/21 [001] 2.500000: sched:sched_waking: comm=my app pid=11 prio=120 target_cpu=000\n"
+		"swapper 0/0 [000] 3.000000: sched:sched_switch: prev_comm=swapper/0 prev_pid=0 "
+		"prev_prio=120 prev_state=R ==> next_comm=my app next_pid=11 next_prio=120\n\n"
+		"b pid=9 x 20/21 [001] 2.500000: sched:sched_waking: comm=my app pid=11 prio=120 "
+		"target_cpu=000\n"
 		"\t3 wake (lib)\n\n";
 
 	(void)state;
 	assert_import(script, text, NULL,
 		      "stream x \nthread 10/11 my app\nthread 0/0 swapper\nthread 20/21 b pid=9 x\n"
-		      "wait 1000000000+1500000000 10/11 delay=500000000 cpu=0 waker=20/21 app!main|app!wait < lib!wake\n");
+		      "wait 1000000000+1500000000 10/11 delay=500000000 cpu=0 waker=20/21 app!main|app!wait "
+		      "< lib!wake\n");
 }
 
 static void the_short_form_of_scheduler_events_is_read_too(void **state)
@@ -153,12 +162,16 @@ static void the_cost_of_cycles_is_estimated_from_the_distance_between_neighbours
 static void what_is_no_sample_is_counted(void **state)
 {
 	(void)state;
-	assert_note(script, "# captured on: today\nodd line\na 1 1.000000: 5 cpu-clock:\n\t1 f (x)\nfile.c:12\n\n\tafter (x)\n",
+	assert_note(script,
+		    "# captured on: today\nodd line\na 1 1.000000: 5 cpu-clock:\n\t1 f "
+		    "(x)\nfile.c:12\n\n\tafter (x)\n",
 		    "not understood", 3);
-	assert_note(script, "a 0 [000] 0.000000: PERF_RECORD_FORK(1:1):(0:0)\na 1 1.000000: PERF_RECORD_COMM: a:1/1\n"
-			    "a 1 1.000000: 5 cpu-clock:\n",
+	assert_note(script,
+		    "a 0 [000] 0.000000: PERF_RECORD_FORK(1:1):(0:0)\na 1 1.000000: PERF_RECORD_COMM: a:1/1\n"
+		    "a 1 1.000000: 5 cpu-clock:\n",
 		    "no samples", 2);
-	assert_note(script, "a 1 1.000000: sched:sched_switch: nonsense\n", "scheduler events that are not understood", 1);
+	assert_note(script, "a 1 1.000000: sched:sched_switch: nonsense\n",
+		    "scheduler events that are not understood", 1);
 	assert_bad(script, "nothing of this\nis a sample\n", "no sample was found");
 	assert_bad(script, "\n", "no sample was found");
 }
@@ -184,10 +197,13 @@ static void a_chain_that_is_too_deep_keeps_its_leaf(void **state)
 /* One random sample as perf would print it, and as the fixture tells it. */
 static void random_sample(struct lode_buffer *text, struct lode_buffer *told, uint64_t *seed, int with_pid)
 {
-	static const char *const symbols[] = { "f", "g(int, char*)", "operator new (unsigned long)", "a+b", "ns::{lambda()#1}" };
-	static const char *const files[] = { "/usr/lib/libc.so.6", "/opt/my app/bin (x)/app", "[kernel.kallsyms]", "[ext4]", "[vdso]" };
+	static const char *const symbols[] = { "f", "g(int, char*)", "operator new (unsigned long)", "a+b",
+					       "ns::{lambda()#1}" };
+	static const char *const files[] = { "/usr/lib/libc.so.6", "/opt/my app/bin (x)/app",
+					     "[kernel.kallsyms]", "[ext4]", "[vdso]" };
 	static const char *const modules[] = { "libc.so.6", "app", "kernel", "ext4", "[vdso]" };
-	uint64_t seconds = random_below(seed, 100), fraction = random_below(seed, 1000000), period = random_below(seed, 1000000);
+	uint64_t seconds = random_below(seed, 100), fraction = random_below(seed, 1000000),
+		 period = random_below(seed, 1000000);
 	uint64_t tid = random_below(seed, 5), cpu = random_below(seed, 3), depth = random_below(seed, 8);
 	char *frames = strdup("");
 
@@ -197,24 +213,28 @@ static void random_sample(struct lode_buffer *text, struct lode_buffer *told, ui
 	lode_buffer_print(text, "%-5" PRIu64 " ", tid);
 	if (cpu)
 		lode_buffer_print(text, "[%03" PRIu64 "] ", cpu);
-	lode_buffer_print(text, "%5" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " cpu-clock/freq=999/: \n", seconds, fraction, period);
+	lode_buffer_print(text, "%5" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " cpu-clock/freq=999/: \n", seconds,
+			  fraction, period);
 	for (uint64_t i = 0; i < depth; i++) {
 		uint64_t symbol = random_below(seed, 6), file = random_below(seed, 5);
 		char *longer;
 
 		if (symbol == 5) {
 			lode_buffer_print(text, "\t%16x [unknown] (%s)\n", 0xabc0 + (unsigned)i, files[file]);
-			assert_true(asprintf(&longer, "%s!0x%x%s%s", modules[file], 0xabc0 + (unsigned)i, i ? "|" : "", frames) > 0);
+			assert_true(asprintf(&longer, "%s!0x%x%s%s", modules[file], 0xabc0 + (unsigned)i,
+					     i ? "|" : "", frames) > 0);
 		} else {
-			lode_buffer_print(text, "\t%16x %s%s (%s)\n", 0x1000 + (unsigned)i, symbols[symbol], i % 2 ? "+0x1f" : "",
-					  files[file]);
-			assert_true(asprintf(&longer, "%s!%s%s%s", modules[file], symbols[symbol], i ? "|" : "", frames) > 0);
+			lode_buffer_print(text, "\t%16x %s%s (%s)\n", 0x1000 + (unsigned)i, symbols[symbol],
+					  i % 2 ? "+0x1f" : "", files[file]);
+			assert_true(asprintf(&longer, "%s!%s%s%s", modules[file], symbols[symbol],
+					     i ? "|" : "", frames) > 0);
 		}
 		free(frames);
 		frames = longer;
 	}
 	lode_buffer_byte(text, '\n');
-	lode_buffer_print(told, "run %" PRIu64 "+%" PRIu64 " ", (seconds * 1000000 + fraction) * 1000, period);
+	lode_buffer_print(told, "run %" PRIu64 "+%" PRIu64 " ", (seconds * 1000000 + fraction) * 1000,
+			  period);
 	if (with_pid)
 		lode_buffer_print(told, "%" PRIu64 "/", tid / 2);
 	lode_buffer_print(told, "%" PRIu64, tid);
@@ -275,7 +295,8 @@ static void random_samples_read_as_they_were_printed(void **state)
 }
 
 static const char some_script[] =
-	"my app 10/11 [000] 1.000000: sched:sched_switch: prev_comm=my app prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=sw next_pid=0 next_prio=120\n"
+	"my app 10/11 [000] 1.000000: sched:sched_switch: prev_comm=my app prev_pid=11 prev_prio=120 "
+	"prev_state=S ==> next_comm=sw next_pid=0 next_prio=120\n"
 	"\t1 wait+0x12 (/usr/bin/app)\n\t2 [unknown] ([ext4])\n\n"
 	"swapper 0/0 [000] 3.000000: sched:sched_switch: swapper/0:0 [120] R ==> a:11 [120]\n\n"
 	"b 20/21 [001] 2.500000: sched:sched_waking: comm=my app pid=11 prio=120 target_cpu=000\n"
@@ -298,7 +319,8 @@ static void the_script_importer_survives_every_failing_allocation(void **state)
 /* Lines made to cost the square of their length must not. */
 static void hostile_lines_cost_no_more_than_others(void **state)
 {
-	static const char *const pieces[] = { ":", ": ", "1.000000: ", " [", "(", ") ", " (", "prev_pid=", "==> ", "+0x", "[1] " };
+	static const char *const pieces[] = { ":",  ": ",	 "1.000000: ", " [",  "(",   ") ",
+					      " (", "prev_pid=", "==> ",       "+0x", "[1] " };
 	size_t size = 4u << 20;
 
 	(void)state;

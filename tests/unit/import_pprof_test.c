@@ -28,7 +28,8 @@ static void put_message(struct lode_buffer *buffer, unsigned field, struct lode_
 }
 
 /* A repeated number field, packed or one by one. */
-static void put_numbers(struct lode_buffer *buffer, unsigned field, const uint64_t *numbers, size_t count, int packed)
+static void put_numbers(struct lode_buffer *buffer, unsigned field, const uint64_t *numbers, size_t count,
+			int packed)
 {
 	struct lode_buffer inner = { 0 };
 
@@ -91,7 +92,8 @@ static void add_function(struct profile *profile, uint64_t id, const char *name,
 }
 
 /* Lines are functions, innermost first, ended by 0. */
-static void add_location(struct profile *profile, uint64_t id, uint64_t mapping, uint64_t address, const uint64_t *lines)
+static void add_location(struct profile *profile, uint64_t id, uint64_t mapping, uint64_t address,
+			 const uint64_t *lines)
 {
 	struct lode_buffer line = { 0 };
 
@@ -107,8 +109,8 @@ static void add_location(struct profile *profile, uint64_t id, uint64_t mapping,
 	put_message(&profile->bytes, 4, &profile->message);
 }
 
-static void add_sample(struct profile *profile, const uint64_t *locations, size_t count, const uint64_t *values,
-		       size_t value_count, int packed)
+static void add_sample(struct profile *profile, const uint64_t *locations, size_t count,
+		       const uint64_t *values, size_t value_count, int packed)
 {
 	put_numbers(&profile->message, 1, locations, count, packed);
 	put_numbers(&profile->message, 2, values, value_count, packed);
@@ -210,8 +212,10 @@ static void contention_becomes_waits(void **state)
 	add_type(&profile, 1, "delay", "microseconds");
 	add_program(&profile);
 	add_sample(&profile, LIST(1), 1, LIST(2, 20), 2, 1);
-	assert_profile(&profile, "stream x \nattribute sample_type=delay/microseconds 0\nmodule app user /usr/bin/app abcd\n"
-				 "wait 0+20000 0 app!main\n");
+	assert_profile(
+		&profile,
+		"stream x \nattribute sample_type=delay/microseconds 0\nmodule app user /usr/bin/app abcd\n"
+		"wait 0+20000 0 app!main\n");
 }
 
 static void counts_are_taken_times_the_period(void **state)
@@ -224,9 +228,10 @@ static void counts_are_taken_times_the_period(void **state)
 	add_type(&profile, 11, "cpu", "milliseconds");
 	put_number(&profile.bytes, 12, 3);
 	add_sample(&profile, LIST(1), 1, LIST(5), 1, 0);
-	assert_profile(&profile, "stream x \nattribute sample_type=samples/count 0\nattribute period=3 1\n"
-				 "attribute period_type=cpu/milliseconds 0\nmodule app user /usr/bin/app abcd\n"
-				 "run 0+15000000 0 app!main\n");
+	assert_profile(&profile,
+		       "stream x \nattribute sample_type=samples/count 0\nattribute period=3 1\n"
+		       "attribute period_type=cpu/milliseconds 0\nmodule app user /usr/bin/app abcd\n"
+		       "run 0+15000000 0 app!main\n");
 }
 
 static void the_default_type_is_preferred_among_times(void **state)
@@ -239,8 +244,10 @@ static void the_default_type_is_preferred_among_times(void **state)
 	put_number(&profile.bytes, 14, string_number(&profile, "wall"));
 	add_program(&profile);
 	add_sample(&profile, LIST(1), 1, LIST(5, 6), 2, 0);
-	assert_profile(&profile, "stream x \nattribute sample_type=wall/nanoseconds 0\nmodule app user /usr/bin/app abcd\n"
-				 "run 0+5 0 app!main\n");
+	assert_profile(
+		&profile,
+		"stream x \nattribute sample_type=wall/nanoseconds 0\nmodule app user /usr/bin/app abcd\n"
+		"run 0+5 0 app!main\n");
 }
 
 static void a_profile_of_memory_is_refused(void **state)
@@ -343,7 +350,7 @@ static void a_profile_that_is_cut_off_is_an_error(void **state)
 		unsigned char *exact = malloc(size ? size : 1);
 
 		memcpy(exact, profile.bytes.bytes, size);
-		/* The last field of three bytes is a string that nothing uses: without it the profile is whole. */
+		/* The last three bytes are a string that nothing uses: without it all is well. */
 		assert_int_equal(import_and_drop(pprof, exact, size, 1),
 				 size == profile.bytes.size - 3 ? 0 : LODE_BAD_INPUT);
 		free(exact);
@@ -471,7 +478,8 @@ static void random_profiles_read_as_they_were_written(void **state)
 		import_bytes(&imported, pprof, profile.bytes.bytes, profile.bytes.size, NULL);
 		assert_string_equal(imported.code < 0 ? imported.error.text : "", "");
 		assert_string_equal(strchr(strchr(imported.text.bytes, '\n') + 1, '\n') + 1, told.bytes);
-		assert_true(pprof->sniff((const unsigned char *)profile.bytes.bytes, profile.bytes.size, "x") >= 0);
+		assert_true(pprof->sniff((const unsigned char *)profile.bytes.bytes, profile.bytes.size,
+					 "x") >= 0);
 		release_imported(&imported);
 		release_profile(&profile);
 		lode_buffer_release(&told);
@@ -487,7 +495,8 @@ static void the_sniffer_knows_a_profile(void **state)
 	add_program(&profile);
 	finish_profile(&profile);
 	assert_true(pprof->sniff((const unsigned char *)profile.bytes.bytes, profile.bytes.size, "x") >= 60);
-	assert_true(pprof->sniff((const unsigned char *)profile.bytes.bytes, profile.bytes.size - 1, "x") == 0);
+	assert_true(pprof->sniff((const unsigned char *)profile.bytes.bytes, profile.bytes.size - 1, "x") ==
+		    0);
 	assert_true(pprof->sniff((const unsigned char *)"\n\nhello world, this is text\n", 28, "x") == 0);
 	release_profile(&profile);
 }

@@ -6,7 +6,9 @@
 static void folded_stacks_tile_a_line_of_time(void **state)
 {
 	(void)state;
-	assert_import(&lode_importer_folded, "app!main;app!load;libc.so.6!read 10\napp!main 5\n\n# comment 7\r\nmain;x y 1\r\n", NULL,
+	assert_import(&lode_importer_folded,
+		      "app!main;app!load;libc.so.6!read 10\napp!main 5\n\n# comment 7\r\nmain;x y 1\r\n",
+		      NULL,
 		      "stream x \n"
 		      "run 0+10 0 app!main|app!load|libc.so.6!read\n"
 		      "run 10+5 0 app!main\n"
@@ -15,7 +17,9 @@ static void folded_stacks_tile_a_line_of_time(void **state)
 
 static void the_unit_and_the_kind_can_be_chosen(void **state)
 {
-	struct lode_import_options options = { .kind_is_wait = 1, .unit_ns = 1e6, .stream_name = "mine", .jobs = 2 };
+	struct lode_import_options options = {
+		.kind_is_wait = 1, .unit_ns = 1e6, .stream_name = "mine", .jobs = 2
+	};
 
 	(void)state;
 	assert_import(&lode_importer_folded, "a 3\nb 0.5\n", &options,
@@ -29,20 +33,23 @@ static void fractions_are_rounded(void **state)
 {
 	(void)state;
 	assert_import(&lode_importer_folded, "a 12.5\nb 0.4\nc .6\nd 7.\ne 18446744073709551000\n", NULL,
-		      "stream x \nrun 0+13 0 a\nrun 13+0 0 b\nrun 13+1 0 c\nrun 14+7 0 d\nrun 21+18446744073709551000 0 e\n");
+		      "stream x \nrun 0+13 0 a\nrun 13+0 0 b\nrun 13+1 0 c\nrun 14+7 0 d\nrun "
+		      "21+18446744073709551000 0 e\n");
 }
 
 static void annotations_of_the_stackcollapse_scripts_become_modules(void **state)
 {
 	(void)state;
-	assert_import(&lode_importer_folded, "main;vfs_read_[k];ext4!read_[k];hot_[j];lib.so!tiny_[i];_[k] 1\n", NULL,
+	assert_import(&lode_importer_folded,
+		      "main;vfs_read_[k];ext4!read_[k];hot_[j];lib.so!tiny_[i];_[k] 1\n", NULL,
 		      "stream x \nrun 0+1 0 main|kernel!vfs_read|ext4!read|[jit]!hot|lib.so!tiny|_[k]\n");
 }
 
 static void a_stack_may_be_empty_and_frames_may_have_blanks_or_no_name(void **state)
 {
 	(void)state;
-	assert_import(&lode_importer_folded, " 12\n[no stack] 3\na;;b 1\n;a 1\na; 2\noperator new (int);f 3\na\t4", NULL,
+	assert_import(&lode_importer_folded,
+		      " 12\n[no stack] 3\na;;b 1\n;a 1\na; 2\noperator new (int);f 3\na\t4", NULL,
 		      "stream x \n"
 		      "run 0+12 0 \n"
 		      "run 12+3 0 \n"
@@ -103,8 +110,10 @@ static void a_stack_that_is_too_deep_keeps_its_leaf(void **state)
 /* Words that share prefixes, so that the memory of the line before is put to the test. */
 static void random_folded(struct lode_buffer *text, uint64_t *seed, size_t lines)
 {
-	static const char *const words[] = { "a", "aa", "ab", "app!main", "app!mai", "libc.so.6!read", "x y", "f_[k]",
-					     "f_[j]", "f_[i]", "f", "", "operator!=", "!b", "a(b)!c", "\xff\xfe" };
+	static const char *const words[] = {
+		"a",	 "aa", "ab", "app!main",   "app!mai", "libc.so.6!read", "x y",	   "f_[k]", "f_[j]",
+		"f_[i]", "f",  "",   "operator!=", "!b",      "a(b)!c",		"\xff\xfe"
+	};
 	static const char *const ends[] = { "\n", "\n", "\n", "\r\n", " \n", "\n\n", "\n#c 1\n", "\n  \n" };
 	char last[64][20];
 	size_t depth = 0;
@@ -114,7 +123,8 @@ static void random_folded(struct lode_buffer *text, uint64_t *seed, size_t lines
 
 		depth = keep;
 		while (depth < 60 && random_below(seed, 3))
-			snprintf(last[depth++], 20, "%s", words[random_below(seed, sizeof(words) / sizeof(words[0]))]);
+			snprintf(last[depth++], 20, "%s",
+				 words[random_below(seed, sizeof(words) / sizeof(words[0]))]);
 		for (size_t j = 0; j < depth; j++) {
 			lode_buffer_text(text, j ? ";" : "");
 			lode_buffer_text(text, last[j]);
@@ -143,7 +153,8 @@ static void oracle_frame(struct lode_buffer *told, char *frame)
 	id = lode_frames_parse(&frames, frame, strlen(frame));
 	if (module && frames.items[id].module == 0)
 		id = lode_frames_add(&frames, lode_frames_module(&frames, module, strlen(module)),
-				     lode_frames_function(&frames, id), strlen(lode_frames_function(&frames, id)));
+				     lode_frames_function(&frames, id),
+				     strlen(lode_frames_function(&frames, id)));
 	lode_frames_text(&frames, id, told);
 	lode_frames_release(&frames);
 }
@@ -311,29 +322,35 @@ static void reading_stops_when_progress_says_so(void **state)
 static void the_example_of_the_contract_is_read(void **state)
 {
 	(void)state;
-	assert_import(&lode_importer_events,
-		      "{\"stream\":\"laptop-17\",\"host\":\"h17\",\"attrs\":{\"version\":\"4.2\",\"files\":1200,\"ok\":true}}\n"
-		      "{\"type\":\"run\",\"t\":1000,\"cost\":1000000,\"pid\":10,\"tid\":11,\"stack\":[\"app!main\",\"app!load\",\"libc!read\"]}\n"
-		      "{\"type\":\"wait\",\"t\":5000,\"cost\":300000000,\"pid\":10,\"tid\":11,\"waker\":12,\"stack\":[\"app!main\",\"app!lock\"],"
-		      "\"waker_stack\":[\"app!worker\",\"app!unlock\"]}\n"
-		      "{\"type\":\"call\",\"t\":6000,\"tid\":11,\"name\":\"openat\",\"stack\":[\"app!main\",\"app!load\"]}\n"
-		      "{\"type\":\"symptom\",\"tid\":11,\"t0\":0,\"t1\":400000000,\"name\":\"open folder\"}\n",
-		      NULL,
-		      "stream laptop-17 h17\n"
-		      "attribute version=4.2 0\n"
-		      "attribute files=1200 1\n"
-		      "attribute ok=true 2\n"
-		      "run 1000+1000000 10/11 app!main|app!load|libc!read\n"
-		      "wait 5000+300000000 10/11 waker=12 app!main|app!lock < app!worker|app!unlock\n"
-		      "call 6000+0 10/11 name=openat app!main|app!load\n"
-		      "symptom 0-400000000 10/11 open folder\n");
+	assert_import(
+		&lode_importer_events,
+		"{\"stream\":\"laptop-17\",\"host\":\"h17\",\"attrs\":{\"version\":\"4.2\",\"files\":1200,"
+		"\"ok\":true}}\n"
+		"{\"type\":\"run\",\"t\":1000,\"cost\":1000000,\"pid\":10,\"tid\":11,\"stack\":[\"app!main\","
+		"\"app!load\",\"libc!read\"]}\n"
+		"{\"type\":\"wait\",\"t\":5000,\"cost\":300000000,\"pid\":10,\"tid\":11,\"waker\":12,"
+		"\"stack\":[\"app!main\",\"app!lock\"],"
+		"\"waker_stack\":[\"app!worker\",\"app!unlock\"]}\n"
+		"{\"type\":\"call\",\"t\":6000,\"tid\":11,\"name\":\"openat\",\"stack\":[\"app!main\",\"app!"
+		"load\"]}\n"
+		"{\"type\":\"symptom\",\"tid\":11,\"t0\":0,\"t1\":400000000,\"name\":\"open folder\"}\n",
+		NULL,
+		"stream laptop-17 h17\n"
+		"attribute version=4.2 0\n"
+		"attribute files=1200 1\n"
+		"attribute ok=true 2\n"
+		"run 1000+1000000 10/11 app!main|app!load|libc!read\n"
+		"wait 5000+300000000 10/11 waker=12 app!main|app!lock < app!worker|app!unlock\n"
+		"call 6000+0 11 name=openat app!main|app!load\n"
+		"symptom 0-400000000 11 open folder\n");
 }
 
 static void fields_come_in_any_order_and_the_last_of_two_wins(void **state)
 {
 	(void)state;
 	assert_import(&lode_importer_events,
-		      "\n  { \"stack\" : [ \"x\" ], \"stack\":[\"a\",\"b\"],\"cost\":2, \"tid\":1,\"cpu\":3,\"pid\":null,\"t\":9,\"t\":5, \"type\":\"run\" }  \r\n\n",
+		      "\n  { \"stack\" : [ \"x\" ], \"stack\":[\"a\",\"b\"],\"cost\":2, "
+		      "\"tid\":1,\"cpu\":3,\"pid\":null,\"t\":9,\"t\":5, \"type\":\"run\" }  \r\n\n",
 		      NULL, "stream x \nrun 5+2 1 cpu=3 a|b\n");
 }
 
@@ -343,72 +360,79 @@ static void streams_follow_one_another(void **state)
 
 	(void)state;
 	assert_import(&lode_importer_events,
-		      "{\"type\":\"call\",\"t\":1,\"tid\":1}\n{\"stream\":\"b\"}\n{\"stream\":\"c\"}\n{\"type\":\"call\",\"t\":2,\"tid\":1}\n", &named,
-		      "stream given \ncall 1+0 1 \nstream b \nstream c \ncall 2+0 1 \n");
+		      "{\"type\":\"call\",\"t\":1,\"tid\":1}\n{\"stream\":\"b\"}\n{\"stream\":\"c\"}\n{"
+		      "\"type\":\"call\",\"t\":2,\"tid\":1}\n",
+		      &named, "stream given \ncall 1+0 1 \nstream b \nstream c \ncall 2+0 1 \n");
 	assert_import(&lode_importer_events, "{\"stream\":\"b\"}\n", &named, "stream given \n");
 	assert_import(&lode_importer_events, "{\"stream\":\"b\",\"attrs\":{}}\n", NULL, "stream b \n");
 	assert_import(&lode_importer_events, "\n", NULL, "");
-	assert_import(&lode_importer_events, "{\"type\":\"new\",\"stack\":[\"a\"]}\n{\"stream\":\"b\"}\n", NULL, "stream b \n");
+	assert_import(&lode_importer_events, "{\"type\":\"new\",\"stack\":[\"a\"]}\n{\"stream\":\"b\"}\n",
+		      NULL, "stream b \n");
 }
 
-static void a_bare_tid_means_the_thread_that_has_a_process(void **state)
+static void a_waker_is_the_first_thread_with_its_tid_wherever_it_stands(void **state)
 {
 	(void)state;
-	/* The thread with a pid comes last; the waker is never seen with one. */
 	assert_import(&lode_importer_events,
-		      "{\"type\":\"thread\",\"tid\":11,\"name\":\"worker\"}\n"
-		      "{\"type\":\"wait\",\"t\":1,\"cost\":1,\"tid\":11,\"waker\":12}\n"
+		      "{\"type\":\"wait\",\"t\":1,\"cost\":1,\"tid\":13,\"waker\":12}\n"
 		      "{\"type\":\"wait\",\"t\":2,\"cost\":1,\"pid\":7,\"tid\":13,\"waker\":11}\n"
-		      "{\"type\":\"symptom\",\"tid\":11,\"t0\":1,\"t1\":1}\n"
 		      "{\"type\":\"run\",\"t\":3,\"cost\":1,\"pid\":10,\"tid\":11}\n"
-		      "{\"type\":\"run\",\"t\":4,\"cost\":1,\"pid\":20,\"tid\":11}\n"
-		      "{\"type\":\"wait\",\"t\":5,\"cost\":1,\"tid\":13,\"waker\":11,\"waker_pid\":20}\n",
+		      "{\"type\":\"run\",\"t\":4,\"cost\":1,\"pid\":20,\"tid\":11}\n",
 		      NULL,
 		      "stream x \n"
-		      "thread 10/11 worker\n"
 		      "run 3+1 10/11 \n"
 		      "run 4+1 20/11 \n"
-		      "wait 1+1 10/11 waker=12 \n"
-		      "wait 2+1 7/13 waker=10/11 \n"
-		      "wait 5+1 7/13 waker=20/11 \n"
-		      "symptom 1-1 10/11 \n");
+		      "wait 1+1 13 waker=12 \n"
+		      "wait 2+1 7/13 waker=10/11 \n");
 }
 
 static void modules_and_delays_are_read(void **state)
 {
 	(void)state;
 	assert_import(&lode_importer_events,
-		      "{\"type\":\"module\",\"name\":\"ext4\",\"kind\":\"kernel\",\"path\":\"/lib/ext4.ko\",\"build_id\":\"00ff\"}\n"
+		      "{\"type\":\"module\",\"name\":\"ext4\",\"kind\":\"kernel\",\"path\":\"/lib/"
+		      "ext4.ko\",\"build_id\":\"00ff\"}\n"
 		      "{\"type\":\"wait\",\"t\":1,\"cost\":1,\"tid\":1,\"delay\":9,\"name\":\"futex\"}\n"
 		      "{\"type\":\"call\",\"t\":1,\"tid\":1,\"delay\":8,\"name\":\"preempt\"}\n",
 		      NULL,
-		      "stream x \nmodule ext4 kernel /lib/ext4.ko 00ff\nwait 1+1 1 delay=9 name=futex \ncall 1+0 1 delay=8 name=preempt \n");
+		      "stream x \nmodule ext4 kernel /lib/ext4.ko 00ff\nwait 1+1 1 delay=9 name=futex \ncall "
+		      "1+0 1 delay=8 name=preempt \n");
 }
 
 static void numbers_are_exact(void **state)
 {
 	(void)state;
-	assert_import(&lode_importer_events,
-		      "{\"type\":\"run\",\"t\":18446744073709551615,\"cost\":9007199254740993,\"tid\":1}\n"
-		      "{\"type\":\"run\",\"t\":1e9,\"cost\":1.0,\"tid\":1}\n"
-		      "{\"type\":\"run\",\"t\":1.5e1,\"cost\":120e-1,\"tid\":1}\n"
-		      "{\"type\":\"run\",\"t\":1844674407370955161400e-2,\"cost\":-0,\"tid\":1}\n"
-		      "{\"type\":\"run\",\"t\":0.0000000000000000000000000000001e31,\"cost\":0e999999999,\"tid\":1}\n",
-		      NULL,
-		      "stream x \nrun 1+0 1 \nrun 15+12 1 \nrun 1000000000+1 1 \nrun 18446744073709551614+0 1 \n"
-		      "run 18446744073709551615+9007199254740993 1 \n");
+	assert_import(
+		&lode_importer_events,
+		"{\"type\":\"run\",\"t\":18446744073709551615,\"cost\":9007199254740993,\"tid\":1}\n"
+		"{\"type\":\"run\",\"t\":1e9,\"cost\":1.0,\"tid\":1}\n"
+		"{\"type\":\"run\",\"t\":1.5e1,\"cost\":120e-1,\"tid\":1}\n"
+		"{\"type\":\"run\",\"t\":1844674407370955161400e-2,\"cost\":-0,\"tid\":1}\n"
+		"{\"type\":\"run\",\"t\":0.0000000000000000000000000000001e31,\"cost\":0e999999999,\"tid\":1}"
+		"\n",
+		NULL,
+		"stream x \nrun 1+0 1 \nrun 15+12 1 \nrun 1000000000+1 1 \nrun 18446744073709551614+0 1 \n"
+		"run 18446744073709551615+9007199254740993 1 \n");
 }
 
 static void numbers_that_do_not_fit_are_errors_that_name_the_field(void **state)
 {
 	(void)state;
-	assert_bad(&lode_importer_events, "\n{\"type\":\"run\",\"t\":18446744073709551616,\"cost\":1,\"tid\":1}\n", "x.y.gz:2: `t` is too large");
-	assert_bad(&lode_importer_events, "{\"type\":\"run\",\"t\":1e20,\"cost\":1,\"tid\":1}\n", "`t` is too large");
-	assert_bad(&lode_importer_events, "{\"type\":\"run\",\"t\":1e999999999999,\"cost\":1,\"tid\":1}\n", "`t` is too large");
-	assert_bad(&lode_importer_events, "{\"type\":\"run\",\"t\":1,\"cost\":-1,\"tid\":1}\n", "`cost` is negative");
-	assert_bad(&lode_importer_events, "{\"type\":\"run\",\"t\":1.5,\"cost\":1,\"tid\":1}\n", "`t` is not a whole number");
-	assert_bad(&lode_importer_events, "{\"type\":\"run\",\"t\":1,\"cost\":1,\"tid\":4294967295}\n", "`tid` is too large");
-	assert_bad(&lode_importer_events, "{\"type\":\"run\",\"t\":1,\"cost\":1,\"tid\":1,\"cpu\":65535}\n", "`cpu` is too large");
+	assert_bad(&lode_importer_events,
+		   "\n{\"type\":\"run\",\"t\":18446744073709551616,\"cost\":1,\"tid\":1}\n",
+		   "x.y.gz:2: `t` is too large");
+	assert_bad(&lode_importer_events, "{\"type\":\"run\",\"t\":1e20,\"cost\":1,\"tid\":1}\n",
+		   "`t` is too large");
+	assert_bad(&lode_importer_events, "{\"type\":\"run\",\"t\":1e999999999999,\"cost\":1,\"tid\":1}\n",
+		   "`t` is too large");
+	assert_bad(&lode_importer_events, "{\"type\":\"run\",\"t\":1,\"cost\":-1,\"tid\":1}\n",
+		   "`cost` is negative");
+	assert_bad(&lode_importer_events, "{\"type\":\"run\",\"t\":1.5,\"cost\":1,\"tid\":1}\n",
+		   "`t` is not a whole number");
+	assert_bad(&lode_importer_events, "{\"type\":\"run\",\"t\":1,\"cost\":1,\"tid\":4294967295}\n",
+		   "`tid` is too large");
+	assert_bad(&lode_importer_events, "{\"type\":\"run\",\"t\":1,\"cost\":1,\"tid\":1,\"cpu\":65535}\n",
+		   "`cpu` is too large");
 }
 
 /* Digits and power at random, against plain arithmetic. */
@@ -433,8 +457,9 @@ static void random_numbers_read_as_their_value(void **state)
 			exact &= value % 10 == 0;
 			value /= 10;
 		}
-		snprintf(line, sizeof(line), "{\"type\":\"call\",\"tid\":1,\"t\":%.*s%s%se%s%d}\n", (int)(length - (size_t)point),
-			 digits, point ? "." : "", digits + length - point, shift % 2 ? "+" : "", shift);
+		snprintf(line, sizeof(line), "{\"type\":\"call\",\"tid\":1,\"t\":%.*s%s%se%s%d}\n",
+			 (int)(length - (size_t)point), digits, point ? "." : "", digits + length - point,
+			 shift % 2 ? "+" : "", shift);
 		if (!exact) {
 			assert_bad(&lode_importer_events, line, "`t` is not a whole number");
 		} else if (too_large) {
@@ -487,11 +512,15 @@ static void what_is_not_known_is_counted(void **state)
 {
 	(void)state;
 	assert_note(&lode_importer_events,
-		    "{\"type\":\"run\",\"t\":1,\"cost\":1,\"tid\":1,\"odd\":{\"a\":[1,{\"b\":null}]},\"\":[],\"t00\":true}\n",
+		    "{\"type\":\"run\",\"t\":1,\"cost\":1,\"tid\":1,\"odd\":{\"a\":[1,{\"b\":null}]},\"\":[],"
+		    "\"t00\":true}\n",
 		    "fields that are not known", 3);
-	assert_note(&lode_importer_events, "{\"type\":\"odd\",\"t\":1}\n{\"type\":\"odder\"}\n", "type that is not known", 2);
-	assert_note(&lode_importer_events, "{\"type\":\"call\",\"t\":1,\"cost\":1,\"tid\":1,\"t0\":5}\n", "do not belong", 2);
-	assert_note(&lode_importer_events, "{\"stream\":\"a\",\"attrs\":{\"a\":[1],\"b\":{\"c\":1},\"d\":null}}\n",
+	assert_note(&lode_importer_events, "{\"type\":\"odd\",\"t\":1}\n{\"type\":\"odder\"}\n",
+		    "type that is not known", 2);
+	assert_note(&lode_importer_events, "{\"type\":\"call\",\"t\":1,\"cost\":1,\"tid\":1,\"t0\":5}\n",
+		    "do not belong", 2);
+	assert_note(&lode_importer_events,
+		    "{\"stream\":\"a\",\"attrs\":{\"a\":[1],\"b\":{\"c\":1},\"d\":null}}\n",
 		    "arrays or objects", 2);
 	assert_note(&lode_importer_events, "{\"stream\":\"a\\u0000b\"}\n", "NUL", 1);
 }
@@ -499,14 +528,16 @@ static void what_is_not_known_is_counted(void **state)
 static void attributes_keep_their_numbers_as_written(void **state)
 {
 	(void)state;
-	assert_import(&lode_importer_events, "{\"stream\":\"a\",\"attrs\":{\"x\":1.50,\"y\":-2e5,\"x\":\"last\",\"\":false}}\n", NULL,
-		      "stream a \nattribute x=last 0\nattribute y=-2e5 1\nattribute =false 2\n");
+	assert_import(&lode_importer_events,
+		      "{\"stream\":\"a\",\"attrs\":{\"x\":1.50,\"y\":-2e5,\"x\":\"last\",\"\":false}}\n",
+		      NULL, "stream a \nattribute x=last 0\nattribute y=-2e5 1\nattribute =false 2\n");
 }
 
 static void escapes_are_read_and_wrong_bytes_are_kept(void **state)
 {
 	(void)state;
-	assert_import(&lode_importer_events, "{\"stream\":\"\\u00e4\\n\xff\\\"\"}\n", NULL, "stream \xc3\xa4\n\xff\" \n");
+	assert_import(&lode_importer_events, "{\"stream\":\"\\u00e4\\n\xff\\\"\"}\n", NULL,
+		      "stream \xc3\xa4\n\xff\" \n");
 	assert_import(&lode_importer_events, "\xef\xbb\xbf{\"stream\":\"a\"}\n", NULL, "stream a \n");
 }
 
@@ -543,7 +574,8 @@ static void random_event_line(struct lode_buffer *json, char **told, uint64_t *s
 	static const char *const types[] = { "run", "wait", "call" };
 	static const char *const frames[] = { "a", "app!b", "\\u0041", "q\\\"q", "" };
 	static const char *const frames_told[] = { "a", "app!b", "A", "q\"q", "" };
-	uint64_t type = random_below(seed, 3), t = random_number(seed), cost = type == 2 ? 0 : random_number(seed);
+	uint64_t type = random_below(seed, 3), t = random_number(seed),
+		 cost = type == 2 ? 0 : random_number(seed);
 	uint64_t delay = random_below(seed, 3) ? 0 : random_number(seed), cpu = random_below(seed, 9);
 	uint64_t tid = random_below(seed, 5), depth = random_below(seed, 6);
 	struct lode_buffer parts[8] = { { 0 } }, line = { 0 };
@@ -622,14 +654,16 @@ static void random_events_read_as_they_were_written(void **state)
 
 static const char some_events[] =
 	"{\"stream\":\"s\",\"host\":\"h\",\"attrs\":{\"a\":1,\"b\":\"x\",\"c\":[{}]}}\n"
-	"{\"type\":\"run\",\"t\":1,\"cost\":2,\"pid\":1,\"tid\":3,\"cpu\":0,\"stack\":[\"app!main\",\"\\u0041\"],\"odd\":[[1]]}\n"
+	"{\"type\":\"run\",\"t\":1,\"cost\":2,\"pid\":1,\"tid\":3,\"cpu\":0,\"stack\":[\"app!main\","
+	"\"\\u0041\"],\"odd\":[[1]]}\n"
 	"{\"type\":\"wait\",\"t\":1,\"cost\":2,\"tid\":3,\"waker\":4,\"waker_stack\":[\"b\"],\"delay\":5}\n"
 	"{\"type\":\"module\",\"name\":\"b\",\"kind\":\"jit\",\"path\":\"/b\",\"build_id\":\"12\"}\n"
 	"{\"type\":\"thread\",\"tid\":3,\"name\":\"n\"}\n"
 	"{\"type\":\"symptom\",\"tid\":3,\"t0\":1,\"t1\":2,\"name\":\"slow\"}\n"
 	"{\"stream\":\"t\"}\n{\"type\":\"call\",\"t\":1e3,\"tid\":3,\"name\":\"openat\"}\n";
 
-static const char some_folded[] = "app!main;f_[k];g_[j] 12\napp!main;f_[k];h 3.5\n\n# x\nz 1\n 4\na;b;c;d 5\n";
+static const char some_folded[] =
+	"app!main;f_[k];g_[j] 12\napp!main;f_[k];h 3.5\n\n# x\nz 1\n 4\na;b;c;d 5\n";
 
 static void damaged_text_never_crashes(void **state)
 {
@@ -685,14 +719,23 @@ static void the_sniffer_tells_formats_apart(void **state)
 	assert_string_equal(chosen("\n\n  {\"t\":1,\"type\":\"run\"}\n", "x"), "events");
 	assert_string_equal(chosen(some_folded, "x"), "folded");
 	assert_string_equal(chosen("main 12\n", "x"), "folded");
-	assert_string_equal(chosen("perf 15853 [000]  2214.688161:     250000 cpu-clock: \n\tffff8000800c7214 f+0x3cc ([kernel.kallsyms])\n\n", "x"),
+	assert_string_equal(chosen("perf 15853 [000]  2214.688161:     250000 cpu-clock: "
+				   "\n\tffff8000800c7214 f+0x3cc ([kernel.kallsyms])\n\n",
+				   "x"),
 			    "perf-script");
-	assert_string_equal(chosen("swapper     0 [000]     0.000000: PERF_RECORD_MMAP -1/0: [0xffff(0x7fff) @ 0xffff]: x y\n", "x"),
+	assert_string_equal(chosen("swapper     0 [000]     0.000000: PERF_RECORD_MMAP -1/0: [0xffff(0x7fff) "
+				   "@ 0xffff]: x y\n",
+				   "x"),
 			    "perf-script");
-	assert_string_equal(chosen("# comment\nmy comm  7/8 1.000000123: sched:sched_switch: a:1 [2] S ==> b:2 [3]\n", "x"),
-			    "perf-script");
+	assert_string_equal(
+		chosen("# comment\nmy comm  7/8 1.000000123: sched:sched_switch: a:1 [2] S ==> b:2 [3]\n",
+		       "x"),
+		"perf-script");
 	assert_string_equal(chosen("Dear reader,\nthis is a letter.\n", "x"), "none");
-	assert_string_equal(chosen("\x7f" "ELF\x02\x01\x01", "x"), "none");
+	assert_string_equal(chosen("\x7f"
+				   "ELF\x02\x01\x01",
+				   "x"),
+			    "none");
 	assert_string_equal(chosen("", "x"), "none");
 	for (int i = 0; i < 2000; i++)
 		strcat(long_line + 6 * i, "frame;");
@@ -710,8 +753,9 @@ static void the_sniffers_take_any_bytes(void **state)
 		unsigned char *bytes = malloc(size + 1);
 
 		for (size_t i = 0; i < size; i++)
-			bytes[i] = (unsigned char)(round % 3 ? "{}[]\":;, \n\t\\0123.ab"[random_below(&seed, 20)]
-							     : random_next(&seed));
+			bytes[i] =
+				(unsigned char)(round % 3 ? "{}[]\":;, \n\t\\0123.ab"[random_below(&seed, 20)]
+							  : random_next(&seed));
 		for (size_t i = 0; lode_importers[i]; i++) {
 			int sure = lode_importers[i]->sniff(bytes, size, "x");
 
@@ -741,9 +785,17 @@ static void an_unknown_format_is_answered_with_the_known_ones(void **state)
 static void streams_are_named_after_their_files(void **state)
 {
 	static const char *const names[][2] = {
-		{ "a/b/run.jsonl.gz", "run" }, { "run.jsonl", "run" }, { "run.zst", "run" }, { "run.tar.xz", "run" },
-		{ "a.b.c", "a.b" }, { "run", "run" }, { ".hidden", ".hidden" }, { "dir.d/run", "run" }, { ".gz", ".gz" },
-		{ "standard input", "standard input" }, { "x.gz.gz", "x" },
+		{ "a/b/run.jsonl.gz", "run" },
+		{ "run.jsonl", "run" },
+		{ "run.zst", "run" },
+		{ "run.tar.xz", "run" },
+		{ "a.b.c", "a.b" },
+		{ "run", "run" },
+		{ ".hidden", ".hidden" },
+		{ "dir.d/run", "run" },
+		{ ".gz", ".gz" },
+		{ "standard input", "standard input" },
+		{ "x.gz.gz", "x" },
 	};
 	struct lode_import_options options = { 0 };
 
@@ -779,7 +831,7 @@ int main(void)
 		cmocka_unit_test(the_example_of_the_contract_is_read),
 		cmocka_unit_test(fields_come_in_any_order_and_the_last_of_two_wins),
 		cmocka_unit_test(streams_follow_one_another),
-		cmocka_unit_test(a_bare_tid_means_the_thread_that_has_a_process),
+		cmocka_unit_test(a_waker_is_the_first_thread_with_its_tid_wherever_it_stands),
 		cmocka_unit_test(modules_and_delays_are_read),
 		cmocka_unit_test(numbers_are_exact),
 		cmocka_unit_test(numbers_that_do_not_fit_are_errors_that_name_the_field),

@@ -41,7 +41,9 @@ static struct bytes random_text(size_t size)
 	for (size_t i = 0; i < size; i++) {
 		uint64_t number = random_number();
 
-		text.at[i] = number % 40 == 0 ? '\n' : number % 40 == 1 ? '\r' : (unsigned char)('a' + number % 20);
+		text.at[i] = number % 40 == 0	? '\n'
+			     : number % 40 == 1 ? '\r'
+						: (unsigned char)('a' + number % 20);
 	}
 	return text;
 }
@@ -76,8 +78,9 @@ static struct bytes pack_xz(const void *bytes, size_t size)
 	size_t room = lzma_stream_buffer_bound(size);
 	struct bytes packed = { malloc(room), 0 };
 
-	assert_int_equal(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC64, NULL, bytes, size, packed.at, &packed.size,
-						 room), LZMA_OK);
+	assert_int_equal(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC64, NULL, bytes, size, packed.at,
+						 &packed.size, room),
+			 LZMA_OK);
 	return packed;
 }
 
@@ -172,14 +175,16 @@ struct feeder {
 static void *feed(void *argument)
 {
 	struct feeder *feeder = argument;
+	uint64_t pieces = 12345; /* a generator of its own: it runs beside the test */
 	size_t at = 0;
 
 	while (at < feeder->bytes.size) {
-		size_t piece = 1 + random_number() % 70000, left = feeder->bytes.size - at;
+		size_t piece = 1 + (size_t)(pieces >> 33) % 70000, left = feeder->bytes.size - at;
 		ssize_t put = write(feeder->fd, feeder->bytes.at + at, piece < left ? piece : left);
 
 		if (put <= 0)
 			break;
+		pieces = pieces * 6364136223846793005u + 1442695040888963407u;
 		at += (size_t)put;
 	}
 	close(feeder->fd);
@@ -301,7 +306,8 @@ static void what_was_cut_off_is_refused_at_every_length(void **state)
 	for (size_t p = 1; p < 4; p++) {
 		struct bytes packed = packers[p](text.at, text.size);
 
-		for (size_t size = 6; size < packed.size; size += size < 60 || size > packed.size - 60 ? 1 : 37) {
+		for (size_t size = 6; size < packed.size;
+		     size += size < 60 || size > packed.size - 60 ? 1 : 37) {
 			struct bytes cut = pack_plain(packed.at, size);
 
 			assert_refused(cut, "ends in the middle");
@@ -320,7 +326,8 @@ static void damage_never_yields_other_content(void **state)
 
 	(void)state;
 	for (size_t p = 1; p < 4; p++) {
-		struct bytes packed = p == 2 ? (struct bytes){ malloc(8000), 8000 } : packers[p](text.at, text.size);
+		struct bytes packed =
+			p == 2 ? (struct bytes){ malloc(8000), 8000 } : packers[p](text.at, text.size);
 
 		if (p == 2) { /* ZSTD_compress writes no checksum of its own accord */
 			ZSTD_CCtx *context = ZSTD_createCCtx();
@@ -427,7 +434,7 @@ static void pipes_and_files_give_the_same_as_memory(void **state)
 
 static void standard_input_that_is_a_file_is_mapped_from_where_it_stands(void **state)
 {
-	char *path = write_file((struct bytes){ (unsigned char *)(uintptr_t)"0123456789", 10 });
+	char *path = write_file((struct bytes){ (unsigned char *)(uintptr_t) "0123456789", 10 });
 	int old = dup(0), fd = open(path, 0);
 	struct lode_input *input;
 	const unsigned char *bytes;
@@ -455,7 +462,9 @@ static void the_digest_names_the_content_and_not_its_packing(void **state)
 	(void)state;
 	for (int round = 0; round < 6; round++) {
 		/* Small, window-sized, and large enough for the background thread. */
-		struct bytes text = random_text(round % 3 == 0 ? 100 : round % 3 == 1 ? 700000 : (8u << 20) + 17);
+		struct bytes text = random_text(round % 3 == 0	 ? 100
+						: round % 3 == 1 ? 700000
+								 : (8u << 20) + 17);
 		char digests[4][33], other[33];
 
 		for (size_t p = 0; p < 4; p++) {
@@ -499,7 +508,8 @@ static void the_whole_is_one_piece_and_spooled_when_it_is_large(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 12; round++) {
-		struct bytes text = random_text(round < 8 ? random_number() % 5000 : 600000 + random_number() % 900000);
+		struct bytes text =
+			random_text(round < 8 ? random_number() % 5000 : 600000 + random_number() % 900000);
 		struct bytes packed = packers[round % 4](text.at, text.size);
 		struct pipe_input piped;
 		const unsigned char *bytes, *again;

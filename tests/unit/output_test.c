@@ -24,6 +24,8 @@ static int set_up(void **state)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 
+	if (!fixture)
+		return -1;
 	strcpy(fixture->folder, "/tmp/lode-output-XXXXXX");
 	if (!mkdtemp(fixture->folder))
 		return -1;

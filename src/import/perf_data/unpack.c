@@ -74,10 +74,13 @@ int lode_perf_unpack(struct lode_perf_unpack *unpack, const unsigned char *bytes
 					 "%s:%llu: a compressed record is damaged (%s); record again", name,
 					 (unsigned long long)place, ZSTD_getErrorName(result));
 		full = out.pos == out.size;
-		if (out.pos == unpack->held && in.pos == before)
+		if (out.pos == unpack->held && in.pos == before) {
+			if (in.pos == in.size)
+				break;
 			return lode_fail(error, LODE_BAD_INPUT,
 					 "%s:%llu: compressed records make no sense; record again", name,
 					 (unsigned long long)place);
+		}
 		unpack->unpacked += out.pos - unpack->held;
 		unpack->held = out.pos;
 		if (is_bomb(unpack))
