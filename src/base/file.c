@@ -194,7 +194,8 @@ int lode_map_descriptor(struct lode_map *map, int fd, const char *path, struct l
 
 int lode_map_open(struct lode_map *map, const char *path, struct lode_error *error)
 {
-	int fd = lode_file_open(path, O_RDONLY, 0, error);
+	/* Without blocking: a pipe in place of the file is refused below, not waited for. */
+	int fd = lode_file_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, error);
 	int code;
 
 	memset(map, 0, sizeof(*map));

@@ -10,8 +10,9 @@
  *	window	else `bytes` is `window`, which is filled by the unpacker and
  *		slides: what was skipped makes room at its end
  *
- * The window is grown only when a peek asks for more than half of it, so that
- * sliding moves each byte at most once on average.
+ * The window is grown when a peek asks for more than half of it, and a large one
+ * when it asks for nearly all of it, so that sliding moves each byte only a few
+ * times on average.
  *
  * The digest of a window is computed as it is filled. That of a large mapped
  * file is computed by a thread of its own while the importer works; as it runs
@@ -40,6 +41,7 @@
 
 #define PACKED_BUFFER (256u << 10)
 #define WINDOW_FIRST (512u << 10)
+#define WINDOW_LARGE (16u << 20)
 #define BACKGROUND_DIGEST (8u << 20)
 #define DIGEST_PIECE (1u << 20)
 #define GIVE_BACK_PIECE (4u << 20)
@@ -328,8 +330,8 @@ static int refuse_bomb(const struct lode_input *input, struct lode_error *error)
 		return 0;
 	return lode_fail(
 		error, LODE_BAD_INPUT,
-		"%s: unpacks to more than %u times its size, beyond 1 GiB; unpack it by hand if you trust it",
-		input->name, LODE_INPUT_BOMB_RATIO);
+		"%s: unpacks to more than %u times its size, beyond %llu MiB; unpack it by hand if you trust it",
+		input->name, LODE_INPUT_BOMB_RATIO, LODE_INPUT_BOMB_BYTES >> 20);
 }
 
 /* Unpacks into the room behind `end` until something came, or the end. */
@@ -375,10 +377,10 @@ static int make_room(struct lode_input *input, size_t wanted, struct lode_error 
 		memmove(input->window, input->window + input->start, visible);
 	input->start = 0;
 	input->end = visible;
-	while (capacity / 2 < wanted) {
-		if (__builtin_mul_overflow(capacity, 2, &capacity))
-			return lode_fail_memory(error);
-	}
+	while (capacity / 2 < wanted && capacity < WINDOW_LARGE)
+		capacity *= 2;
+	if (capacity - capacity / 8 < wanted && __builtin_add_overflow(wanted, wanted / 4, &capacity))
+		return lode_fail_memory(error);
 	if (capacity == input->capacity)
 		return 0;
 	grown = lode_realloc(input->window, capacity, 1);

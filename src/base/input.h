@@ -14,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LODE_INPUT_BOMB_BYTES (1ull << 30)
+/* Events take several times the memory of their text, so a bomb must be seen long before it fills it. */
+#define LODE_INPUT_BOMB_BYTES (32ull << 20)
 #define LODE_INPUT_BOMB_RATIO 500
 
 struct lode_input;

@@ -441,9 +441,16 @@ static int keep_text(struct reading *reading, struct part *part, const unsigned 
 	part->size = size;
 	if (lode_input_is_whole(reading->input))
 		return 0;
-	if (lode_grow(&part->copy, &part->copy_capacity, size, 1) < 0)
-		return lode_fail_memory(&part->error);
-	memcpy(part->copy, bytes, size);
+	if (size > part->copy_capacity) {
+		char *grown = lode_realloc(part->copy, size, 1);
+
+		if (!grown)
+			return lode_fail_memory(&part->error);
+		part->copy = grown;
+		part->copy_capacity = size;
+	}
+	if (size)
+		memcpy(part->copy, bytes, size);
 	part->text = part->copy;
 	return 0;
 }

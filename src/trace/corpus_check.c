@@ -45,9 +45,10 @@ static int compare_paths(const void *left, const void *right)
 static int catalogue_usable(struct check *check, struct lode_error *error)
 {
 	enum lode_catalogue_mode mode = check->repair ? LODE_CATALOGUE_WRITE : LODE_CATALOGUE_READ;
+	struct stat status;
 	int code;
 
-	if (access(check->catalogue_path, F_OK) < 0)
+	if (stat(check->catalogue_path, &status) < 0 || !S_ISREG(status.st_mode))
 		return lode_fail(error, LODE_BAD_INPUT, "%s: is missing", check->catalogue_path);
 	code = lode_catalogue_open(&check->catalogue, check->catalogue_path, mode, error);
 	if (!code)

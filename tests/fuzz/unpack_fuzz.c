@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A bomb is refused only beyond 1 GiB; here it is left alone long before. */
+/* A bomb is refused only beyond LODE_INPUT_BOMB_BYTES; here it is left alone before. */
 #define ENOUGH (16u << 20)
 
 static int by_pieces(struct lode_input *input, uint64_t *total, struct lode_error *error)

@@ -21,8 +21,9 @@ static const struct lode_import_options plain_options = { .jobs = 1, .no_symbols
 #define USER   ((uint64_t)PERF_CONTEXT_USER)
 #define KERNEL ((uint64_t)PERF_CONTEXT_KERNEL)
 
-#define USUAL (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | \
-	       PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
+#define USUAL                                                                                                \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |    \
+	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 
 struct recording {
 	struct perf_event_attr events[4];
@@ -72,7 +73,8 @@ static void put_header(struct lode_buffer *buffer, uint32_t type, uint16_t misc,
 	put_u16(buffer, (uint16_t)(8 + body));
 }
 
-static void put_record(struct lode_buffer *buffer, uint32_t type, uint16_t misc, const struct lode_buffer *body)
+static void put_record(struct lode_buffer *buffer, uint32_t type, uint16_t misc,
+		       const struct lode_buffer *body)
 {
 	put_header(buffer, type, misc, body->size);
 	lode_buffer_add(buffer, body->bytes, body->size);
@@ -171,9 +173,11 @@ struct sample {
 	uint32_t raw_size;
 };
 
-#define CHAIN(...) .chain = (const uint64_t[]){ __VA_ARGS__ }, .chain_count = sizeof((uint64_t[]){ __VA_ARGS__ }) / 8
+#define CHAIN(...)                                                                                           \
+	.chain = (const uint64_t[]){ __VA_ARGS__ }, .chain_count = sizeof((uint64_t[]){ __VA_ARGS__ }) / 8
 
-static void put_sample_head(struct lode_buffer *body, const struct recording *recording, const struct sample *sample)
+static void put_sample_head(struct lode_buffer *body, const struct recording *recording,
+			    const struct sample *sample)
 {
 	uint64_t type = recording->events[sample->event].sample_type;
 
@@ -198,7 +202,8 @@ static void put_sample_head(struct lode_buffer *body, const struct recording *re
 }
 
 /* Fields of no use are filled with something that would be noticed in the place of another. */
-static void put_sample_tail(struct lode_buffer *body, const struct recording *recording, const struct sample *sample)
+static void put_sample_tail(struct lode_buffer *body, const struct recording *recording,
+			    const struct sample *sample)
 {
 	uint64_t type = recording->events[sample->event].sample_type;
 
@@ -409,10 +414,16 @@ static void a_sample_becomes_a_run_with_its_stack_root_first(void **state)
 	(void)state;
 	add_clock(&recording);
 	put_map(&recording, 0, 10, 0x400000, 0x10000, 0x1000, "/usr/bin/app");
-	put_sample(&recording, (struct sample){ .time = 5000, .pid = 10, .tid = 11, .cpu = 2, .period = 250000,
-						CHAIN(KERNEL, 0xffff800000001000, USER, 0x400500, 0x401000, 0x9990000) });
-	assert_becomes(&recording, "run",
-		       "run 5000+250000 10/11 cpu=2 0x9990000|app!0x2000|app!0x1500|kernel!0xffff800000001000\n");
+	put_sample(&recording,
+		   (struct sample){ .time = 5000,
+				    .pid = 10,
+				    .tid = 11,
+				    .cpu = 2,
+				    .period = 250000,
+				    CHAIN(KERNEL, 0xffff800000001000, USER, 0x400500, 0x401000, 0x9990000) });
+	assert_becomes(
+		&recording, "run",
+		"run 5000+250000 10/11 cpu=2 0x9990000|app!0x2000|app!0x1500|kernel!0xffff800000001000\n");
 	release(&recording);
 }
 
@@ -424,11 +435,17 @@ static void fields_of_a_sample_that_are_of_no_use_are_stepped_over(void **state)
 	(void)state;
 	attr->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_ID | PERF_SAMPLE_READ |
 			     PERF_SAMPLE_RAW | PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_WEIGHT;
-	attr->read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
-			    PERF_FORMAT_ID;
+	attr->read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+			    PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID;
 	put_map(&recording, 0, 10, 0x400000, 0x10000, 0, "/usr/bin/app");
-	put_sample(&recording, (struct sample){ .time = 5000, .pid = 10, .tid = 11, .cpu = 2, .period = 7,
-						CHAIN(USER, 0x400500), .raw = "raw bytes", .raw_size = 9 });
+	put_sample(&recording, (struct sample){ .time = 5000,
+						.pid = 10,
+						.tid = 11,
+						.cpu = 2,
+						.period = 7,
+						CHAIN(USER, 0x400500),
+						.raw = "raw bytes",
+						.raw_size = 9 });
 	assert_becomes(&recording, "run", "run 5000+7 10/11 cpu=2 app!0x500\n");
 	release(&recording);
 }
@@ -442,8 +459,12 @@ static void events_are_told_apart_by_id_in_both_layouts(void **state)
 
 		add_clock(&recording)->sample_type = type;
 		add_event(&recording, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS)->sample_type = type;
-		put_sample(&recording, (struct sample){ .event = 1, .time = 10, .pid = 1, .tid = 1, CHAIN(USER, 0x1) });
-		put_sample(&recording, (struct sample){ .event = 0, .time = 20, .pid = 1, .tid = 1, .period = 5, CHAIN(USER, 0x2) });
+		put_sample(&recording,
+			   (struct sample){ .event = 1, .time = 10, .pid = 1, .tid = 1, CHAIN(USER, 0x1) });
+		put_sample(
+			&recording,
+			(struct sample){
+				.event = 0, .time = 20, .pid = 1, .tid = 1, .period = 5, CHAIN(USER, 0x2) });
 		assert_becomes(&recording, "run", "run 20+5 1/1 cpu=0 0x2\n");
 		assert_becomes(&recording, "call", "call 10+0 1/1 cpu=0 name=page-faults 0x1\n");
 		release(&recording);
@@ -459,10 +480,13 @@ static void a_recording_without_ids_or_trailers_is_of_its_only_event(void **stat
 	attr->sample_type &= ~(uint64_t)PERF_SAMPLE_IDENTIFIER;
 	attr->sample_id_all = 0;
 	put_map(&recording, 0, 10, 0x400000, 0x10000, 0, "/usr/bin/app");
-	put_sample(&recording, (struct sample){ .time = 5000, .pid = 10, .tid = 11, .period = 7, CHAIN(USER, 0x400500) });
+	put_sample(&recording,
+		   (struct sample){ .time = 5000, .pid = 10, .tid = 11, .period = 7, CHAIN(USER, 0x400500) });
 	put_map(&recording, 0, 10, 0x400000, 0x10000, 0, "/usr/bin/other");
-	put_sample(&recording, (struct sample){ .time = 6000, .pid = 10, .tid = 11, .period = 7, CHAIN(USER, 0x400500) });
-	assert_becomes(&recording, "run", "run 5000+7 10/11 cpu=0 app!0x500\nrun 6000+7 10/11 cpu=0 other!0x500\n");
+	put_sample(&recording,
+		   (struct sample){ .time = 6000, .pid = 10, .tid = 11, .period = 7, CHAIN(USER, 0x400500) });
+	assert_becomes(&recording, "run",
+		       "run 5000+7 10/11 cpu=0 app!0x500\nrun 6000+7 10/11 cpu=0 other!0x500\n");
 	release(&recording);
 }
 
@@ -477,7 +501,9 @@ static void attributes_may_have_any_size(void **state)
 			struct imported imported;
 
 			add_clock(&recording);
-			put_sample(&recording, (struct sample){ .time = 5, .pid = 1, .tid = 1, .period = 9, CHAIN(USER, 0x2) });
+			put_sample(&recording,
+				   (struct sample){
+					   .time = 5, .pid = 1, .tid = 1, .period = 9, CHAIN(USER, 0x2) });
 			import_recording(&imported, &recording, pipe);
 			assert_non_null(strstr(imported.text.bytes, "run 5+9 1/1 cpu=0 0x2\n"));
 			release_imported(&imported);
@@ -493,7 +519,8 @@ static void a_sample_without_a_chain_is_where_it_was_taken(void **state)
 	(void)state;
 	add_clock(&recording)->sample_type &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
 	put_map(&recording, 0, 10, 0x400000, 0x10000, 0, "/usr/bin/app");
-	put_sample(&recording, (struct sample){ .time = 5, .pid = 10, .tid = 10, .period = 9, CHAIN(USER, 0x400200) });
+	put_sample(&recording,
+		   (struct sample){ .time = 5, .pid = 10, .tid = 10, .period = 9, CHAIN(USER, 0x400200) });
 	assert_becomes(&recording, "run", "run 5+9 10/10 cpu=0 app!0x200\n");
 	release(&recording);
 }
@@ -508,14 +535,22 @@ static void the_cost_of_cycles_comes_from_the_frequency_or_the_gaps(void **state
 	(void)state;
 	attr->freq = 1;
 	attr->sample_freq = 4000;
-	put_sample(&often, (struct sample){ .time = 5, .pid = 1, .tid = 1, .period = 123456, CHAIN(USER, 0x2) });
+	put_sample(&often,
+		   (struct sample){ .time = 5, .pid = 1, .tid = 1, .period = 123456, CHAIN(USER, 0x2) });
 	assert_becomes(&often, "run", "run 5+250000 1/1 cpu=0 0x2\n");
 	release(&often);
 
 	add_event(&seldom, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES)->sample_period = 100000;
 	for (size_t i = 0; i < 5; i++) /* gaps of 90, 100, 100 and 3810 on one CPU; the other has none */
-		put_sample(&seldom, (struct sample){ .time = times[i], .pid = 1, .tid = 1, .cpu = 1, .period = 100000, CHAIN(USER, 0x2) });
-	put_sample(&seldom, (struct sample){ .time = 1001, .pid = 1, .tid = 1, .cpu = 2, .period = 100000, CHAIN(USER, 0x2) });
+		put_sample(&seldom, (struct sample){ .time = times[i],
+						     .pid = 1,
+						     .tid = 1,
+						     .cpu = 1,
+						     .period = 100000,
+						     CHAIN(USER, 0x2) });
+	put_sample(&seldom,
+		   (struct sample){
+			   .time = 1001, .pid = 1, .tid = 1, .cpu = 2, .period = 100000, CHAIN(USER, 0x2) });
 	import_recording(&imported, &seldom, 0);
 	assert_non_null(strstr(imported.text.bytes, "run 5000+100 1/1 cpu=1 0x2\n"));
 	assert_non_null(strstr(imported.text.bytes, "run 1001+100 1/1 cpu=2 0x2\n"));
@@ -547,7 +582,8 @@ static void a_mapping_counts_from_its_time_on_and_a_fork_keeps_it(void **state)
 		       "run 100+1 10/10 cpu=0 one!0x500\n"
 		       "run 250+1 10/10 cpu=0 libtwo.so.2!0x100\n"
 		       "run 300+1 20/20 cpu=0 one!0x500\n");
-	assert_becomes(&recording, "module libtwo", "module libtwo.so.2 library /lib/libtwo.so.2 (deleted) \n");
+	assert_becomes(&recording, "module libtwo",
+		       "module libtwo.so.2 library /lib/libtwo.so.2 (deleted) \n");
 	release(&recording);
 }
 
@@ -563,8 +599,10 @@ static void a_child_has_its_parents_name_until_it_has_its_own(void **state)
 	put_comm(&recording, 12, 30, 30, "child");
 	put_comm(&recording, 13, 40, 40, "never seen");
 	for (uint32_t pid = 10; pid < 40; pid += 10)
-		put_sample(&recording, (struct sample){ .time = 50 + pid, .pid = pid, .tid = pid, CHAIN(USER, 0x2) });
-	assert_becomes(&recording, "thread", "thread 10/10 parent\nthread 20/20 parent\nthread 30/30 child\n");
+		put_sample(&recording,
+			   (struct sample){ .time = 50 + pid, .pid = pid, .tid = pid, CHAIN(USER, 0x2) });
+	assert_becomes(&recording, "thread",
+		       "thread 10/10 parent\nthread 20/20 parent\nthread 30/30 child\n");
 	release(&recording);
 }
 
@@ -574,14 +612,21 @@ static void kernel_modules_and_run_time_code_have_names_of_their_own(void **stat
 
 	(void)state;
 	add_clock(&recording);
-	put_map(&recording, 0, UINT32_MAX, 0xffff800080000000, 0x2000000, 0xffff800080000000, "[kernel.kallsyms]_text");
-	put_map(&recording, 0, UINT32_MAX, 0xffff800001000000, 0x10000, 0, "/lib/modules/6.1/kernel/net/nf_tables.ko.xz");
+	put_map(&recording, 0, UINT32_MAX, 0xffff800080000000, 0x2000000, 0xffff800080000000,
+		"[kernel.kallsyms]_text");
+	put_map(&recording, 0, UINT32_MAX, 0xffff800001000000, 0x10000, 0,
+		"/lib/modules/6.1/kernel/net/nf_tables.ko.xz");
 	put_map(&recording, 0, 10, 0x700000, 0x1000, 0x700000, "//anon");
 	put_map(&recording, 0, 10, 0x800000, 0x1000, 0, "[vdso]");
-	put_sample(&recording, (struct sample){ .time = 1, .pid = 10, .tid = 10, .period = 1,
-						CHAIN(KERNEL, 0xffff800080000100, 0xffff800001000200, USER, 0x700010, 0x800020) });
+	put_sample(&recording, (struct sample){ .time = 1,
+						.pid = 10,
+						.tid = 10,
+						.period = 1,
+						CHAIN(KERNEL, 0xffff800080000100, 0xffff800001000200, USER,
+						      0x700010, 0x800020) });
 	assert_becomes(&recording, "run",
-		       "run 1+1 10/10 cpu=0 [vdso]!0x20|perf-10.map!0x700010|nf_tables!0x200|kernel!0xffff800080000100\n");
+		       "run 1+1 10/10 cpu=0 "
+		       "[vdso]!0x20|perf-10.map!0x700010|nf_tables!0x200|kernel!0xffff800080000100\n");
 	release(&recording);
 }
 
@@ -614,8 +659,12 @@ static size_t make_rounds(struct recording *recording, struct sample *samples)
 	for (uint64_t round = 1; round <= 20; round++) {
 		for (uint32_t cpu = 0; cpu < 3; cpu++) {
 			while (reached[cpu] < round * 1000 + (uint64_t)(rand() % 300)) {
-				struct sample sample = { .time = reached[cpu] * 3 + cpu, .pid = 1, .tid = 1, .cpu = cpu,
-							 .chain = chain, .chain_count = 2 };
+				struct sample sample = { .time = reached[cpu] * 3 + cpu,
+							 .pid = 1,
+							 .tid = 1,
+							 .cpu = cpu,
+							 .chain = chain,
+							 .chain_count = 2 };
 
 				if (cpu == 0)
 					put_maps_until(recording, &next_map, sample.time);
@@ -675,14 +724,17 @@ static void ordering_is_stable_and_lets_go_what_is_safe(void **state)
 			size_t count = (size_t)rand() % 200, ready;
 
 			for (size_t i = 0; i < count; i++) {
-				struct lode_perf_entry entry = { .time = round * 50 + (uint64_t)(rand() % 100), .value = total++ };
+				struct lode_perf_entry entry = {
+					.time = round * 50 + (uint64_t)(rand() % 100), .value = total++
+				};
 
 				assert_int_equal(lode_perf_order_add(&order, &entry, 1), 0);
 			}
 			assert_int_equal(lode_perf_order_ready(&order, round == 29, &ready), 0);
 			for (size_t i = 0; i < ready; i++, gone++) {
 				assert_true(order.entries[i].time >= last);
-				assert_true(order.entries[i].time > last || !gone || order.entries[i].value > last_value);
+				assert_true(order.entries[i].time > last || !gone ||
+					    order.entries[i].value > last_value);
 				last = order.entries[i].time;
 				last_value = order.entries[i].value;
 			}
@@ -704,7 +756,8 @@ struct page {
 	uint64_t offset;
 };
 
-static void check_space(const struct lode_perf_spaces *spaces, const struct lode_perf_space *space, const struct page *pages)
+static void check_space(const struct lode_perf_spaces *spaces, const struct lode_perf_space *space,
+			const struct page *pages)
 {
 	for (uint64_t i = 0; i < PAGES; i++) {
 		const struct lode_perf_mapping *mapping = lode_perf_space_find(spaces, space, i * 10 + 5);
@@ -715,9 +768,11 @@ static void check_space(const struct lode_perf_spaces *spaces, const struct lode
 	}
 }
 
-static void map_pages(struct lode_perf_spaces *spaces, struct lode_perf_space *space, struct page *pages, uint32_t image)
+static void map_pages(struct lode_perf_spaces *spaces, struct lode_perf_space *space, struct page *pages,
+		      uint32_t image)
 {
-	uint64_t start = (uint64_t)rand() % PAGES, end = start + 1 + (uint64_t)rand() % (PAGES - start), offset = (uint64_t)rand();
+	uint64_t start = (uint64_t)rand() % PAGES, end = start + 1 + (uint64_t)rand() % (PAGES - start),
+		 offset = (uint64_t)rand();
 	struct lode_perf_mapping mapping = { start * 10, end * 10, offset, image };
 
 	if (image)
@@ -771,7 +826,8 @@ static void millions_of_forks_and_mappings_take_no_more_than_their_share(void **
 	parent = lode_perf_space_empty(&spaces);
 	child = lode_perf_space_empty(&spaces);
 	for (uint64_t i = 0; i < 1000000; i++) {
-		struct lode_perf_mapping mapping = { (i * 7919 % 1000003) * 16, (i * 7919 % 1000003) * 16 + 16, 0, 1 };
+		struct lode_perf_mapping mapping = { (i * 7919 % 1000003) * 16,
+						     (i * 7919 % 1000003) * 16 + 16, 0, 1 };
 
 		assert_int_equal(lode_perf_space_map(&spaces, &parent, &mapping), 0);
 		if (i % 3 == 0) {
@@ -796,7 +852,10 @@ static void add_tracing(struct recording *recording)
 {
 	struct lode_buffer *tracing = &recording->tracing;
 
-	lode_buffer_add(tracing, "\x17\x08\x44tracing" "0.6", 14);
+	lode_buffer_add(tracing,
+			"\x17\x08\x44tracing"
+			"0.6",
+			14);
 	lode_buffer_add(tracing, "\0\x08\0\x10\0\0", 6);
 	lode_buffer_add(tracing, "header_page", 12);
 	put_sized(tracing, "nothing");
@@ -823,8 +882,10 @@ static void add_tracing(struct recording *recording)
 	put_sized(tracing, "name: sys_enter_openat\nID: 303\nformat:\n");
 	lode_buffer_add(tracing, "raw_syscalls", 13);
 	lode_buffer_u32(tracing, 2);
-	put_sized(tracing, "name: sys_enter\nID: 304\nformat:\n\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n");
-	put_sized(tracing, "name: sys_exit\nID: 305\nformat:\n\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n");
+	put_sized(tracing,
+		  "name: sys_enter\nID: 304\nformat:\n\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n");
+	put_sized(tracing,
+		  "name: sys_exit\nID: 305\nformat:\n\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n");
 	lode_buffer_u32(tracing, 0);
 }
 
@@ -833,8 +894,8 @@ static void add_tracepoint(struct recording *recording, uint64_t id)
 	add_event(recording, PERF_TYPE_TRACEPOINT, id)->sample_type |= PERF_SAMPLE_RAW;
 }
 
-static void put_switch(struct recording *recording, uint64_t time, uint32_t previous, uint16_t state_bits, uint64_t next,
-		       uint64_t ip)
+static void put_switch(struct recording *recording, uint64_t time, uint32_t previous, uint16_t state_bits,
+		       uint64_t next, uint64_t ip)
 {
 	unsigned char raw[48] = { 0 };
 
@@ -843,17 +904,29 @@ static void put_switch(struct recording *recording, uint64_t time, uint32_t prev
 	strcpy((char *)raw + 24, "before");
 	memcpy(raw + 40, &previous, 4);
 	strcpy((char *)raw + 44, "aft");
-	put_sample(recording, (struct sample){ .event = 0, .time = time, .pid = 7, .tid = previous, .cpu = 1, CHAIN(USER, ip),
-					       .raw = raw, .raw_size = sizeof(raw) });
+	put_sample(recording, (struct sample){ .event = 0,
+					       .time = time,
+					       .pid = 7,
+					       .tid = previous,
+					       .cpu = 1,
+					       CHAIN(USER, ip),
+					       .raw = raw,
+					       .raw_size = sizeof(raw) });
 }
 
-static void put_waking(struct recording *recording, uint64_t time, uint32_t waker, uint32_t target, uint64_t ip)
+static void put_waking(struct recording *recording, uint64_t time, uint32_t waker, uint32_t target,
+		       uint64_t ip)
 {
 	unsigned char raw[16] = { 0 };
 
 	memcpy(raw + 12, &target, 4);
-	put_sample(recording, (struct sample){ .event = 1, .time = time, .pid = 7, .tid = waker, CHAIN(USER, ip),
-					       .raw = raw, .raw_size = sizeof(raw) });
+	put_sample(recording, (struct sample){ .event = 1,
+					       .time = time,
+					       .pid = 7,
+					       .tid = waker,
+					       CHAIN(USER, ip),
+					       .raw = raw,
+					       .raw_size = sizeof(raw) });
 }
 
 static void switches_and_wakings_become_waits_by_the_formats_of_the_file(void **state)
@@ -866,10 +939,10 @@ static void switches_and_wakings_become_waits_by_the_formats_of_the_file(void **
 	add_tracepoint(&recording, 302);
 	put_switch(&recording, 1000, 70, 1, 71, 0xa);
 	put_waking(&recording, 3000, 71, 70, 0xb);
-	put_switch(&recording, 3500, 71, 0x100, 70, 0xc);    /* preempted */
-	put_switch(&recording, 4000, 70, 0x20, 71, 0xd);     /* a zombie */
-	put_switch(&recording, 5000, 71, 2, 0, 0xe);         /* to the idle thread */
-	put_switch(&recording, 6000, 0, 0, 71, 0xf);         /* and from it */
+	put_switch(&recording, 3500, 71, 0x100, 70, 0xc); /* preempted */
+	put_switch(&recording, 4000, 70, 0x20, 71, 0xd);  /* a zombie */
+	put_switch(&recording, 5000, 71, 2, 0, 0xe);      /* to the idle thread */
+	put_switch(&recording, 6000, 0, 0, 71, 0xf);      /* and from it */
 	assert_becomes(&recording, "wait",
 		       "wait 1000+2000 7/70 delay=500 cpu=1 waker=7/71 0xa < 0xb\n"
 		       "wait 5000+1000 7/71 cpu=1 0xe\n");
@@ -891,10 +964,22 @@ static void system_calls_are_named_by_tracepoint_or_number(void **state)
 	add_tracepoint(&recording, 305);
 	for (unsigned i = 0; i < 3; i++) {
 		raw[8] = 63; /* read on aarch64, uname on x86-64 */
-		put_sample(&recording, (struct sample){ .event = i, .time = 10 + i, .pid = 1, .tid = 1, CHAIN(USER, 0x1), .raw = raw, .raw_size = 16 });
+		put_sample(&recording, (struct sample){ .event = i,
+							.time = 10 + i,
+							.pid = 1,
+							.tid = 1,
+							CHAIN(USER, 0x1),
+							.raw = raw,
+							.raw_size = 16 });
 	}
 	raw[9] = 0xff;
-	put_sample(&recording, (struct sample){ .event = 1, .time = 20, .pid = 1, .tid = 1, CHAIN(USER, 0x1), .raw = raw, .raw_size = 16 });
+	put_sample(&recording, (struct sample){ .event = 1,
+						.time = 20,
+						.pid = 1,
+						.tid = 1,
+						CHAIN(USER, 0x1),
+						.raw = raw,
+						.raw_size = 16 });
 	assert_becomes(&recording, "call",
 		       "call 10+0 1/1 cpu=0 name=openat 0x1\ncall 11+0 1/1 cpu=0 name=read 0x1\n"
 		       "call 20+0 1/1 cpu=0 name=syscall_65343 0x1\n");
@@ -940,13 +1025,19 @@ static void make_mixture(struct recording *recording)
 
 		put_switch(recording, t, 70, 1, 71, 0x400000 + i % 16);
 		put_waking(recording, t + 300, 71, 70, 0x400100 + i % 4);
-		put_sample(recording, (struct sample){ .event = 2, .time = t + 400, .pid = 7, .tid = 71, .period = 9,
-						       CHAIN(KERNEL, 0xffff800000000000 + i, USER, 0x400200 + i, 0x400300) });
+		put_sample(recording, (struct sample){ .event = 2,
+						       .time = t + 400,
+						       .pid = 7,
+						       .tid = 71,
+						       .period = 9,
+						       CHAIN(KERNEL, 0xffff800000000000 + i, USER,
+							     0x400200 + i, 0x400300) });
 		put_switch(recording, t + 500, 71, 0x100, 70, 0x400400 + i % 8);
 		if (i % 20 == 0)
 			put_round(recording);
 		if (i % 50 == 0)
-			put_map(recording, t + 600, 7, 0x400200, 0x20, 0, i % 100 ? "/lib/libone.so" : "/lib/libtwo.so");
+			put_map(recording, t + 600, 7, 0x400200, 0x20, 0,
+				i % 100 ? "/lib/libone.so" : "/lib/libtwo.so");
 	}
 }
 
@@ -1033,7 +1124,8 @@ static void a_record_whose_size_is_a_lie_ends_the_reading_with_a_note(void **sta
 		struct imported imported;
 
 		add_clock(&recording);
-		put_sample(&recording, (struct sample){ .time = 5, .pid = 1, .tid = 1, .period = 9, CHAIN(USER, 0x2) });
+		put_sample(&recording,
+			   (struct sample){ .time = 5, .pid = 1, .tid = 1, .period = 9, CHAIN(USER, 0x2) });
 		lode_buffer_u32(&recording.records, 9);
 		put_u16(&recording.records, 0);
 		put_u16(&recording.records, sizes[i]);
@@ -1148,7 +1240,10 @@ static void files_cut_off_or_with_wrong_bytes_do_no_harm(void **state)
 	}
 }
 
-/* Imports with allocation number `nth` failing, and with `for_good` all after it; says how many were asked for. */
+/*
+ * Imports with allocation number `nth` failing, and with `for_good` all after it; says how many were asked
+ * for.
+ */
 static int import_without_memory(const struct lode_buffer *file, uint64_t nth, int for_good, uint64_t *asked)
 {
 	struct lode_import_sink sink = { drop_stream, NULL };
@@ -1192,8 +1287,8 @@ static char *data_path(const char *name, const char *extension)
 {
 	const char *slash = strrchr(__FILE__, '/');
 
-	return lode_format("%.*s/../data/perf/%s.%s.zst", slash ? (int)(slash - __FILE__) : 1, slash ? __FILE__ : ".", name,
-			   extension);
+	return lode_format("%.*s/../data/perf/%s.%s.zst", slash ? (int)(slash - __FILE__) : 1,
+			   slash ? __FILE__ : ".", name, extension);
 }
 
 /* A line an event, as tests/perf/compare-with-perf --expected writes it. */
@@ -1221,7 +1316,8 @@ static void tell_modules(struct lode_buffer *buffer, const struct lode_stream *s
 
 	lode_stack_tree_frames(&stream->dictionary->tree, node, frames, depth);
 	for (uint32_t i = 0; i < depth; i++)
-		lode_buffer_print(buffer, "%s%s", i ? ";" : "", lode_frames_module_name(&stream->dictionary->frames, frames[i]));
+		lode_buffer_print(buffer, "%s%s", i ? ";" : "",
+				  lode_frames_module_name(&stream->dictionary->frames, frames[i]));
 	free(frames);
 }
 
@@ -1238,7 +1334,9 @@ static int tell_lines(void *context, struct lode_stream *stream, unsigned ordina
 
 			lode_buffer_clear(&line);
 			lode_buffer_print(&line, "%s %u %" PRIu64 " ",
-					  strcmp(name, "preempt") ? lode_event_type_name((enum lode_event_type)type) : name,
+					  strcmp(name, "preempt")
+						  ? lode_event_type_name((enum lode_event_type)type)
+						  : name,
 					  stream->threads[event.thread].tid, event.t);
 			tell_modules(&line, stream, event.stack);
 			add_line(context, line.bytes, line.size);
@@ -1272,7 +1370,9 @@ static void read_expected(struct told *told, const char *name)
 
 static void recordings_of_perf_become_what_perf_script_says(void **state)
 {
-	static const char *const names[] = { "file", "packed", "pipe", "packed-pipe", "build-id-mmap", "plain" };
+	static const char *const names[] = {
+		"file", "packed", "pipe", "packed-pipe", "build-id-mmap", "plain"
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {

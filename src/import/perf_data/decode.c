@@ -279,7 +279,7 @@ static const void *complete_chain(struct lode_perf_decoder *decoder, const struc
 static int chain_of(struct lode_perf_decoder *decoder, const unsigned char *record,
 		    const struct lode_perf_event *event, const struct tail *tail, uint32_t *id)
 {
-	struct lode_perf_chain chain = {.count = (uint32_t)tail->chain_count};
+	struct lode_perf_chain chain = { .count = (uint32_t)tail->chain_count };
 	uint64_t single[2];
 
 	*id = LODE_NONE;
@@ -389,7 +389,7 @@ static int seen_name(struct lode_perf_decoder *decoder, uint32_t tid)
 static int name_thread(struct lode_perf_decoder *decoder, const struct tail *tail, uint32_t tid,
 		       struct lode_perf_field comm, uint64_t time)
 {
-	struct lode_perf_task task = {.type = LODE_PERF_NAME, .tid = tid};
+	struct lode_perf_task task = { .type = LODE_PERF_NAME, .tid = tid };
 	const char *text;
 
 	if (seen_name(decoder, tid) || !comm.size || !tail->raw || comm.offset > tail->raw_size ||
@@ -474,7 +474,7 @@ static int decode_sample(struct lode_perf_decoder *decoder, const unsigned char 
 {
 	const struct lode_perf_event *event = event_of(decoder, record, size);
 	struct lode_perf_entry entry, *place;
-	struct tail tail = {0};
+	struct tail tail = { 0 };
 
 	decoder->counts.samples++;
 	if (!event) {
@@ -519,7 +519,7 @@ struct body {
  */
 static struct body body_of(struct lode_perf_decoder *decoder, const unsigned char *record, size_t size)
 {
-	struct body body = {record, size, decoder->time};
+	struct body body = { record, size, decoder->time };
 	const struct lode_perf_event *event = decoder->facts->event_count ? &decoder->facts->events[0] : NULL;
 	const struct lode_perf_event *other = NULL;
 
@@ -559,7 +559,7 @@ static int is_kernel_map(const struct lode_perf_task *task, uint16_t misc)
 static int decode_map(struct lode_perf_decoder *decoder, const struct body *body, int second)
 {
 	const unsigned char *record = body->record;
-	struct lode_perf_task task = {.type = LODE_PERF_MAP};
+	struct lode_perf_task task = { .type = LODE_PERF_MAP };
 	uint16_t misc = perf_u16(record + 4);
 	const char *path;
 	size_t length;
@@ -585,7 +585,7 @@ static int decode_map(struct lode_perf_decoder *decoder, const struct body *body
 /* COMM: 8 pid, 12 tid, 16 name. */
 static int decode_comm(struct lode_perf_decoder *decoder, const struct body *body)
 {
-	struct lode_perf_task task = {.type = LODE_PERF_COMM};
+	struct lode_perf_task task = { .type = LODE_PERF_COMM };
 	const char *name;
 	size_t length;
 
@@ -602,7 +602,7 @@ static int decode_comm(struct lode_perf_decoder *decoder, const struct body *bod
 /* FORK: 8 pid, 12 parent's pid, 16 tid, 20 parent's tid. */
 static int decode_fork(struct lode_perf_decoder *decoder, const struct body *body)
 {
-	struct lode_perf_task task = {.type = LODE_PERF_FORK};
+	struct lode_perf_task task = { .type = LODE_PERF_FORK };
 
 	if (body->size < 24) {
 		decoder->counts.bad_records++;
@@ -619,7 +619,7 @@ static int decode_fork(struct lode_perf_decoder *decoder, const struct body *bod
 /* KSYMBOL: 8 address, 16 length (u32), 20 type, 22 flags (1: gone), 24 name. */
 static int decode_ksymbol(struct lode_perf_decoder *decoder, const struct body *body)
 {
-	struct lode_perf_task task = {.type = LODE_PERF_KSYMBOL};
+	struct lode_perf_task task = { .type = LODE_PERF_KSYMBOL };
 	const char *name;
 	size_t length;
 

@@ -84,7 +84,7 @@ static void lay_out_trailer(struct lode_perf_layout *layout, uint64_t type)
 
 int lode_perf_facts_add_event(struct lode_perf_facts *facts, const unsigned char *bytes, size_t size)
 {
-	struct lode_perf_event event = {.name = ""};
+	struct lode_perf_event event = { .name = "" };
 
 	if (facts->frozen) {
 		lode_notes_add(facts->notes, 1, "events announced after their first sample", NULL);

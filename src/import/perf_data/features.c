@@ -30,7 +30,7 @@ static const char *read_text(struct lode_cursor *cursor, struct lode_arena *aren
 
 static int read_command(struct lode_perf_facts *facts, struct lode_cursor *cursor)
 {
-	struct lode_buffer command = {0};
+	struct lode_buffer command = { 0 };
 	uint32_t words = lode_cursor_u32(cursor);
 
 	for (uint32_t i = 0; i < words && !cursor->failed && command.size < COMMAND_LIMIT; i++) {
@@ -117,7 +117,7 @@ static size_t build_id_size(const unsigned char *bytes, uint16_t misc)
 static int add_build_id(struct lode_perf_facts *facts, const char *path, size_t length, const char *build_id,
 			int kernel)
 {
-	struct lode_perf_build_id entry = {0};
+	struct lode_perf_build_id entry = { 0 };
 
 	entry.path = lode_arena_text(&facts->arena, path, length);
 	entry.build_id = lode_arena_text(&facts->arena, build_id, strlen(build_id));

@@ -47,9 +47,9 @@ static uint32_t add_image(struct lode_perf_images *images, const struct lode_per
 static int add_fixed_images(struct lode_perf_images *images)
 {
 	static const struct lode_perf_image fixed[] = {
-		[LODE_PERF_IMAGE_UNKNOWN] = {.kind = LODE_PERF_UNKNOWN, .path = "", .build_id = ""},
-		[LODE_PERF_IMAGE_KERNEL] = {.kind = LODE_PERF_KERNEL, .path = "kernel", .build_id = ""},
-		[LODE_PERF_IMAGE_GUEST] = {.kind = LODE_PERF_GUEST, .path = "guest", .build_id = ""},
+		[LODE_PERF_IMAGE_UNKNOWN] = { .kind = LODE_PERF_UNKNOWN, .path = "", .build_id = "" },
+		[LODE_PERF_IMAGE_KERNEL] = { .kind = LODE_PERF_KERNEL, .path = "kernel", .build_id = "" },
+		[LODE_PERF_IMAGE_GUEST] = { .kind = LODE_PERF_GUEST, .path = "guest", .build_id = "" },
 	};
 
 	for (size_t i = 0; i < sizeof(fixed) / sizeof(*fixed); i++)
@@ -112,7 +112,7 @@ static int is_anonymous(const char *path)
 
 static uint32_t add_perf_map(struct lode_perf_images *images, uint32_t pid)
 {
-	struct lode_perf_image image = {.kind = LODE_PERF_PERF_MAP, .build_id = ""};
+	struct lode_perf_image image = { .kind = LODE_PERF_PERF_MAP, .build_id = "" };
 	char path[40];
 	char digits[12];
 	size_t at = sizeof(digits);
@@ -131,7 +131,7 @@ static uint32_t add_perf_map(struct lode_perf_images *images, uint32_t pid)
 uint32_t lode_perf_images_user(struct lode_perf_images *images, const char *path, const char *build_id,
 			       uint32_t pid)
 {
-	struct lode_perf_image image = {.kind = LODE_PERF_BINARY, .path = path, .build_id = build_id};
+	struct lode_perf_image image = { .kind = LODE_PERF_BINARY, .path = path, .build_id = build_id };
 
 	if (is_anonymous(path))
 		return add_perf_map(images, pid);
@@ -156,7 +156,8 @@ uint32_t lode_perf_images_kernel(struct lode_perf_images *images, const char *pa
 				 uint64_t start, uint64_t offset)
 {
 	struct lode_perf_image image = {
-		.kind = LODE_PERF_KERNEL_MODULE, .path = path, .build_id = build_id, .start = start};
+		.kind = LODE_PERF_KERNEL_MODULE, .path = path, .build_id = build_id, .start = start
+	};
 
 	if (!is_kernel_itself(path))
 		return add_image(images, &image);
@@ -179,7 +180,8 @@ uint32_t lode_perf_images_kernel(struct lode_perf_images *images, const char *pa
 uint32_t lode_perf_images_kernel_code(struct lode_perf_images *images, const char *name, uint64_t start)
 {
 	struct lode_perf_image image = {
-		.kind = LODE_PERF_KERNEL_CODE, .path = name, .build_id = "", .start = start};
+		.kind = LODE_PERF_KERNEL_CODE, .path = name, .build_id = "", .start = start
+	};
 
 	return add_image(images, &image);
 }

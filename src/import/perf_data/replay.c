@@ -142,7 +142,7 @@ static int pack_changes(struct lode_perf_replay *replay)
 static int map_user(struct lode_perf_replay *replay, const struct lode_perf_change *change)
 {
 	uint32_t process = lode_perf_threads_process(&replay->threads, change->pid);
-	struct lode_perf_mapping mapping = {change->start, change->end, change->offset, change->image};
+	struct lode_perf_mapping mapping = { change->start, change->end, change->offset, change->image };
 
 	if (process == LODE_NONE)
 		return LODE_SYSTEM;
@@ -155,7 +155,7 @@ static int map_user(struct lode_perf_replay *replay, const struct lode_perf_chan
  */
 static int map_kernel(struct lode_perf_replay *replay, const struct lode_perf_change *change)
 {
-	struct lode_perf_mapping mapping = {change->start, change->end, change->offset, change->image};
+	struct lode_perf_mapping mapping = { change->start, change->end, change->offset, change->image };
 
 	return lode_perf_space_map(&replay->spaces, &replay->stacks.kernel, &mapping);
 }
@@ -306,7 +306,8 @@ static int add_sample(struct lode_perf_replay *replay, const struct lode_perf_en
 	const struct lode_perf_event *event = &replay->facts->events[entry->event];
 	uint32_t thread = lode_perf_threads_get(&replay->threads, entry->pid, entry->tid);
 	struct lode_event result = {
-		.t = entry->time, .thread = thread, .waker = LODE_NONE, .cpu = entry->cpu};
+		.t = entry->time, .thread = thread, .waker = LODE_NONE, .cpu = entry->cpu
+	};
 	static const struct lode_perf_space nowhere;
 	const struct lode_perf_space *space = &nowhere;
 
@@ -316,7 +317,7 @@ static int add_sample(struct lode_perf_replay *replay, const struct lode_perf_en
 	if (replay->threads.items[thread].process != LODE_NONE)
 		space = &replay->threads.processes[replay->threads.items[thread].process].space;
 	if (entry->chain != LODE_NONE)
-		result.stack = lode_perf_stacks_get(&replay->stacks, space, entry->chain);
+		result.stack = lode_perf_stacks_get(&replay->stacks, space, thread, entry->chain);
 	if (result.stack == LODE_NONE)
 		return LODE_SYSTEM;
 	if (event->use == LODE_PERF_SWITCH)

@@ -16,7 +16,7 @@ struct section {
 
 static struct section read_section(const unsigned char *at)
 {
-	return (struct section){perf_u64(at), perf_u64(at + 8)};
+	return (struct section){ perf_u64(at), perf_u64(at + 8) };
 }
 
 /* Cuts a section to the file; 1 when something was cut off. */

@@ -180,7 +180,7 @@ static int split(struct lode_perf_spaces *spaces, uint32_t root, uint64_t addres
 
 struct lode_perf_space lode_perf_space_empty(struct lode_perf_spaces *spaces)
 {
-	return (struct lode_perf_space){0, ++spaces->owners, 0};
+	return (struct lode_perf_space){ 0, ++spaces->owners, 0 };
 }
 
 void lode_perf_space_clear(struct lode_perf_spaces *spaces, struct lode_perf_space *space)
@@ -229,7 +229,8 @@ int lode_perf_space_map(struct lode_perf_spaces *spaces, struct lode_perf_space 
 	node = new_node(spaces);
 	if (!node)
 		return LODE_SYSTEM;
-	spaces->nodes[node] = (struct lode_perf_node){*mapping, random_priority(spaces), 0, 0, space->owner};
+	spaces->nodes[node] =
+		(struct lode_perf_node){ *mapping, random_priority(spaces), 0, 0, space->owner };
 	return replace(spaces, space, mapping->start, mapping->end, node);
 }
 

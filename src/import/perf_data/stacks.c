@@ -3,7 +3,7 @@
  *
  * A chain is leaf first and falls into segments, each behind a marker that says
  * whose addresses follow: the kernel's, then the user's. Read from its end it is
- * root first. Samples of one program follow each other with little change near
+ * root first. Samples of one thread follow each other with little change near
  * the root: a stack begins where its chain leaves that of the sample before it,
  * and the calls above are not resolved and not stored again.
  *
@@ -122,7 +122,7 @@ static uint32_t location(struct lode_perf_stacks *stacks, const struct lode_perf
 struct walk {
 	const struct lode_perf_chain *chain;
 	const struct lode_perf_space *space;
-	struct lode_perf_stack *stack;
+	struct lode_perf_path *path;
 };
 
 /* Adds a call; there is room for it. LODE_NONE is passed on as LODE_SYSTEM. */
@@ -134,15 +134,21 @@ static int add_call(struct lode_perf_stacks *stacks, uint32_t where, uint32_t ma
 	return 0;
 }
 
+static int is_marker(const struct lode_perf_chain *chain, size_t i)
+{
+	return chain->ips[i] >= PERF_FIRST_MARKER;
+}
+
 /*
  * The link register points behind the call, so the byte before it is looked up.
  * It says nothing new where the frame record above the leaf has it as well.
  */
-static int add_link(struct lode_perf_stacks *stacks, const struct walk *walk, size_t start, size_t end)
+static int add_link(struct lode_perf_stacks *stacks, const struct walk *walk, size_t leaf)
 {
 	const struct lode_perf_chain *chain = walk->chain;
 
-	if (!chain->has_link || end - start < 2 || !chain->link || chain->link == chain->ips[start + 1])
+	if (!chain->has_link || !chain->link || leaf + 1 >= chain->count || is_marker(chain, leaf + 1) ||
+	    chain->link == chain->ips[leaf + 1])
 		return 0;
 	return add_call(stacks, user_location(stacks, walk->space, chain->link - 1), LODE_PERF_OPTIONAL);
 }
@@ -150,89 +156,72 @@ static int add_link(struct lode_perf_stacks *stacks, const struct walk *walk, si
 /* Where the segment that ends before `end` starts. */
 static size_t segment_start(const struct lode_perf_chain *chain, size_t end)
 {
-	while (end && chain->ips[end - 1] < PERF_FIRST_MARKER)
+	while (end && !is_marker(chain, end - 1))
 		end--;
 	return end;
 }
 
-static int resolve_segment(struct lode_perf_stacks *stacks, const struct walk *walk, size_t start, size_t end)
+/* The marker of the segment that ends before `end`; 0: it has none. */
+static uint64_t segment_marker(const struct lode_perf_chain *chain, size_t end)
 {
-	const uint64_t *ips = walk->chain->ips;
-	uint64_t marker = start ? ips[start - 1] : 0;
-	int code = 0;
+	size_t start = segment_start(chain, end);
 
-	for (size_t i = end; i > start && code == 0; i--) {
-		if (i == start + 1 && marker == (uint64_t)PERF_CONTEXT_USER)
-			code = add_link(stacks, walk, start, end);
-		if (code == 0)
-			code = add_call(stacks, location(stacks, walk->space, marker, ips[i - 1]), 0);
-	}
-	return code;
+	return start ? chain->ips[start - 1] : 0;
 }
 
-/* How many calls from the root on, of `callers`, the chain shares with the path. */
-static size_t shared_calls(const struct lode_perf_stacks *stacks, const struct walk *walk,
-			   const struct lode_perf_path *path, size_t callers)
+/* Entry number `i` of a chain from the root. */
+static uint64_t from_root(const struct lode_perf_chain *chain, size_t i)
 {
-	const struct lode_perf_chain *chain = walk->chain, *known = &stacks->chains[path->chain];
-	const uint64_t *root = chain->ips + chain->count - 1, *known_root = known->ips + known->count - 1;
-	size_t limit = callers < path->count ? callers : path->count, shared = 0;
-
-	if (path->version != walk->space->version)
-		return 0;
-	while (shared < limit && *(root - shared) == *(known_root - shared))
-		shared++;
-	return shared;
+	return chain->ips[chain->count - 1 - i];
 }
 
 /*
- * The outermost segment, when it is the user's: goes on where it leaves the path
- * of the chain before it. Only callers are shared: a leaf may have an optional
- * call above it.
+ * How many addresses and markers, from the root, two chains share and resolve to
+ * the same calls. A leaf counts only with its marker, for it may have an optional
+ * call above it; and where the link register differs, no leaf does.
  */
-static int resolve_user(struct lode_perf_stacks *stacks, const struct walk *walk, size_t start)
+static size_t shared_calls(const struct lode_perf_chain *a, const struct lode_perf_chain *b)
 {
-	const struct lode_perf_chain *chain = walk->chain;
-	struct lode_perf_path *path = &stacks->paths[walk->space->version % LODE_PERF_PATHS];
-	size_t callers = chain->count - start > 1 ? chain->count - start - 1 : 0;
-	size_t shared = shared_calls(stacks, walk, path, callers);
+	size_t limit = a->count < b->count ? a->count : b->count, shared = 0;
 
-	if (lode_grow(&path->calls, &path->capacity, callers, sizeof(*path->calls)) < 0)
-		return LODE_SYSTEM;
-	walk->stack->parent = shared ? path->calls[shared - 1] + 1 : 0;
-	path->count = 0; /* until all of it is there */
-	for (size_t i = shared; i < callers; i++) {
-		path->calls[i] = (uint32_t)stacks->call_count;
-		if (add_call(stacks, user_location(stacks, walk->space, chain->ips[chain->count - 1 - i]),
-			     0) < 0)
-			return LODE_SYSTEM;
-	}
-	path->version = walk->space->version;
-	path->chain = (uint32_t)(chain - stacks->chains);
-	path->count = callers;
-	if (start == chain->count)
+	if (a->has_link != b->has_link || a->link != b->link)
+		limit = a->count - segment_start(a, a->count);
+	if (limit > b->count)
+		limit = b->count;
+	while (shared < limit && from_root(a, shared) == from_root(b, shared))
+		shared++;
+	if (shared && from_root(a, shared - 1) < PERF_FIRST_MARKER &&
+	    (shared == limit || from_root(a, shared) >= PERF_FIRST_MARKER ||
+	     from_root(b, shared) >= PERF_FIRST_MARKER))
+		shared--;
+	if (segment_marker(a, a->count - shared) != segment_marker(b, b->count - shared))
 		return 0;
-	if (add_link(stacks, walk, start, chain->count) < 0)
-		return LODE_SYSTEM;
-	return add_call(stacks, user_location(stacks, walk->space, chain->ips[start]), 0);
+	return shared;
 }
 
-static int resolve(struct lode_perf_stacks *stacks, const struct walk *walk)
+/* Makes the calls of the rest of a chain, of which `shared` addresses and markers are known. */
+static int resolve(struct lode_perf_stacks *stacks, const struct walk *walk, size_t shared)
 {
 	const struct lode_perf_chain *chain = walk->chain;
-	size_t end = chain->count;
+	uint32_t *known = walk->path->calls;
+	size_t end = chain->count - shared;
 
 	while (end) {
 		size_t start = segment_start(chain, end);
 		uint64_t marker = start ? chain->ips[start - 1] : 0;
-		int code = 0;
 
-		if (marker == (uint64_t)PERF_CONTEXT_USER && end == chain->count)
-			code = resolve_user(stacks, walk, start);
-		else if (marker != PERF_DEFERRED_USER) /* behind which stands no address */
-			code = resolve_segment(stacks, walk, start, end);
-		if (code < 0)
-			return code;
+		for (size_t i = end; i > start; i--) {
+			if (i == start + 1 && marker == (uint64_t)PERF_CONTEXT_USER &&
+			    add_link(stacks, walk, start) < 0)
+				return LODE_SYSTEM;
+			/* Behind the marker of a stack that comes later stands no address. */
+			if (marker != PERF_DEFERRED_USER &&
+			    add_call(stacks, location(stacks, walk->space, marker, chain->ips[i - 1]), 0) < 0)
+				return LODE_SYSTEM;
+			known[chain->count - i] = (uint32_t)stacks->call_count;
+		}
+		if (start)
+			known[chain->count - start] = (uint32_t)stacks->call_count;
 		end = start ? start - 1 : 0;
 	}
 	return 0;
@@ -240,22 +229,42 @@ static int resolve(struct lode_perf_stacks *stacks, const struct walk *walk)
 
 /* ---- stacks ---- */
 
-static uint32_t add_stack(struct lode_perf_stacks *stacks, const struct lode_perf_space *space,
-			  struct lode_perf_stack stack, uint64_t hash)
+/* Resolves the chain of `stack`, from where it leaves the path. Returns 0 or LODE_SYSTEM. */
+static int make_calls(struct lode_perf_stacks *stacks, const struct lode_perf_space *space,
+		      struct lode_perf_path *path, struct lode_perf_stack *stack)
 {
-	const struct lode_perf_chain *chain = &stacks->chains[stack.chain];
-	struct walk walk = {chain, space, &stack};
+	const struct lode_perf_chain *chain = &stacks->chains[stack->chain];
+	struct walk walk = { chain, space, path };
+	size_t shared = 0;
+
+	if (lode_grow(&path->calls, &path->capacity, chain->count, sizeof(*path->calls)) < 0)
+		return LODE_SYSTEM;
+	if (path->count && path->version == space->version && path->kernel_version == stack->kernel_version)
+		shared = shared_calls(chain, &stacks->chains[path->chain]);
+	stack->parent = shared ? path->calls[shared - 1] : 0;
+	stack->start = (uint32_t)stacks->call_count;
+	path->count = 0; /* until all of it is there */
+	if (resolve(stacks, &walk, shared) < 0)
+		return LODE_SYSTEM;
+	stack->count = (uint32_t)stacks->call_count - stack->start;
+	path->version = space->version;
+	path->kernel_version = stack->kernel_version;
+	path->chain = stack->chain;
+	path->count = chain->count;
+	return 0;
+}
+
+static uint32_t add_stack(struct lode_perf_stacks *stacks, const struct lode_perf_space *space,
+			  struct lode_perf_path *path, struct lode_perf_stack stack, uint64_t hash)
+{
+	size_t count = stacks->chains[stack.chain].count;
 
 	/* A call for each address, and one for the link register in place of a marker. */
-	if (stacks->call_count + chain->count + 1 >= LODE_NONE || stacks->count >= LODE_NONE - 1 ||
-	    lode_grow(&stacks->calls, &stacks->call_capacity, stacks->call_count + chain->count + 1,
-		      sizeof(*stacks->calls)) < 0)
-		return LODE_NONE;
-	stack.start = (uint32_t)stacks->call_count;
-	if (resolve(stacks, &walk) < 0)
-		return LODE_NONE;
-	stack.count = (uint32_t)stacks->call_count - stack.start;
-	if (lode_grow(&stacks->items, &stacks->capacity, stacks->count + 1, sizeof(stack)) < 0 ||
+	if (stacks->call_count + count >= LODE_NONE || stacks->count >= LODE_NONE - 1 ||
+	    lode_grow(&stacks->calls, &stacks->call_capacity, stacks->call_count + count,
+		      sizeof(*stacks->calls)) < 0 ||
+	    make_calls(stacks, space, path, &stack) < 0 ||
+	    lode_grow(&stacks->items, &stacks->capacity, stacks->count + 1, sizeof(stack)) < 0 ||
 	    lode_index_insert(&stacks->index, hash, (uint32_t)stacks->count) < 0)
 		return LODE_NONE;
 	stacks->items[stacks->count] = stack;
@@ -263,9 +272,9 @@ static uint32_t add_stack(struct lode_perf_stacks *stacks, const struct lode_per
 }
 
 uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode_perf_space *space,
-			      uint32_t chain)
+			      uint32_t thread, uint32_t chain)
 {
-	struct lode_perf_stack stack = {.kernel_version = stacks->kernel.version, .chain = chain};
+	struct lode_perf_stack stack = { .kernel_version = stacks->kernel.version, .chain = chain };
 	uint64_t hash;
 	size_t probe = 0;
 	uint32_t id;
@@ -279,5 +288,5 @@ uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode
 		    known->kernel_version == stack.kernel_version)
 			return id;
 	}
-	return add_stack(stacks, space, stack, hash);
+	return add_stack(stacks, space, &stacks->paths[thread % LODE_PERF_PATHS], stack, hash);
 }

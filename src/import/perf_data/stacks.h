@@ -13,14 +13,15 @@
 #include "import/perf_data/images.h"
 #include "import/perf_data/spaces.h"
 
-#define LODE_PERF_PATHS 64
+#define LODE_PERF_PATHS 512
 
-/* The callers of the chain that was resolved last in an address space. */
+/* The chain that a thread had last, and the calls it became. */
 struct lode_perf_path {
 	uint32_t version; /* of the address space */
+	uint32_t kernel_version;
 	uint32_t chain;
-	uint32_t *calls; /* from the root: which of all calls it is */
-	size_t count;
+	uint32_t count;  /* addresses and markers of the chain; 0: there is none */
+	uint32_t *calls; /* from the root, for each of them: the last call it became plus one, or 0 */
 	size_t capacity;
 };
 
@@ -54,7 +55,7 @@ struct lode_perf_stacks {
 	size_t address_capacity;
 	size_t location_capacity;
 	struct lode_index location_index;
-	struct lode_perf_path paths[LODE_PERF_PATHS]; /* that of version v is paths[v % LODE_PERF_PATHS] */
+	struct lode_perf_path paths[LODE_PERF_PATHS]; /* thread t has paths[t % LODE_PERF_PATHS] */
 };
 
 /*
@@ -71,11 +72,12 @@ void lode_perf_stacks_release(struct lode_perf_stacks *stacks);
 int lode_perf_stacks_add_chains(struct lode_perf_stacks *stacks, const struct lode_perf_chain *chains,
 				size_t count);
 /*
- * The number of a chain's stack in the address space of its process as it is now; LODE_NONE when memory has
- * run out.
+ * The number of a chain's stack in the address space of its process as it is now;
+ * LODE_NONE when memory has run out. Stacks of one `thread`, any number, are
+ * taken to be alike: that makes it fast and changes nothing.
  */
 uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode_perf_space *space,
-			      uint32_t chain);
+			      uint32_t thread, uint32_t chain);
 /*
  * Looks up all locations and adds all stacks to `dictionary`. `*map`, which the
  * caller frees, says for each stack its node there. Returns 0 or LODE_SYSTEM.

@@ -37,7 +37,7 @@ uint32_t lode_perf_threads_process(struct lode_perf_threads *threads, uint32_t p
 	    lode_index_insert(&threads->process_index, hash, (uint32_t)threads->process_count) < 0)
 		return LODE_NONE;
 	threads->processes[threads->process_count] =
-		(struct lode_perf_process){pid, lode_perf_space_empty(threads->spaces)};
+		(struct lode_perf_process){ pid, lode_perf_space_empty(threads->spaces) };
 	return (uint32_t)threads->process_count++;
 }
 
@@ -64,7 +64,7 @@ static int set_tid(struct lode_perf_threads *threads, uint32_t tid, uint32_t thr
 	if (lode_grow(&threads->tids, &threads->tid_capacity, threads->tid_count + 1, sizeof(*place)) < 0 ||
 	    lode_index_insert(&threads->tid_index, lode_hash_pair(1, tid), (uint32_t)threads->tid_count) < 0)
 		return LODE_SYSTEM;
-	threads->tids[threads->tid_count++] = (struct lode_perf_tid){tid, thread};
+	threads->tids[threads->tid_count++] = (struct lode_perf_tid){ tid, thread };
 	return 0;
 }
 
@@ -73,7 +73,7 @@ static uint32_t add_thread(struct lode_perf_threads *threads, uint32_t pid, uint
 	if (lode_grow(&threads->items, &threads->capacity, threads->count + 1, sizeof(*threads->items)) < 0 ||
 	    set_tid(threads, tid, (uint32_t)threads->count) < 0)
 		return LODE_NONE;
-	threads->items[threads->count] = (struct lode_perf_thread){pid, tid, LODE_NONE, 0, 0};
+	threads->items[threads->count] = (struct lode_perf_thread){ pid, tid, LODE_NONE, 0, 0 };
 	return (uint32_t)threads->count++;
 }
 

@@ -89,9 +89,9 @@ static struct piece behind(struct piece line, const char *key)
 	const char *at = memmem(line.text, line.length, key, length);
 
 	if (!at)
-		return (struct piece){line.text, 0};
+		return (struct piece){ line.text, 0 };
 	at += length;
-	return (struct piece){at, (size_t)(line.text + line.length - at)};
+	return (struct piece){ at, (size_t)(line.text + line.length - at) };
 }
 
 static uint64_t number(struct piece text)
@@ -114,7 +114,7 @@ static struct piece declared_name(struct piece line)
 	size_t start;
 
 	if (!end)
-		return (struct piece){line.text, 0};
+		return (struct piece){ line.text, 0 };
 	declaration.length = (size_t)(end - declaration.text);
 	bracket = memchr(declaration.text, '[', declaration.length);
 	if (bracket)
@@ -122,7 +122,7 @@ static struct piece declared_name(struct piece line)
 	start = declaration.length;
 	while (start && declaration.text[start - 1] != ' ' && declaration.text[start - 1] != '*')
 		start--;
-	return (struct piece){declaration.text + start, declaration.length - start};
+	return (struct piece){ declaration.text + start, declaration.length - start };
 }
 
 static void read_field(struct lode_perf_tracepoint *tracepoint, struct piece line)
@@ -135,21 +135,21 @@ static void read_field(struct lode_perf_tracepoint *tracepoint, struct piece lin
 		return;
 	for (int i = 0; i < FIELD_NAMES; i++) {
 		if (strlen(field_names[i]) == name.length && !memcmp(field_names[i], name.text, name.length))
-			tracepoint->fields[i] = (struct lode_perf_field){(uint32_t)offset, (uint32_t)size};
+			tracepoint->fields[i] = (struct lode_perf_field){ (uint32_t)offset, (uint32_t)size };
 	}
 }
 
 static int read_format(struct lode_perf_tracepoints *tracepoints, const char *system, struct piece text,
 		       struct lode_arena *arena)
 {
-	struct lode_perf_tracepoint tracepoint = {.system = system};
-	struct piece line, name = {"", 0};
+	struct lode_perf_tracepoint tracepoint = { .system = system };
+	struct piece line, name = { "", 0 };
 
 	while (next_line(&text, &line)) {
 		if (line.length > 6 && !memcmp(line.text, "name: ", 6))
-			name = (struct piece){line.text + 6, line.length - 6};
+			name = (struct piece){ line.text + 6, line.length - 6 };
 		else if (line.length > 4 && !memcmp(line.text, "ID: ", 4))
-			tracepoint.id = number((struct piece){line.text + 4, line.length - 4});
+			tracepoint.id = number((struct piece){ line.text + 4, line.length - 4 });
 		else if (line.length > 7 && !memcmp(line.text, "\tfield:", 7))
 			read_field(&tracepoint, line);
 		else if (line.length > 9 && !memcmp(line.text, "print fmt", 9))
@@ -175,10 +175,10 @@ static struct piece read_text(struct lode_cursor *cursor)
 
 	if (!end) {
 		cursor->failed = 1;
-		return (struct piece){"", 0};
+		return (struct piece){ "", 0 };
 	}
 	cursor->next = end + 1;
-	return (struct piece){(const char *)start, (size_t)(end - start)};
+	return (struct piece){ (const char *)start, (size_t)(end - start) };
 }
 
 /* A size and as many bytes of text. */
@@ -187,7 +187,7 @@ static struct piece read_sized(struct lode_cursor *cursor)
 	uint64_t size = lode_cursor_u64(cursor);
 	const char *text = lode_cursor_bytes(cursor, size);
 
-	return text ? (struct piece){text, (size_t)size} : (struct piece){"", 0};
+	return text ? (struct piece){ text, (size_t)size } : (struct piece){ "", 0 };
 }
 
 static void skip_head(struct lode_cursor *cursor)

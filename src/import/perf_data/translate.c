@@ -237,7 +237,7 @@ static int translate_stack(struct translation *translation, const struct lode_pe
 			   uint32_t *node)
 {
 	uint32_t *calls = translation->stacks->calls;
-	struct position position = {0, 0};
+	struct position position = { 0, 0 };
 
 	if (stack->parent) {
 		position.node = calls[stack->parent - 1];
@@ -290,7 +290,7 @@ static int translate(struct translation *translation)
 int lode_perf_stacks_translate(struct lode_perf_stacks *stacks, struct lode_dictionary *dictionary,
 			       const struct lode_import_options *options, uint32_t **map)
 {
-	struct translation translation = {.stacks = stacks, .dictionary = dictionary, .options = options};
+	struct translation translation = { .stacks = stacks, .dictionary = dictionary, .options = options };
 	int code = translate(&translation);
 
 	*map = NULL;

@@ -57,14 +57,14 @@ int lode_perf_unpack(struct lode_perf_unpack *unpack, const unsigned char *bytes
 		     lode_perf_take *take, void *context, const char *name, uint64_t place,
 		     struct lode_error *error)
 {
-	ZSTD_inBuffer in = {bytes, size, 0};
+	ZSTD_inBuffer in = { bytes, size, 0 };
 	int full = 0;
 
 	if (prepare(unpack) < 0)
 		return lode_fail_memory(error);
 	unpack->packed += size;
 	while (in.pos < in.size || full) {
-		ZSTD_outBuffer out = {unpack->window, WINDOW, unpack->held};
+		ZSTD_outBuffer out = { unpack->window, WINDOW, unpack->held };
 		size_t before = in.pos;
 		size_t result = ZSTD_decompressStream(unpack->stream, &out, &in);
 		int code;
