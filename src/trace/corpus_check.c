@@ -219,6 +219,45 @@ static int check_stream_file(struct check *check, const char *name, char *path, 
 	return code;
 }
 
+/*
+ * Whether the catalogue names another file, a whole one, for the stream of this
+ * file: then replacing it was cut off, before the switch or just behind it.
+ */
+static int is_superseded(const struct check *check, const char *name, const char *path)
+{
+	struct lode_fsck_result result;
+
+	for (size_t i = 0; i < check->rows.count; i++) {
+		const struct lode_corpus_entry *row = &check->rows.items[i];
+
+		if (strncmp(row->id, name, 32) == 0)
+			return strcmp(row->path, path) != 0 && !lode_store_check(row->path, &result, NULL, NULL) &&
+			       !result.blocks_bad && !result.footer_bad;
+	}
+	return 0;
+}
+
+/* Removes it under the catalogue's lock, because an import may be about to name it. */
+static int check_superseded(struct check *check, const char *name, const char *path, struct lode_error *error)
+{
+	char id[33] = "", file[256];
+	int code, found;
+
+	check->result->leftovers++;
+	lode_notes_add(check->notes, 1, "leftovers of imports that were cut off", path);
+	if (!check->repair)
+		return 0;
+	code = lode_catalogue_begin(check->catalogue, error);
+	if (code)
+		return code;
+	memcpy(id, name, 32);
+	found = lode_catalogue_find(check->catalogue, id, file, sizeof(file), error);
+	if (found > 0 && strcmp(file, name) != 0)
+		code = lode_file_remove(path, error);
+	lode_catalogue_rollback(check->catalogue);
+	return found < 0 ? found : code;
+}
+
 /* A temporary file whose writer is gone. */
 static int check_temporary(struct check *check, const char *name, const char *path, struct lode_error *error)
 {
@@ -240,7 +279,8 @@ static int check_file(struct check *check, const char *name, struct lode_error *
 		return lode_fail_memory(error);
 	switch (lode_corpus_classify(name)) {
 	case LODE_FILE_STREAM:
-		code = check_stream_file(check, name, path, error);
+		code = is_superseded(check, name, path) ? check_superseded(check, name, path, error)
+							 : check_stream_file(check, name, path, error);
 		break;
 	case LODE_FILE_TEMPORARY:
 		code = check_temporary(check, name, path, error);

@@ -111,6 +111,36 @@ static void an_import_that_is_killed_leaves_the_corpus_whole(void **state)
 	place_remove(&place);
 }
 
+/* A replacement that was cut off leaves two files of one stream; the catalogue's is the one that counts. */
+static void a_replacement_that_was_cut_off_is_cleared_away(void **state)
+{
+	struct lode_corpus_check_result result;
+	struct lode_error error = { "" };
+	struct lode_corpus *corpus;
+	struct whole stream;
+	struct place place;
+	char path[160];
+
+	(void)state;
+	place_make(&place);
+	whole_make(&stream, 1);
+	assert_int_equal(lode_corpus_open(&corpus, place.corpus, LODE_CORPUS_CREATE, &error), 0);
+	assert_int_equal(lode_corpus_add(corpus, id_of(1), "test", &stream.stream, 0, 1, &error), 1);
+	lode_corpus_close(corpus);
+	whole_release(&stream);
+	whole_make(&stream, 2);
+	snprintf(path, sizeof(path), "%s/streams/%s.2.lode", place.corpus, id_of(1));
+	assert_int_equal(lode_store_write(path, &stream.stream, 1, &error), 0);
+	whole_release(&stream);
+	assert_int_equal(lode_corpus_check(place.corpus, 0, &result, NULL, NULL, &error), 0);
+	assert_int_equal(result.leftovers, 1);
+	assert_int_equal(result.files_without_row, 0);
+	require_no_leftovers_after_repair(place.corpus);
+	assert_int_not_equal(access(path, F_OK), 0);
+	require_stream(place.corpus, id_of(1), 1);
+	place_remove(&place);
+}
+
 /* `processes` at once, each importing every file, in an order of its own, into a corpus that is not there yet. */
 static void import_at_once(unsigned processes, unsigned files)
 {
@@ -169,6 +199,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_import_that_is_killed_leaves_the_corpus_whole),
+		cmocka_unit_test(a_replacement_that_was_cut_off_is_cleared_away),
 		cmocka_unit_test(two_imports_at_once_store_each_stream_once),
 		cmocka_unit_test(four_imports_at_once_store_each_stream_once),
 	};

@@ -197,6 +197,8 @@ static void symbols_are_not_waited_for(void **state)
 	assert_int_equal(mkfifo(place.file, 0600), 0);
 	require_bounded(symbolise, place.file, 0, "", 5, 64);
 	require_bounded(symbolise, "/dev/zero", 0, "", 5, 512);
+	require_bounded(symbolise, "/proc/kcore", 0, "", 5, 512);
+	require_bounded(symbolise, "/proc/self/mem", 0, "", 5, 512);
 	require_bounded(symbolise, place.folder, 0, "", 5, 64);
 }
 

@@ -114,9 +114,11 @@ static int drop(void *context, struct lode_stream *stream, unsigned ordinal, str
 	return 0;
 }
 
-void fuzz_import(const struct lode_importer *importer, const uint8_t *bytes, size_t size)
+void fuzz_import(const struct lode_importer *importer, int symbols, const uint8_t *bytes, size_t size)
 {
-	struct lode_import_options options = { .jobs = 1, .no_symbols = 1, .cache = "" };
+	struct lode_import_options options = {
+		.jobs = 1, .no_symbols = !symbols, .inlines = symbols, .cache = symbols ? fuzz_folder() : ""
+	};
 	struct lode_import_sink sink = { drop, NULL };
 	struct lode_error error = { "" };
 	struct lode_input *input;

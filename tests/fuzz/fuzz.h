@@ -36,8 +36,12 @@ void fuzz_file_remove(struct fuzz_file *file);
 /* A folder of this process in memory, made at the first call; removed at the end of the program. */
 const char *fuzz_folder(void);
 
-/* Feeds the bytes to an importer and drops the streams; they are checked to be sorted and whole. */
-void fuzz_import(const struct lode_importer *importer, const uint8_t *bytes, size_t size);
+/*
+ * Feeds the bytes to an importer and drops the streams; they are checked to be
+ * sorted and whole. With `symbols`, addresses are looked up in whatever binaries
+ * the bytes name; their tables are cached in the fuzz folder.
+ */
+void fuzz_import(const struct lode_importer *importer, int symbols, const uint8_t *bytes, size_t size);
 /* Ends the program when an id of the stream has no meaning or its events are out of order. */
 void fuzz_check_stream(const struct lode_stream *stream);
 

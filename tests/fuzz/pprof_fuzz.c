@@ -7,6 +7,6 @@ extern const struct lode_importer lode_importer_pprof;
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	fuzz_import(&lode_importer_pprof, bytes, size);
+	fuzz_import(&lode_importer_pprof, 0, bytes, size);
 	return 0;
 }

@@ -753,9 +753,8 @@ static void the_sniffers_take_any_bytes(void **state)
 		unsigned char *bytes = malloc(size + 1);
 
 		for (size_t i = 0; i < size; i++)
-			bytes[i] =
-				(unsigned char)(round % 3 ? "{}[]\":;, \n\t\\0123.ab"[random_below(&seed, 20)]
-							  : random_next(&seed));
+			bytes[i] = round % 3 ? (unsigned char)"{}[]\":;, \n\t\\0123.ab"[random_below(&seed, 20)]
+					     : (unsigned char)random_next(&seed);
 		for (size_t i = 0; lode_importers[i]; i++) {
 			int sure = lode_importers[i]->sniff(bytes, size, "x");
 

@@ -87,6 +87,8 @@ static int add_thread(struct lode_perf_replay *replay, const struct lode_perf_th
 		*number = lode_stream_thread(stream, thread->pid, thread->tid);
 	if (*number == LODE_NONE)
 		return LODE_SYSTEM;
+	if (!name.length && thread->pid == 0 && thread->tid == 0)
+		name = (struct lode_string){ "swapper", 7 }; /* the kernel's idle task, which no record names */
 	if (!name.length)
 		return 0;
 	stream->threads[*number].name =
