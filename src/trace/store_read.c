@@ -218,6 +218,12 @@ static void release_footer(struct footer *footer)
 	lode_free(footer->types);
 }
 
+/* Whether a block may begin at `offset`: behind the one before it and, with its header, before the footer. */
+static int fits(uint64_t offset, uint64_t after, uint64_t footer)
+{
+	return offset >= after && offset <= footer && footer - offset >= LODE_BLOCK_HEADER_SIZE;
+}
+
 /* Takes over what the footer says; blocks must follow one another inside the file. */
 static int list_blocks(struct lode_store *store, const struct table *table, const struct footer *footer)
 {
@@ -230,8 +236,8 @@ static int list_blocks(struct lode_store *store, const struct table *table, cons
 						    .first = footer->firsts[i],
 						    .last = footer->lasts[i] };
 
-		if (footer->offsets[i] < after || footer->offsets[i] > table->offset - LODE_BLOCK_HEADER_SIZE ||
-		    header.kind == 0 || header.kind >= LODE_BLOCK_FOOTER || header.type >= LODE_EVENT_TYPES ||
+		if (!fits(footer->offsets[i], after, table->offset) || header.kind == 0 ||
+		    header.kind >= LODE_BLOCK_FOOTER || header.type >= LODE_EVENT_TYPES ||
 		    header.rows > LODE_BLOCK_ROWS)
 			return LODE_BAD_INPUT;
 		if (lode_store_add_block(store, footer->offsets[i], &header) < 0)
@@ -719,17 +725,21 @@ int lode_store_head(struct lode_store *store, struct lode_stream *stream, struct
 /* Turns the file's ids into the dictionary's; non-zero when one has no meaning. */
 static int translate(uint32_t *ids, size_t count, const struct lode_id_map *map, uint32_t lost, int none_allowed)
 {
-	uint32_t highest = 0, none = none_allowed ? LODE_NONE : 0;
+	uint32_t beyond = 0; /* one more than the highest id */
+	uint32_t none = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		uint32_t id = none && ids[i] == none ? 0 : ids[i];
+		uint32_t end = ids[i] + 1; /* wraps to 0 for "none" */
 
-		highest = id > highest ? id : highest;
+		beyond = end > beyond ? end : beyond;
+		none |= end == 0;
 	}
-	if (map->identity && (highest < map->count || (none && highest == 0)))
+	if (none && !none_allowed)
+		return -1;
+	if (map->identity && beyond <= map->count)
 		return 0;
 	for (size_t i = 0; i < count; i++) {
-		if (none && ids[i] == none)
+		if (ids[i] == LODE_NONE)
 			continue;
 		ids[i] = meaning(map, ids[i], lost);
 		if (ids[i] == LODE_NONE)

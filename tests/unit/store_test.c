@@ -5,6 +5,8 @@
 
 #include "trace/store.h"
 #include "trace/store_codec.h"
+#include "trace/store_format.h"
+#include "trace/store_tables.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -389,6 +391,53 @@ static void any_damaged_byte_can_be_repaired(void **state)
 	release_whole(&whole);
 }
 
+/* A whole file, checksums and all, whose footer names one block at `offset`. */
+static void forge_footer(const char *path, uint64_t offset)
+{
+	uint64_t numbers[] = { offset, LODE_BLOCK_THREADS, 0, 1, 0, 0 };
+	struct lode_codec *codec = lode_codec_create();
+	struct lode_buffer payload = { 0 }, file = { 0 };
+	struct lode_block_header header = { .kind = LODE_BLOCK_FOOTER, .columns = 6, .rows = 1 };
+	unsigned char bytes[LODE_BLOCK_HEADER_SIZE];
+
+	for (uint8_t i = 0; i < 6; i++) {
+		struct lode_column_view view = { &numbers[i], 1, lode_table_columns(LODE_BLOCK_FOOTER)[i].width, 0, 0 };
+
+		lode_codec_pack(codec, &payload, i, &view);
+	}
+	header.size = (uint32_t)payload.size;
+	lode_block_header_write(&header, payload.bytes, bytes);
+	lode_buffer_add(&file, LODE_FILE_MAGIC, 8);
+	lode_buffer_u32(&file, LODE_STORE_VERSION);
+	lode_buffer_u32(&file, LODE_FILE_HEADER_SIZE);
+	lode_buffer_u64(&file, 0);
+	lode_buffer_u64(&file, lode_checksum(file.bytes, 24, 0));
+	lode_buffer_add(&file, bytes, sizeof(bytes));
+	lode_buffer_add(&file, payload.bytes, payload.size);
+	lode_buffer_u64(&file, LODE_FILE_HEADER_SIZE);
+	lode_buffer_add(&file, LODE_TAIL_MAGIC, 8);
+	lode_buffer_u64(&file, lode_checksum(file.bytes + file.size - 16, 16, 0));
+	write_file(path, (unsigned char *)file.bytes, file.size);
+	lode_buffer_release(&payload);
+	lode_buffer_release(&file);
+	lode_codec_destroy(codec);
+}
+
+static void a_footer_that_points_where_no_block_can_be_is_refused(void **state)
+{
+	static const uint64_t offsets[] = { 0, 31, 32, 33, 72, 1000, 1ull << 40, UINT64_MAX - 8, UINT64_MAX };
+	struct fixture *fixture = *state;
+
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
+		struct lode_error error = { "" };
+		struct lode_store *store;
+
+		forge_footer(fixture->path, offsets[i]);
+		assert_int_equal(lode_store_open(&store, fixture->path, &error), LODE_BAD_INPUT);
+		assert_non_null(strstr(error.text, "the footer is damaged"));
+	}
+}
+
 static void a_file_of_something_else_is_refused_with_a_sentence(void **state)
 {
 	struct fixture *fixture = *state;
@@ -413,6 +462,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(every_truncation_is_found, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_damaged_block_of_events_costs_only_itself, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(any_damaged_byte_can_be_repaired, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_footer_that_points_where_no_block_can_be_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_file_of_something_else_is_refused_with_a_sentence, set_up, tear_down),
 	};
 
