@@ -1,6 +1,7 @@
 /* JSON writer: see json.h. */
 #include "base/json.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,4 +220,37 @@ void lode_json_line(struct lode_json *json)
 {
 	lode_buffer_byte(json->buffer, '\n');
 	json->filled = 0;
+}
+
+static const char *skip_digits(const char *text)
+{
+	while (isdigit((unsigned char)*text))
+		text++;
+	return text;
+}
+
+int lode_json_is_number(const char *text)
+{
+	const char *end;
+
+	if (*text == '-')
+		text++;
+	end = skip_digits(text);
+	if (end == text || (*text == '0' && end > text + 1))
+		return 0;
+	if (*end == '.') {
+		text = end + 1;
+		end = skip_digits(text);
+		if (end == text)
+			return 0;
+	}
+	if (*end == 'e' || *end == 'E') {
+		text = end + 1;
+		if (*text == '+' || *text == '-')
+			text++;
+		end = skip_digits(text);
+		if (end == text)
+			return 0;
+	}
+	return !*end;
 }

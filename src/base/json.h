@@ -37,6 +37,8 @@ void lode_json_raw(struct lode_json *json, const char *value, size_t length);
 /* `"key":"text"`, `"key":number`: the usual pairs in one call. */
 void lode_json_key_text(struct lode_json *json, const char *key, const char *text);
 void lode_json_key_u64(struct lode_json *json, const char *key, uint64_t number);
+/* Whether all of `text` is a number as JSON writes it, so that it may stand there unquoted (lode_json_raw). */
+int lode_json_is_number(const char *text);
 /* A line end between top-level values (JSON lines). */
 void lode_json_line(struct lode_json *json);
 

@@ -3,9 +3,9 @@
  */
 #include "cmd/import_options.h"
 
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/units.h"
-#include "cmd/number.h"
 
 #include <string.h>
 
@@ -131,7 +131,7 @@ int lode_import_options(const struct lode_import_settings *settings, struct lode
 
 static enum lode_attribute_type guess_type(const char *value)
 {
-	if (lode_text_is_number(value))
+	if (lode_json_is_number(value))
 		return LODE_ATTRIBUTE_NUMBER;
 	if (!strcmp(value, "true") || !strcmp(value, "false"))
 		return LODE_ATTRIBUTE_BOOL;

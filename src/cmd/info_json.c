@@ -1,8 +1,8 @@
 /*
  * What is in a corpus, as JSON: everything, nothing cut. See info.h.
  */
+#include "base/json.h"
 #include "cmd/info.h"
-#include "cmd/number.h"
 
 #include <string.h>
 
@@ -56,7 +56,7 @@ static void write_attribute(struct lode_json *json, const struct lode_info *info
 	lode_json_key(json, string(info, attribute->key));
 	if (attribute->type == LODE_ATTRIBUTE_BOOL) {
 		lode_json_bool(json, !strcmp(value, "true"));
-	} else if (attribute->type == LODE_ATTRIBUTE_NUMBER && lode_text_is_number(value)) {
+	} else if (attribute->type == LODE_ATTRIBUTE_NUMBER && lode_json_is_number(value)) {
 		json->after_key = 0;
 		lode_buffer_text(json->buffer, value);
 	} else {

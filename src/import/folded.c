@@ -115,6 +115,31 @@ static int is_value(const char *text, size_t length)
 	return digits > 0;
 }
 
+/*
+ * Digits behind the point times `unit`, rounded, a half up. From the last digit
+ * to the first, as on paper: no digit is lost, and every machine rounds alike.
+ * `unit` is at most 2^53, so no sum is too large.
+ */
+static uint64_t scale_fraction(const char *digits, size_t count, uint64_t unit)
+{
+	uint64_t sum = 0, below = 0;
+
+	while (count--) {
+		sum += unit * (uint64_t)(digits[count] - '0');
+		below = sum % 10;
+		sum /= 10;
+	}
+	return sum + (below >= 5);
+}
+
+static int scale_value(uint64_t whole, const char *digits, size_t count, uint64_t unit, uint64_t *cost)
+{
+	if (__builtin_mul_overflow(whole, unit, cost) ||
+	    __builtin_add_overflow(*cost, scale_fraction(digits, count, unit), cost))
+		return -1;
+	return 0;
+}
+
 /* value * unit, rounded; non-zero when it does not fit. `text` is a value. */
 static int read_cost(const char *text, size_t length, double unit, uint64_t *cost)
 {
@@ -130,12 +155,13 @@ static int read_cost(const char *text, size_t length, double unit, uint64_t *cos
 		*cost = whole;
 		return 0;
 	}
-	for (i++; i < length && scale < 1e30L; i++) {
+	i += i < length;
+	if (unit == floor(unit) && unit <= 0x1p53)
+		return scale_value(whole, text + i, length - i, (uint64_t)unit, cost);
+	for (; i < length && scale < 1e30L; i++) {
 		scale *= 10;
 		fraction += (text[i] - '0') / scale;
 	}
-	if (fraction == 0 && unit == floor(unit) && unit <= 0x1p53)
-		return __builtin_mul_overflow(whole, (uint64_t)unit, cost) ? -1 : 0;
 	product = ((long double)whole + fraction) * (long double)unit;
 	if (product >= 0x1p64L - 1)
 		return -1;

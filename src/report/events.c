@@ -72,33 +72,6 @@ static const char *quoted_name(const struct writer *writer, uint32_t name)
 
 /* ---- the head of a stream ---- */
 
-/* Whether `text` is a number as JSON writes it, so that it may stand without quotes. */
-static int is_json_number(const char *text)
-{
-	size_t digits;
-
-	text += *text == '-';
-	digits = strspn(text, "0123456789");
-	if (!digits || (digits > 1 && *text == '0'))
-		return 0;
-	text += digits;
-	if (*text == '.') {
-		digits = strspn(++text, "0123456789");
-		if (!digits)
-			return 0;
-		text += digits;
-	}
-	if (*text == 'e' || *text == 'E') {
-		text++;
-		text += *text == '-' || *text == '+';
-		digits = strspn(text, "0123456789");
-		if (!digits)
-			return 0;
-		text += digits;
-	}
-	return !*text;
-}
-
 static void write_attribute(struct writer *writer, struct lode_json *json,
 			    const struct lode_attribute *attribute)
 {
@@ -107,7 +80,7 @@ static void write_attribute(struct writer *writer, struct lode_json *json,
 	lode_json_key(json, text_of(writer, attribute->key));
 	if (attribute->type == LODE_ATTRIBUTE_BOOL) {
 		lode_json_bool(json, strcmp(value, "true") == 0);
-	} else if (attribute->type == LODE_ATTRIBUTE_NUMBER && is_json_number(value)) {
+	} else if (attribute->type == LODE_ATTRIBUTE_NUMBER && lode_json_is_number(value)) {
 		lode_json_raw(json, value, strlen(value));
 	} else {
 		lode_json_text(json, value);

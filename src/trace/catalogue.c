@@ -100,16 +100,20 @@ static int ask_number(struct lode_catalogue *catalogue, const char *sql, int64_t
 	return code;
 }
 
-/* A file made by something else must not be touched. */
+/*
+ * A file made by something else must not be touched. The tables are asked for
+ * first: another process may be making the catalogue, and where its tables are
+ * seen, the marks that it set with them are too.
+ */
 static int check_owner(struct lode_catalogue *catalogue, int *empty, struct lode_error *error)
 {
 	int64_t application = 0, version = 0, tables = 0;
-	int code = ask_number(catalogue, "PRAGMA application_id", &application, error);
+	int code = ask_number(catalogue, "SELECT count(*) FROM sqlite_master", &tables, error);
 
 	if (!code)
-		code = ask_number(catalogue, "PRAGMA user_version", &version, error);
+		code = ask_number(catalogue, "PRAGMA application_id", &application, error);
 	if (!code)
-		code = ask_number(catalogue, "SELECT count(*) FROM sqlite_master", &tables, error);
+		code = ask_number(catalogue, "PRAGMA user_version", &version, error);
 	if (code)
 		return code;
 	*empty = tables == 0;

@@ -313,9 +313,9 @@ static int check_files(struct check *check, struct lode_error *error)
 			code = lode_fail(error, LODE_SYSTEM, "%s: checking was interrupted", check->path);
 		if (!code)
 			code = check_file(check, names[i]->d_name, error);
-		free(names[i]);
+		free(names[i]); /* from scandir */
 	}
-	free(names);
+	free(names); /* from scandir */
 	return code;
 }
 

@@ -16,7 +16,8 @@ struct answer {
 	struct lode_error error;
 };
 
-static void work_in_child(int (*work)(const char *, struct lode_error *), const char *path, unsigned seconds, int to)
+static void work_in_child(int (*work)(const char *, struct lode_error *), const char *path, unsigned seconds,
+			  int to)
 {
 	struct answer answer = { 0 };
 
@@ -41,7 +42,8 @@ void require_bounded(int (*work)(const char *path, struct lode_error *error), co
 	close(ends[1]);
 	assert_int_equal(wait4(child, &status, 0, &usage), child);
 	if (WIFSIGNALED(status))
-		fail_msg("%s: %s", path, WTERMSIG(status) == SIGALRM ? "takes too long" : strsignal(WTERMSIG(status)));
+		fail_msg("%s: %s", path,
+			 WTERMSIG(status) == SIGALRM ? "takes too long" : strsignal(WTERMSIG(status)));
 	assert_int_equal(read(ends[0], &answer, sizeof(answer)), sizeof(answer));
 	close(ends[0]);
 	if (answer.code != code || (code < 0 && !strstr(answer.error.text, words)))

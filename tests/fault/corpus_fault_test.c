@@ -27,7 +27,8 @@ static int make_corpus(void **state)
 		whole_make(&streams[i], i);
 	assert_int_equal(lode_corpus_open(&corpus, shared.corpus, LODE_CORPUS_CREATE, &error), 0);
 	for (unsigned i = 1; i < 3; i++)
-		assert_int_equal(lode_corpus_add(corpus, id_of(i), "test", &streams[i].stream, 0, 1, &error), 1);
+		assert_int_equal(lode_corpus_add(corpus, id_of(i), "test", &streams[i].stream, 0, 1, &error),
+				 1);
 	lode_corpus_close(corpus);
 	return 0;
 }
@@ -207,7 +208,9 @@ static void require_repaired(struct place *place, int code)
 	require_stream(place->corpus, id_of(3), 3);
 }
 
-static const struct fault_job repairing = { .prepare = lay_out_damage, .run = repair, .check = require_repaired };
+static const struct fault_job repairing = { .prepare = lay_out_damage,
+					    .run = repair,
+					    .check = require_repaired };
 
 static void a_repair_harms_nothing_when_memory_fails(void **state)
 {

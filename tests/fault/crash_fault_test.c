@@ -26,7 +26,9 @@ static void write_events(const char *path, unsigned number)
 	assert_non_null(file);
 	fprintf(file, "{\"stream\":\"stream %u\"}\n", number);
 	for (unsigned i = 0; i < LINES; i++)
-		fprintf(file, "{\"type\":\"run\",\"t\":%u,\"cost\":%u,\"tid\":%u,\"stack\":[\"app!main\",\"app!f%u\",\"app!g%u\"]}\n",
+		fprintf(file,
+			"{\"type\":\"run\",\"t\":%u,\"cost\":%u,\"tid\":%u,\"stack\":[\"app!main\",\"app!f%"
+			"u\",\"app!g%u\"]}\n",
 			i * 10, number, i % 7, i % 91, i % 13);
 	assert_int_equal(fclose(file), 0);
 }
@@ -141,7 +143,8 @@ static void a_replacement_that_was_cut_off_is_cleared_away(void **state)
 	place_remove(&place);
 }
 
-/* `processes` at once, each importing every file, in an order of its own, into a corpus that is not there yet. */
+/* `processes` at once, each importing every file, in an order of its own, into a corpus that is not there
+ * yet. */
 static void import_at_once(unsigned processes, unsigned files)
 {
 	struct place place;

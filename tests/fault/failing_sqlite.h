@@ -14,7 +14,8 @@ enum failing_sqlite_kind {
 	FAILING_SQLITE_MEMORY, /* no memory */
 };
 
-/* The n-th request of the kind fails, and all behind it with `for_good`; 0 turns it off. Counts from here on. */
+/* The n-th request of the kind fails, and all behind it with `for_good`; 0 turns it off. Counts from here on.
+ */
 void failing_sqlite_arm(uint64_t nth, int for_good, int kind);
 /* Requests of the armed kind since then. */
 uint64_t failing_sqlite_asked(void);

@@ -1,4 +1,5 @@
-/* Files made to hurt, where a fuzzer would have to be lucky: each costs little and is refused with a sentence. */
+/* Files made to hurt, where a fuzzer would have to be lucky: each costs little and is refused with a
+ * sentence. */
 #include "bounded.h"
 #include "fault.h"
 
@@ -72,7 +73,8 @@ static int check_corpus(const char *path, struct lode_error *error)
 	struct lode_corpus_check_result result;
 	int code = lode_corpus_check(path, 0, &result, NULL, NULL, error);
 
-	return code < 0 || !result.catalogue_bad ? code : lode_fail(error, LODE_BAD_INPUT, "the catalogue is bad");
+	return code < 0 || !result.catalogue_bad ? code
+						 : lode_fail(error, LODE_BAD_INPUT, "the catalogue is bad");
 }
 
 static int repair_corpus(const char *path, struct lode_error *error)
@@ -103,8 +105,10 @@ static void a_catalogue_with_an_endless_view_is_refused(void **state)
 	(void)state;
 	change_catalogue("ALTER TABLE streams RENAME TO others; CREATE VIEW streams AS"
 			 " WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r)"
-			 " SELECT n AS id, n AS name, n AS host, n AS file, n AS source, n AS runs, n AS waits, n AS calls,"
-			 " n AS run_ns, n AS wait_ns, n AS first_t, n AS last_t, n AS threads, n AS stacks, n AS symptoms,"
+			 " SELECT n AS id, n AS name, n AS host, n AS file, n AS source, n AS runs, n AS "
+			 "waits, n AS calls,"
+			 " n AS run_ns, n AS wait_ns, n AS first_t, n AS last_t, n AS threads, n AS stacks, "
+			 "n AS symptoms,"
 			 " n AS file_size FROM r");
 	require_bounded(list_corpus, place.corpus, LODE_BAD_INPUT, "fsck --repair", 5, 64);
 	require_bounded(check_corpus, place.corpus, LODE_BAD_INPUT, "bad", 5, 64);
@@ -231,11 +235,13 @@ static void a_line_of_a_gigabyte_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_catalogue_with_an_endless_view_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_catalogue_with_an_endless_view_is_refused, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_catalogue_with_a_trigger_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_catalogue_cannot_lead_out_of_its_folder, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_catalogue_with_holes_is_refused, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_pipe_in_place_of_a_file_is_not_waited_for, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_pipe_in_place_of_a_file_is_not_waited_for, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(symbols_are_not_waited_for, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_line_of_a_gigabyte_is_refused, set_up, tear_down),
 	};

@@ -65,11 +65,13 @@ static int keep(void *context, struct lode_stream *stream, unsigned ordinal, str
 }
 
 /* The stream over another's dictionary and with its numbers of threads. */
-static void renumber(const struct lode_stream *stream, const struct lode_stream *like, struct lode_stream *result)
+static void renumber(const struct lode_stream *stream, const struct lode_stream *like,
+		     struct lode_stream *result)
 {
 	lode_stream_init(result, like->dictionary);
 	for (size_t i = 0; i < like->thread_count; i++)
-		fuzz_require(lode_stream_thread(result, like->threads[i].pid, like->threads[i].tid) == i, "memory");
+		fuzz_require(lode_stream_thread(result, like->threads[i].pid, like->threads[i].tid) == i,
+			     "memory");
 	fuzz_require(lode_stream_merge(result, stream) == 0, "memory");
 }
 
@@ -118,11 +120,13 @@ static int compare(void *context, struct lode_stream *stream, unsigned ordinal, 
 	fuzz_require(ordinal < kept->count, "reading again gives no more streams");
 	fuzz_require(lode_dictionary_init(&dictionary) == 0, "memory");
 	lode_stream_init(&before, &dictionary);
-	fuzz_require(lode_store_load(kept->paths[ordinal], &before, error) == 0, "a stored stream can be loaded");
+	fuzz_require(lode_store_load(kept->paths[ordinal], &before, error) == 0,
+		     "a stored stream can be loaded");
 	renumber(stream, &before, &after);
 	order_events(&before);
 	order_events(&after);
-	fuzz_require(kept->odd || streams_equal(&before, &after), "import, export and import give the same stream");
+	fuzz_require(kept->odd || streams_equal(&before, &after),
+		     "import, export and import give the same stream");
 	lode_stream_release(&after);
 	lode_stream_release(&before);
 	lode_dictionary_release(&dictionary);
@@ -131,7 +135,8 @@ static int compare(void *context, struct lode_stream *stream, unsigned ordinal, 
 }
 
 static int read_bytes(const void *bytes, size_t size,
-		      int (*take)(void *, struct lode_stream *, unsigned, struct lode_error *), struct kept *kept)
+		      int (*take)(void *, struct lode_stream *, unsigned, struct lode_error *),
+		      struct kept *kept)
 {
 	struct lode_import_options options = { .jobs = 1 };
 	struct lode_import_sink sink = { take, kept };
@@ -169,7 +174,8 @@ static void write_and_read_again(struct kept *kept)
 	fuzz_require(lode_exporter_events.write(&export, &error) == 0, "what was read can be written");
 	fuzz_require(lode_output_finish(&output, &error) == 0, "there is room for it");
 	fuzz_require(lode_map_descriptor(&map, file.fd, "fuzz", &error) == 0, "it can be mapped");
-	fuzz_require(read_bytes(map.bytes ? map.bytes : (const unsigned char *)"", map.size, compare, kept) == 0,
+	fuzz_require(read_bytes(map.bytes ? map.bytes : (const unsigned char *)"", map.size, compare, kept) ==
+			     0,
 		     "what was written can be read");
 	for (size_t i = 0; i < kept->count; i++)
 		fuzz_require(kept->entries[i].symptoms == 1, "each stream is read again once");
@@ -181,6 +187,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct kept kept = { .count = 0 };
 
+	lode_importer_events.sniff(bytes, size < LODE_SNIFF_BYTES ? size : LODE_SNIFF_BYTES, "fuzz");
 	if (read_bytes(bytes, size, keep, &kept) == 0 && kept.count && kept.count < MOST_STREAMS)
 		write_and_read_again(&kept);
 	for (size_t i = 0; i < kept.count; i++)

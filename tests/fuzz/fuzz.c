@@ -29,7 +29,8 @@ void fuzz_require_sentence(int code, const struct lode_error *error)
 void fuzz_file_make(struct fuzz_file *file, const void *bytes, size_t size)
 {
 	file->fd = memfd_create("fuzz", MFD_CLOEXEC);
-	fuzz_require(file->fd >= 0 && write(file->fd, bytes, size) == (ssize_t)size, "there is room for a file");
+	fuzz_require(file->fd >= 0 && write(file->fd, bytes, size) == (ssize_t)size,
+		     "there is room for a file");
 	snprintf(file->path, sizeof(file->path), "/proc/self/fd/%d", file->fd);
 }
 
@@ -74,7 +75,8 @@ static void check_events(const struct lode_stream *stream, const struct lode_eve
 	for (size_t i = 0; i < events->count; i++) {
 		fuzz_require(!i || events->t[i - 1] <= events->t[i], "events are in order of time");
 		fuzz_require(events->thread[i] < stream->thread_count, "an event's thread is there");
-		fuzz_require(events->stack[i] < nodes && events->waker_stack[i] < nodes, "an event's stacks are there");
+		fuzz_require(events->stack[i] < nodes && events->waker_stack[i] < nodes,
+			     "an event's stacks are there");
 		fuzz_require(events->waker[i] == LODE_NONE || events->waker[i] < stream->thread_count,
 			     "an event's waker is there");
 		fuzz_require(events->name[i] < strings, "an event's name is there");
@@ -116,9 +118,10 @@ static int drop(void *context, struct lode_stream *stream, unsigned ordinal, str
 
 void fuzz_import(const struct lode_importer *importer, int symbols, const uint8_t *bytes, size_t size)
 {
-	struct lode_import_options options = {
-		.jobs = 1, .no_symbols = !symbols, .inlines = symbols, .cache = symbols ? fuzz_folder() : ""
-	};
+	struct lode_import_options options = { .jobs = symbols ? 2 : 1,
+					       .no_symbols = !symbols,
+					       .inlines = symbols,
+					       .cache = symbols ? fuzz_folder() : "" };
 	struct lode_import_sink sink = { drop, NULL };
 	struct lode_error error = { "" };
 	struct lode_input *input;

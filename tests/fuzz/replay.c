@@ -31,7 +31,7 @@
 #endif
 
 #define SECONDS (SANITIZED ? 10 : 1)
-#define MEMORY (512ull << 20)
+#define MEMORY	(512ull << 20)
 
 static char current[4096];
 static unsigned replayed;

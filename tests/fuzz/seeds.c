@@ -25,7 +25,8 @@ static void require(int holds, const char *what)
 }
 
 /* Calls `use` with a random stream of up to `size` events of each type. */
-static void with_stream(uint64_t seed, size_t size, void (*use)(const struct lode_stream *, void *), void *context)
+static void with_stream(uint64_t seed, size_t size, void (*use)(const struct lode_stream *, void *),
+			void *context)
 {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
@@ -79,7 +80,7 @@ static void seed_codec(const char *folder)
 		char path[512];
 
 		for (uint32_t i = 0; i < 200; i++)
-			values[i] = shape == 0   ? (uint32_t)random_next(&seed)
+			values[i] = shape == 0	 ? (uint32_t)random_next(&seed)
 				    : shape == 1 ? 7
 				    : shape == 2 ? 1000 * i + (uint32_t)random_below(&seed, 50)
 						 : 100 + i - (uint32_t)random_below(&seed, 3);
@@ -145,8 +146,8 @@ static void seed_symbol_cache(const char *folder)
 	char path[512];
 
 	for (unsigned i = 0; i < 6; i++)
-		lode_table_add(&builder, 0x1000 + 0x100 * i, 0x1180 + 0x100 * i, lode_table_name(&builder, "_Z3foov", 7),
-			       i ? i - 1 : LODE_NONE);
+		lode_table_add(&builder, 0x1000 + 0x100 * i, 0x1180 + 0x100 * i,
+			       lode_table_name(&builder, "_Z3foov", 7), i ? i - 1 : LODE_NONE);
 	lode_table_add_load(&builder, &load);
 	require(lode_table_finish(&builder, &cached.table) == 0, "no memory");
 	cached.origin.identity = lode_strdup("1 2 3 /bin/app\n");

@@ -37,6 +37,25 @@ static void fractions_are_rounded(void **state)
 		      "21+18446744073709551000 0 e\n");
 }
 
+/* Each value is one that the floating numbers of some machine round another way. */
+static void fractions_are_exact_however_long_they_are(void **state)
+{
+	struct lode_import_options options = { .unit_ns = 1e3, .jobs = 1 };
+
+	(void)state;
+	assert_import(&lode_importer_folded,
+		      "a 9223372036854775809.5\n"
+		      "b 1.49999999999999999999999999999999999999999999999999\n"
+		      "c 9223372036854775803.4999999999999999999999999999\n",
+		      NULL,
+		      "stream x \nrun 0+9223372036854775810 0 a\nrun 9223372036854775810+1 0 b\n"
+		      "run 9223372036854775811+9223372036854775803 0 c\n");
+	assert_import(&lode_importer_folded,
+		      "a 0.0005\nb 0.00049999999999999999999999\nc 4611686018427387.9045\n", &options,
+		      "stream x \nrun 0+1 0 a\nrun 1+0 0 b\nrun 1+4611686018427387905 0 c\n");
+	assert_bad(&lode_importer_folded, "a 18446744073709551615.5\n", "the value is too large");
+}
+
 static void annotations_of_the_stackcollapse_scripts_become_modules(void **state)
 {
 	(void)state;
@@ -745,6 +764,7 @@ static void the_sniffer_tells_formats_apart(void **state)
 
 static void the_sniffers_take_any_bytes(void **state)
 {
+	static const char marks[] = "{}[]\":;, \n\t\\0123.ab";
 	uint64_t seed = 9;
 
 	(void)state;
@@ -753,8 +773,8 @@ static void the_sniffers_take_any_bytes(void **state)
 		unsigned char *bytes = malloc(size + 1);
 
 		for (size_t i = 0; i < size; i++)
-			bytes[i] = round % 3 ? (unsigned char)"{}[]\":;, \n\t\\0123.ab"[random_below(&seed, 20)]
-					     : (unsigned char)random_next(&seed);
+			bytes[i] = (unsigned char)(round % 3 ? (uint64_t)marks[random_below(&seed, 20)]
+							     : random_next(&seed));
 		for (size_t i = 0; lode_importers[i]; i++) {
 			int sure = lode_importers[i]->sniff(bytes, size, "x");
 
@@ -817,6 +837,7 @@ int main(void)
 		cmocka_unit_test(folded_stacks_tile_a_line_of_time),
 		cmocka_unit_test(the_unit_and_the_kind_can_be_chosen),
 		cmocka_unit_test(fractions_are_rounded),
+		cmocka_unit_test(fractions_are_exact_however_long_they_are),
 		cmocka_unit_test(annotations_of_the_stackcollapse_scripts_become_modules),
 		cmocka_unit_test(a_stack_may_be_empty_and_frames_may_have_blanks_or_no_name),
 		cmocka_unit_test(a_line_that_ends_in_no_number_is_an_error_with_its_place),

@@ -154,7 +154,7 @@ static int name_is(struct fixture *fixture, const char *path, const char *expect
 	struct lode_symbolizer *symbolizer = make(fixture, paths);
 	struct lode_image *image = lode_symbolizer_binary(symbolizer, path, fixture->build_id);
 	struct lode_symbol symbol;
-	int found = lode_image_find(image, fixture->address + 4, &symbol);
+	int found = lode_image_find(image, fixture->address + 1, &symbol);
 	int good;
 
 	assert_true(!found || symbol.start == fixture->address);
@@ -216,12 +216,15 @@ static void without_a_symbol_a_function_has_the_bounds_that_its_unwind_entry_tel
 	struct fixture *fixture = *state;
 	struct lode_symbolizer *symbolizer = make(fixture, NULL);
 	struct lode_image *image = lode_symbolizer_binary(symbolizer, fixture->binary, "");
-	struct lode_symbol symbol;
+	struct lode_image *whole = lode_symbolizer_binary(symbolizer, fixture->whole, "");
+	struct lode_symbol symbol, known;
 
-	assert_int_equal(lode_image_find(image, fixture->address + 4, &symbol), 1);
+	assert_int_equal(lode_image_find(image, fixture->address + 1, &symbol), 1);
 	assert_null(symbol.name);
 	assert_int_equal(symbol.start, fixture->address);
-	assert_true(symbol.size >= 8);
+	assert_int_equal(lode_image_find(whole, fixture->address + 1, &known), 1);
+	assert_string_equal(known.name, "well_known");
+	assert_int_equal(symbol.size, known.size);
 	lode_symbolizer_destroy(symbolizer);
 }
 
@@ -485,11 +488,11 @@ static void use_everything(struct fixture *fixture, const char *kallsyms, const 
 		return;
 	}
 	image = lode_symbolizer_binary(symbolizer, fixture->whole, fixture->build_id);
-	if (image && lode_image_find(image, fixture->address + 4, &symbol) && symbol.name)
+	if (image && lode_image_find(image, fixture->address + 1, &symbol) && symbol.name)
 		assert_string_equal(symbol.name, "well_known");
 	if (image) {
-		lode_image_inlines(image, fixture->address + 4, names, 4);
-		lode_image_link_register(image, fixture->address + 4);
+		lode_image_inlines(image, fixture->address + 1, names, 4);
+		lode_image_link_register(image, fixture->address + 1);
 	}
 	image = lode_symbolizer_kernel(symbolizer, "", kallsyms, "_stext", 0);
 	if (image && lode_image_find(image, 0xffff800080010110, &symbol))

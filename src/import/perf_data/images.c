@@ -9,6 +9,7 @@
 #include "base/memory.h"
 
 #include <string.h>
+#include <sys/utsname.h>
 
 static const char deleted[] = " (deleted)";
 
@@ -213,6 +214,28 @@ static const char *kernel_build_id(const struct lode_perf_images *images)
 	return build_id;
 }
 
+/*
+ * Without a build-id only what runs here can stand in for the kernel, its vDSO and
+ * the files of a recording: it must be of the same release, or at least of the
+ * same kind of machine, or names would be made up. What the recording does not
+ * tell counts as the same.
+ */
+static int is_this_machine(const struct lode_perf_images *images)
+{
+	const char *arch = images->facts->arch;
+	struct utsname own;
+
+	return !arch || uname(&own) < 0 || strcmp(arch, own.machine) == 0;
+}
+
+static int is_this_kernel(const struct lode_perf_images *images)
+{
+	const char *release = images->facts->kernel;
+	struct utsname own;
+
+	return is_this_machine(images) && (!release || uname(&own) < 0 || strcmp(release, own.release) == 0);
+}
+
 static struct lode_image *open_kernel(struct lode_perf_images *images)
 {
 	return lode_symbolizer_kernel(images->symbolizer, kernel_build_id(images), NULL,
@@ -245,7 +268,7 @@ void lode_perf_images_prefetch(struct lode_perf_images *images)
 	images->prefetched = lode_calloc(facts->build_id_count + 1, sizeof(*images->prefetched));
 	if (!images->prefetched)
 		return;
-	if (images->reference_name)
+	if (images->reference_name && (*kernel_build_id(images) || is_this_kernel(images)))
 		add_prefetched(images, open_kernel(images));
 	for (size_t i = 0; i < facts->build_id_count; i++) {
 		const struct lode_perf_build_id *entry = &facts->build_ids[i];
@@ -274,10 +297,29 @@ static struct lode_image *open_image(struct lode_perf_images *images, const stru
 	}
 }
 
-static int has_symbols(enum lode_perf_image_kind kind)
+static int has_symbols(const struct lode_perf_images *images, const struct lode_perf_image *image)
 {
-	return kind != LODE_PERF_UNKNOWN && kind != LODE_PERF_KERNEL_CODE && kind != LODE_PERF_GUEST &&
-	       kind != LODE_PERF_NAMED;
+	switch (image->kind) {
+	case LODE_PERF_KERNEL:
+	case LODE_PERF_KERNEL_MODULE:
+		return *kernel_build_id(images) || is_this_kernel(images);
+	case LODE_PERF_VDSO:
+		return *image->build_id || is_this_kernel(images);
+	case LODE_PERF_BINARY:
+		return *image->build_id || images->options->symbol_paths || is_this_machine(images);
+	case LODE_PERF_PERF_MAP:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static void note_foreign(const struct lode_perf_images *images, const struct lode_perf_image *image)
+{
+	if (image->kind == LODE_PERF_KERNEL || image->kind == LODE_PERF_KERNEL_MODULE ||
+	    image->kind == LODE_PERF_VDSO || image->kind == LODE_PERF_BINARY)
+		lode_notes_add(images->options->notes, 1,
+			       "files of another machine without a build-id, left without names", image->path);
 }
 
 int lode_perf_images_settle(struct lode_perf_images *images)
@@ -288,8 +330,12 @@ int lode_perf_images_settle(struct lode_perf_images *images)
 
 		if (!image->used)
 			continue;
+		if (!has_symbols(images, image)) {
+			note_foreign(images, image);
+			continue;
+		}
 		image->symbols = open_image(images, image);
-		if (!image->symbols && has_symbols(image->kind))
+		if (!image->symbols)
 			return LODE_SYSTEM;
 	}
 	return 0;
