@@ -51,13 +51,21 @@ void lode_codec_destroy(struct lode_codec *codec)
 	lode_free(codec);
 }
 
-static int make_room(struct lode_codec *codec, size_t count, unsigned planes)
+/* Room for `count` numbers, once or twice (seen and transformed), and for so many planes of them. */
+static int make_room(struct lode_codec *codec, size_t count, unsigned copies, unsigned planes)
 {
-	if (lode_grow(&codec->numbers, &codec->number_capacity, count, sizeof(uint64_t)) < 0 ||
-	    lode_grow(&codec->transformed, &codec->transformed_capacity, count, sizeof(uint64_t)) < 0 ||
+	if ((copies > 0 && lode_grow(&codec->numbers, &codec->number_capacity, count, sizeof(uint64_t)) < 0) ||
+	    (copies > 1 &&
+	     lode_grow(&codec->transformed, &codec->transformed_capacity, count, sizeof(uint64_t)) < 0) ||
 	    lode_grow(&codec->planes, &codec->plane_capacity, count * (planes ? planes : 1), 1) < 0)
 		return LODE_SYSTEM;
 	return 0;
+}
+
+/* Text comes in columns of megabytes; eight bytes for each of them would be too much. */
+static int is_text(size_t count, unsigned width, unsigned plus_one)
+{
+	return width == 1 && !plus_one && count > LODE_CODEC_TEXT;
 }
 
 /* ---- packing ---- */
@@ -203,6 +211,25 @@ static void write_header(struct lode_buffer *buffer, uint8_t number, enum lode_t
 	lode_buffer_u64(buffer, start);
 }
 
+/* Writes into the header at `header` how many bytes of planes came behind it. */
+static void patch_size(struct lode_buffer *buffer, size_t header)
+{
+	uint32_t stored = (uint32_t)(buffer->size - header - LODE_COLUMN_HEADER_SIZE);
+
+	for (unsigned i = 0; i < 4 && !buffer->failed; i++)
+		buffer->bytes[header + 4 + i] = (char)(stored >> (8 * i));
+}
+
+static void pack_text(struct lode_codec *codec, struct lode_buffer *buffer, uint8_t number,
+		      const struct lode_column_view *view)
+{
+	size_t header = buffer->size;
+
+	write_header(buffer, number, LODE_PLAIN, 1, 0, 0);
+	pack_plane(codec, buffer, view->values, view->count);
+	patch_size(buffer, header);
+}
+
 void lode_codec_pack(struct lode_codec *codec, struct lode_buffer *buffer, uint8_t number,
 		     const struct lode_column_view *view)
 {
@@ -211,11 +238,18 @@ void lode_codec_pack(struct lode_codec *codec, struct lode_buffer *buffer, uint8
 	uint64_t base = 0, size = 0, start = 0;
 	enum lode_transform transform = LODE_PLAIN;
 	unsigned planes;
-	uint32_t stored;
 
 	if (!codec->compress)
 		codec->compress = ZSTD_createCCtx();
-	if (!codec->compress || make_room(codec, count, 8) < 0) {
+	if (!codec->compress) {
+		buffer->failed = 1;
+		return;
+	}
+	if (is_text(count, view->width, view->plus_one)) {
+		pack_text(codec, buffer, number, view);
+		return;
+	}
+	if (make_room(codec, count, 2, 8) < 0) {
 		buffer->failed = 1;
 		return;
 	}
@@ -235,11 +269,7 @@ void lode_codec_pack(struct lode_codec *codec, struct lode_buffer *buffer, uint8
 	write_header(buffer, number, transform, planes, base, start);
 	for (unsigned plane = 0; plane < planes; plane++)
 		pack_plane(codec, buffer, codec->planes + plane * count, count);
-	if (buffer->failed)
-		return;
-	stored = (uint32_t)(buffer->size - header - LODE_COLUMN_HEADER_SIZE);
-	for (unsigned i = 0; i < 4; i++)
-		buffer->bytes[header + 4 + i] = (char)(stored >> (8 * i));
+	patch_size(buffer, header);
 }
 
 /* ---- unpacking ---- */
@@ -358,6 +388,12 @@ static void join_any32(uint32_t *values, const unsigned char *const *planes, siz
 	}
 }
 
+static void add_to_bytes(uint8_t *values, const unsigned char *plane, size_t count, uint8_t base)
+{
+	for (size_t i = 0; i < count; i++)
+		values[i] = (uint8_t)(base + (plane ? plane[i] : 0));
+}
+
 static void undo(const struct lode_packed *packed, uint64_t *numbers, size_t count)
 {
 	if (packed->transform == LODE_STEPS) {
@@ -428,6 +464,7 @@ int lode_codec_unpack(struct lode_codec *codec, const struct lode_packed *packed
 {
 	const unsigned char *planes[8];
 	uint64_t *numbers;
+	int in_place; /* needs no wider numbers on the way */
 
 	if (count == 0)
 		return packed->planes == 0 && packed->size == 0 ? 0 : LODE_BAD_INPUT;
@@ -436,12 +473,20 @@ int lode_codec_unpack(struct lode_codec *codec, const struct lode_packed *packed
 		return LODE_BAD_INPUT;
 	if (!codec->decompress)
 		codec->decompress = ZSTD_createDCtx();
-	if (!codec->decompress || make_room(codec, count, packed->planes) < 0)
+	in_place = (packed->transform == LODE_PLAIN && (width == 4 || width == 1)) || (width == 8 && !plus_one);
+	if (!in_place && is_text(count, width, plus_one))
+		return LODE_BAD_INPUT;
+	if (!codec->decompress || make_room(codec, count, in_place ? 0 : 1, packed->planes) < 0)
 		return LODE_SYSTEM;
 	if (find_planes(codec, packed, count, planes) < 0)
 		return LODE_BAD_INPUT;
 	if (packed->transform == LODE_PLAIN && width == 4) {
 		join_any32(values, planes, count, (uint32_t)packed->base - (plus_one ? 1 : 0), packed->planes);
+		return 0;
+	}
+	if (packed->transform == LODE_PLAIN && width == 1) {
+		add_to_bytes(values, packed->planes ? planes[0] : NULL, count,
+			     (uint8_t)(packed->base - (plus_one ? 1 : 0)));
 		return 0;
 	}
 	numbers = width == 8 && !plus_one ? values : codec->numbers;

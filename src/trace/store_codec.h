@@ -36,6 +36,8 @@ enum lode_transform {
 };
 
 #define LODE_COLUMN_HEADER_SIZE 24
+/* A column of more bytes than this, which is text, is always plain: it is packed and unpacked as it stands. */
+#define LODE_CODEC_TEXT 65536
 
 /* Scratch memory of one packer or unpacker; one a thread. */
 struct lode_codec;

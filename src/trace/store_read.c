@@ -22,6 +22,8 @@
 /* Dictionary rows a file may hold: a few, and more in proportion to its size. */
 #define ROWS_A_BYTE 16
 #define ROWS_ALWAYS (1u << 20)
+/* Bytes of text a file may hold in all, for each of its own, beyond what one block may hold. */
+#define TEXT_A_BYTE 256
 
 static int fail_damaged(const struct lode_store *store, uint64_t offset, const char *what, struct lode_error *error)
 {
@@ -323,6 +325,7 @@ struct head {
 	uint64_t *wide[2];      /* the same for times */
 	uint8_t *bytes;         /* the text of a block of strings, and small columns */
 	size_t bytes_capacity;
+	uint64_t text;          /* bytes of all strings so far */
 	const char *wrong;      /* what a damaged file did */
 };
 
@@ -387,7 +390,9 @@ static int read_strings(struct head *head)
 
 	for (size_t i = 0; !code && i < rows; i++)
 		total += lengths[i];
-	if (!code && total > LODE_BLOCK_TEXT_LIMIT)
+	head->text += total;
+	if (!code && (total > LODE_BLOCK_TEXT_LIMIT ||
+		      head->text > LODE_BLOCK_TEXT_LIMIT + (uint64_t)head->store->map.size * TEXT_A_BYTE))
 		return damaged(head, "strings are too long");
 	if (!code && lode_grow(&head->bytes, &head->bytes_capacity, total, 1) < 0)
 		return LODE_SYSTEM;

@@ -101,6 +101,9 @@ static void an_import_that_is_killed_leaves_the_corpus_whole(void **state)
 		kill(child, SIGKILL);
 		assert_int_equal(waitpid(child, &status, 0), child);
 		killed += WIFSIGNALED(status);
+		/* Too late: the first import was slower than the others are. */
+		if (!WIFSIGNALED(status))
+			took -= took / 8;
 		require_sound_corpus(place.corpus);
 		assert_in_range(count_streams(place.corpus), round, round + 1);
 		if (import_file(place.file, NULL, place.corpus, &error) < 0)

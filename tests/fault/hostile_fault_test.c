@@ -154,6 +154,45 @@ static int load_stream(const char *path, struct lode_error *error)
 	return code;
 }
 
+#define LONG_TEXT (60u << 20)
+
+/* A stream whose name is a single letter, many times. */
+static int write_long_name(const char *path, struct lode_error *error)
+{
+	char *text = malloc(LONG_TEXT);
+	struct whole whole;
+	int code = text ? whole_init(&whole) : LODE_SYSTEM;
+
+	if (code < 0)
+		return lode_fail_memory(error);
+	memset(text, 'x', LONG_TEXT);
+	whole.stream.name = lode_strings_add(&whole.dictionary.frames.strings, text, LONG_TEXT);
+	free(text);
+	code = whole.stream.name == LODE_NONE ? lode_fail_memory(error)
+					      : lode_store_write(path, &whole.stream, 1, error);
+	whole_release(&whole);
+	return code;
+}
+
+static int salvage_stream(const char *path, struct lode_error *error)
+{
+	struct lode_fsck_result result;
+
+	return lode_store_salvage(path, place.other, &result, NULL, error);
+}
+
+static void a_small_file_that_claims_much_text_costs_little(void **state)
+{
+	struct stat status;
+
+	(void)state;
+	require_bounded(write_long_name, place.file, 0, "", 10, 512);
+	assert_int_equal(stat(place.file, &status), 0);
+	assert_true(status.st_size < 100000);
+	require_bounded(load_stream, place.file, 0, "", 10, 512);
+	require_bounded(salvage_stream, place.file, 0, "", 10, 512);
+}
+
 static void a_pipe_in_place_of_a_file_is_not_waited_for(void **state)
 {
 	char path[160];
@@ -240,6 +279,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_catalogue_with_a_trigger_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_catalogue_cannot_lead_out_of_its_folder, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_catalogue_with_holes_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_small_file_that_claims_much_text_costs_little, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_pipe_in_place_of_a_file_is_not_waited_for, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(symbols_are_not_waited_for, set_up, tear_down),

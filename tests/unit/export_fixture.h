@@ -3,6 +3,7 @@
 #define LODE_TESTS_EXPORT_FIXTURE_H
 
 #include "cmocka_all.h"
+#include "temporary.h"
 #include "random_stream.h"
 
 #include "report/export.h"
@@ -46,8 +47,7 @@ static inline int set_up(void **state)
 
 	if (!fixture)
 		return -1;
-	strcpy(fixture->folder, "/tmp/lode-export-XXXXXX");
-	if (!mkdtemp(fixture->folder))
+	if (temporary_folder(fixture->folder, sizeof(fixture->folder)) < 0)
 		return -1;
 	snprintf(fixture->corpus, sizeof(fixture->corpus), "%s/corpus", fixture->folder);
 	snprintf(fixture->result, sizeof(fixture->result), "%s/result", fixture->folder);

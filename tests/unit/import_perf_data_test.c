@@ -10,6 +10,8 @@
 #include "import/perf_data/syscalls.h"
 
 #include <linux/perf_event.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 #include <zstd.h>
 
 extern const struct lode_importer lode_importer_perf_data;
@@ -425,6 +427,62 @@ static void a_sample_becomes_a_run_with_its_stack_root_first(void **state)
 		&recording, "run",
 		"run 5000+250000 10/11 cpu=2 0x9990000|app!0x2000|app!0x1500|kernel!0xffff800000001000\n");
 	release(&recording);
+}
+
+/* The offset in this program's file of an address in it. */
+static uint64_t offset_in_own_file(uint64_t address)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long long from, to, offset;
+	uint64_t found = 0;
+	char line[4200];
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%llx-%llx %*s %llx", &from, &to, &offset) == 3 && from <= address &&
+		    address < to)
+			found = address - from + offset;
+	fclose(maps);
+	return found;
+}
+
+/* What a run in this test program becomes when a machine of kind `arch` recorded it, without build-ids. */
+static void import_own_code(struct imported *imported, const char *arch)
+{
+	struct lode_import_options options = { .jobs = 1, .cache = "" };
+	uint64_t address = 0x400001 + offset_in_own_file((uint64_t)(uintptr_t)import_own_code);
+	struct recording recording = { .arch = arch };
+	struct lode_buffer file = { 0 };
+	char path[4096] = "";
+
+	assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	add_clock(&recording);
+	put_map(&recording, 0, 10, 0x400000, 0x10000000, 0, path);
+	put_sample(&recording,
+		   (struct sample){ .time = 5000, .pid = 10, .tid = 11, .period = 1, CHAIN(USER, address) });
+	make_file(&recording, &file);
+	import_bytes(imported, &lode_importer_perf_data, file.bytes, file.size, &options);
+	assert_int_equal(imported->code, 0);
+	lode_buffer_release(&file);
+	release(&recording);
+}
+
+static void files_here_give_no_names_to_a_recording_of_another_kind_of_machine(void **state)
+{
+	struct imported imported;
+	struct utsname own;
+
+	(void)state;
+	uname(&own);
+	import_own_code(&imported, own.machine);
+	assert_non_null(strstr(imported.text.bytes, "!import_own_code\n"));
+	assert_int_equal(noted(&imported, "of another machine"), 0);
+	release_imported(&imported);
+	import_own_code(&imported, "sparc64");
+	assert_null(strstr(imported.text.bytes, "import_own_code"));
+	assert_non_null(strstr(imported.text.bytes, "!0x"));
+	assert_int_equal(noted(&imported, "of another machine"), 1);
+	release_imported(&imported);
 }
 
 static void fields_of_a_sample_that_are_of_no_use_are_stepped_over(void **state)
@@ -1402,6 +1460,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sample_becomes_a_run_with_its_stack_root_first),
+		cmocka_unit_test(files_here_give_no_names_to_a_recording_of_another_kind_of_machine),
 		cmocka_unit_test(fields_of_a_sample_that_are_of_no_use_are_stepped_over),
 		cmocka_unit_test(events_are_told_apart_by_id_in_both_layouts),
 		cmocka_unit_test(a_recording_without_ids_or_trailers_is_of_its_only_event),

@@ -1,5 +1,6 @@
 /* Outputs: complete or not there at all; devices and pipes are written straight. */
 #include "cmocka_all.h"
+#include "temporary.h"
 
 #include "base/file.h"
 #include "base/memory.h"
@@ -26,8 +27,7 @@ static int set_up(void **state)
 
 	if (!fixture)
 		return -1;
-	strcpy(fixture->folder, "/tmp/lode-output-XXXXXX");
-	if (!mkdtemp(fixture->folder))
+	if (temporary_folder(fixture->folder, sizeof(fixture->folder)) < 0)
 		return -1;
 	snprintf(fixture->path, sizeof(fixture->path), "%s/result", fixture->folder);
 	snprintf(fixture->link, sizeof(fixture->link), "%s/link", fixture->folder);

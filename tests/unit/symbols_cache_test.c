@@ -4,6 +4,7 @@
  * its .symtab.
  */
 #include "cmocka_all.h"
+#include "temporary.h"
 #include "random_stream.h"
 
 #include "symbols/cache.h"
@@ -97,8 +98,8 @@ static int set_up(void **state)
 	struct lode_elf elf;
 	uint64_t base;
 
-	strcpy(fixture->folder, "/tmp/lode-symbols-XXXXXX");
-	assert_non_null(mkdtemp(fixture->folder));
+	assert_int_equal(temporary_folder(fixture->folder, sizeof(fixture->folder)), 0);
+	setenv("HOME", fixture->folder, 1); /* perf keeps copies of binaries in ~/.debug, and they would be found */
 	snprintf(fixture->binary, sizeof(fixture->binary), "%s/program", fixture->folder);
 	snprintf(fixture->whole, sizeof(fixture->whole), "%s/whole", fixture->folder);
 	snprintf(fixture->cache, sizeof(fixture->cache), "%s/deep/cache", fixture->folder);

@@ -319,7 +319,8 @@ static void note_foreign(const struct lode_perf_images *images, const struct lod
 	if (image->kind == LODE_PERF_KERNEL || image->kind == LODE_PERF_KERNEL_MODULE ||
 	    image->kind == LODE_PERF_VDSO || image->kind == LODE_PERF_BINARY)
 		lode_notes_add(images->options->notes, 1,
-			       "files of another machine without a build-id, left without names", image->path);
+			       "files of another machine without a build-id, left without names",
+			       image->path);
 }
 
 int lode_perf_images_settle(struct lode_perf_images *images)
