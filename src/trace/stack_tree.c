@@ -22,6 +22,13 @@ void lode_stack_tree_release(struct lode_stack_tree *tree)
 	memset(tree, 0, sizeof(*tree));
 }
 
+int lode_stack_tree_reserve(struct lode_stack_tree *tree, size_t count)
+{
+	if (lode_grow(&tree->nodes, &tree->capacity, count, sizeof(*tree->nodes)) < 0)
+		return LODE_SYSTEM;
+	return lode_index_reserve(&tree->index, count);
+}
+
 uint32_t lode_stack_tree_child(struct lode_stack_tree *tree, uint32_t parent, uint32_t frame)
 {
 	uint64_t hash = lode_hash_pair(parent, frame);

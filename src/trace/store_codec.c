@@ -160,8 +160,9 @@ static enum lode_transform choose(const uint64_t *numbers, size_t count, uint64_
 	return best;
 }
 
+/* `worth`: how small zstd must make it, for unpacking takes more time than copying. */
 static void pack_plane(struct lode_codec *codec, struct lode_buffer *buffer, const unsigned char *plane,
-		       size_t count)
+		       size_t count, size_t worth)
 {
 	size_t bound = ZSTD_compressBound(count);
 	char *room = lode_buffer_room(buffer, PLANE_HEADER_SIZE + (bound > count ? bound : count));
@@ -177,7 +178,7 @@ static void pack_plane(struct lode_codec *codec, struct lode_buffer *buffer, con
 		size_t packed = ZSTD_compressCCtx(codec->compress, room + PLANE_HEADER_SIZE, bound, plane, count,
 						  ZSTD_LEVEL);
 
-		if (!ZSTD_isError(packed) && packed < count - count / 5) {
+		if (!ZSTD_isError(packed) && packed < worth) {
 			kind = PLANE_ZSTD;
 			size = packed;
 		}
@@ -226,7 +227,7 @@ static void pack_text(struct lode_codec *codec, struct lode_buffer *buffer, uint
 	size_t header = buffer->size;
 
 	write_header(buffer, number, LODE_PLAIN, 1, 0, 0);
-	pack_plane(codec, buffer, view->values, view->count);
+	pack_plane(codec, buffer, view->values, view->count, view->count - view->count / 5);
 	patch_size(buffer, header);
 }
 
@@ -268,7 +269,8 @@ void lode_codec_pack(struct lode_codec *codec, struct lode_buffer *buffer, uint8
 	cut_into_planes(codec, count, planes);
 	write_header(buffer, number, transform, planes, base, start);
 	for (unsigned plane = 0; plane < planes; plane++)
-		pack_plane(codec, buffer, codec->planes + plane * count, count);
+		pack_plane(codec, buffer, codec->planes + plane * count, count,
+			   view->hot ? count / 3 : count - count / 5);
 	patch_size(buffer, header);
 }
 

@@ -61,8 +61,8 @@ int lode_store_map(struct lode_store **result, const char *path, int salvage, st
 	int code;
 
 	*result = NULL;
-	if (!store || !(store->path = lode_strdup(path))) {
-		lode_free(store);
+	if (!store || !(store->path = lode_strdup(path)) || !(store->spare = lode_calloc(1, sizeof(*store->spare)))) {
+		lode_store_close(store);
 		return lode_fail_memory(error);
 	}
 	store->salvage = salvage;
@@ -82,6 +82,9 @@ void lode_store_close(struct lode_store *store)
 	if (!store)
 		return;
 	lode_map_close(&store->map);
+	if (store->spare)
+		lode_codec_destroy(atomic_load(&store->spare->codec));
+	lode_free(store->spare);
 	lode_free(store->strings.ids);
 	lode_free(store->modules.ids);
 	lode_free(store->frames.ids);
@@ -123,6 +126,18 @@ int lode_store_list_events(struct lode_store *store)
 }
 
 /* ---- columns of a block ---- */
+
+static struct lode_codec *take_codec(const struct lode_store *store)
+{
+	struct lode_codec *codec = atomic_exchange(&store->spare->codec, NULL);
+
+	return codec ? codec : lode_codec_create();
+}
+
+static void give_codec(const struct lode_store *store, struct lode_codec *codec)
+{
+	lode_codec_destroy(atomic_exchange(&store->spare->codec, codec));
+}
 
 /* One block, checked, its columns found and ready to be unpacked. */
 struct table {
@@ -672,6 +687,20 @@ static size_t most_rows(const struct lode_store *store)
 	return most;
 }
 
+/* Room for the stack nodes that the file claims, as far as its size makes the claim likely. */
+static int reserve_nodes(const struct head *head)
+{
+	struct lode_stack_tree *tree = &head->stream->dictionary->tree;
+	size_t claimed = 0;
+
+	for (size_t i = 0; i < head->store->block_count; i++)
+		if (head->store->blocks[i].header.kind == LODE_BLOCK_NODES)
+			claimed += head->store->blocks[i].header.rows;
+	if (claimed > head->store->map.size / 2)
+		claimed = head->store->map.size / 2;
+	return lode_stack_tree_reserve(tree, tree->count + claimed);
+}
+
 static int prepare_head(struct head *head)
 {
 	size_t rows = most_rows(head->store);
@@ -690,7 +719,7 @@ static int prepare_head(struct head *head)
 	}
 	if (!head->codec || !head->columns[0] || !head->columns[1] || !head->columns[2] || !head->columns[3] ||
 	    !head->wide[0] || !head->wide[1] || prepare_lost(store, head->stream) < 0 ||
-	    extend_map(head, &store->nodes, 0, 1) < 0 ||
+	    reserve_nodes(head) < 0 || extend_map(head, &store->nodes, 0, 1) < 0 ||
 	    lode_grow(&store->depths, &store->depth_capacity, 1, sizeof(*store->depths)) < 0)
 		return LODE_SYSTEM;
 	set_id(&store->nodes, 0, 0);
@@ -772,7 +801,7 @@ static int translate_columns(const struct lode_store *store, unsigned columns, s
 static int unpack_events(const struct lode_store *store, const struct table *table, unsigned columns,
 			 struct lode_events *events, const char **wrong)
 {
-	struct lode_codec *codec = lode_codec_create();
+	struct lode_codec *codec = take_codec(store);
 	void *const values[] = { events->t,     events->cost,        events->delay, events->thread, events->stack,
 				 events->waker, events->waker_stack, events->name,  events->cpu };
 	int code = codec ? 0 : LODE_SYSTEM;
@@ -781,7 +810,7 @@ static int unpack_events(const struct lode_store *store, const struct table *tab
 		if (columns & 1u << i)
 			code = unpack(codec, table, i, values[i], table->header.rows);
 	*wrong = "a column of events is damaged";
-	lode_codec_destroy(codec);
+	give_codec(store, codec);
 	events->count = table->header.rows;
 	if (!code && translate_columns(store, columns, events) < 0) {
 		*wrong = "an event names something that is not there";

@@ -5,7 +5,18 @@
 #ifndef LODE_TRACE_STORE_READ_H
 #define LODE_TRACE_STORE_READ_H
 
+#include "trace/store_codec.h"
 #include "trace/store_format.h"
+
+#include <stdatomic.h>
+
+/*
+ * A codec that nobody uses at the moment: its scratch memory is kept from block to
+ * block. Threads that find it taken make one of their own.
+ */
+struct lode_spare_codec {
+	_Atomic(struct lode_codec *) codec;
+};
 
 /* One block, where it is and what it holds. */
 struct lode_block {
@@ -30,6 +41,7 @@ struct lode_store {
 	struct lode_store_block *events;     /* the blocks of events */
 	size_t *event_blocks;                /* and their numbers in `blocks` */
 	size_t event_count;
+	struct lode_spare_codec *spare;
 	int salvage;                         /* gaps in the dictionary are filled with [lost] */
 	struct lode_id_map strings, modules, frames, nodes, threads;
 	uint16_t *depths;                    /* of nodes */

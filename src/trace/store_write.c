@@ -67,6 +67,7 @@ static void pack_column(struct packer *packer, unsigned number, const void *valu
 		.width = column->width,
 		.plus_one = column->plus_one,
 		.first_row = packer->header.first,
+		.hot = packer->header.kind == LODE_BLOCK_EVENTS_OF_A_TYPE,
 	};
 
 	lode_codec_pack(packer->codec, packer->buffer, (uint8_t)number, &view);
