@@ -7,6 +7,7 @@
 
 #include "trace/store_codec.h"
 #include "trace/store_format.h"
+#include "trace/store_tables.h"
 
 #include <stdatomic.h>
 
@@ -48,6 +49,30 @@ struct lode_store {
 	size_t depth_capacity;
 	uint32_t lost_string, lost_frame, lost_node, lost_thread; /* for salvage; LODE_NONE otherwise */
 };
+
+/* One block, checked, its columns found and ready to be unpacked. */
+struct lode_table {
+	struct lode_block_header header;
+	uint64_t offset;
+	struct lode_packed columns[LODE_TABLE_COLUMNS];
+	unsigned found; /* bit mask */
+};
+
+/* The meaning of a file's id: `lost` where its block is lost, LODE_NONE where it never had one. */
+static inline uint32_t lode_id_meaning(const struct lode_id_map *map, uint32_t id, uint32_t lost)
+{
+	uint32_t result = id < map->count ? map->ids[id] : LODE_NONE;
+
+	return result == LODE_NONE ? lost : result;
+}
+
+/* The sentence for a damaged place, which names `lode fsck`; returns LODE_BAD_INPUT. */
+int lode_store_fail(const struct lode_store *store, uint64_t offset, const char *what, struct lode_error *error);
+/* Checks the block at `offset` and finds its columns. Returns NULL, or what is wrong. */
+const char *lode_table_open(const struct lode_store *store, uint64_t offset, struct lode_table *table);
+/* Unpacks `count` values of a column. Returns 0, LODE_BAD_INPUT or LODE_SYSTEM. */
+int lode_table_unpack(struct lode_codec *codec, const struct lode_table *table, unsigned number, void *values,
+		      size_t count);
 
 /*
  * Maps the file and checks its header; no blocks yet. With `salvage` a damaged
