@@ -1,0 +1,57 @@
+/*
+ * Pattern file: patterns, clusters and signatures as text that people read,
+ * review and keep under version control. A frame a line, root first, indented;
+ * what belongs to it stands before:
+ *
+ *	signature short names in hash
+ *	bug https://bugs.example/123
+ *	state open
+ *	kind wait
+ *	pattern
+ *		app!main
+ *		app!GetHashCode
+ *	pattern
+ *		…
+ *
+ * `#` begins a comment line; blank lines mean nothing. Backslash, control
+ * characters and a leading blank of a frame are written as \\, \n, \t, \xHH. A file
+ * that holds only frames separated by blank lines is a list of patterns, too.
+ */
+#ifndef LODE_MINE_PATTERN_FILE_H
+#define LODE_MINE_PATTERN_FILE_H
+
+#include "base/buffer.h"
+#include "mine/miner.h"
+#include "trace/frames.h"
+
+/* A group of patterns with what is said of it. Texts live in the file's arena; NULL: not said. */
+struct lode_pattern_group {
+	const char *type; /* "signature", "cluster", or "" for bare patterns */
+	const char *name; /* what follows it */
+	const char *bug;
+	const char *state; /* "open", "fixed", "ignored" */
+	const char *kind;  /* "run", "wait"; NULL: either */
+	size_t first;      /* of its patterns in `patterns` */
+	size_t count;
+	unsigned line;     /* where it begins */
+};
+
+struct lode_pattern_file {
+	struct lode_pattern_group *groups;
+	size_t count;
+	size_t capacity;
+	struct lode_patterns patterns; /* frames of the caller's lode_frames; cost 0 */
+	struct lode_arena arena;
+};
+
+/* Reads `size` bytes; `name` is for messages, which say line and what to do. Frames are added to `frames`. */
+int lode_pattern_file_parse(struct lode_pattern_file *file, const char *name, const char *text, size_t size,
+			    struct lode_frames *frames, struct lode_error *error);
+int lode_pattern_file_read(struct lode_pattern_file *file, const char *path, struct lode_frames *frames,
+			   struct lode_error *error);
+void lode_pattern_file_release(struct lode_pattern_file *file);
+/* Appends one group in the form above; parse reads the same back. */
+void lode_pattern_group_write(const struct lode_pattern_group *group, const struct lode_patterns *patterns,
+			      const struct lode_frames *frames, struct lode_buffer *buffer);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * Ranking: the four metrics of StackMine over the union of the events that match
+ * any pattern of a group (a cluster, a signature, or one pattern), so that no
+ * event counts twice; with a bootstrap interval over streams for the total.
+ */
+#ifndef LODE_MINE_RANKING_H
+#define LODE_MINE_RANKING_H
+
+#include "mine/matcher.h"
+#include "scope/area.h"
+
+enum lode_rank {
+	LODE_RANK_TOTAL,
+	LODE_RANK_STREAMS,
+	LODE_RANK_EVENTS,
+	LODE_RANK_AVERAGE,
+	LODE_RANKS,
+};
+
+/* "total", "streams", "events", "average". */
+const char *lode_rank_name(enum lode_rank rank);
+
+struct lode_metrics {
+	uint64_t cost;    /* ns */
+	uint64_t events;
+	uint64_t streams;
+	uint64_t average; /* cost / events, rounded; 0 when there are none */
+	uint64_t low;     /* 95 % of the resampled totals lie between these */
+	uint64_t high;
+};
+
+/* What a group costs in one stream. */
+struct lode_share {
+	uint32_t stream;
+	uint32_t row; /* of the costliest event among the group's rows of this stream, to jump to */
+	uint64_t cost;
+	uint64_t events;
+};
+
+struct lode_shares {
+	struct lode_share *items; /* by stream */
+	size_t count;
+	size_t capacity;
+};
+
+/* Rows of an area sorted for matching: by preorder number of their stacks. */
+struct lode_ranking;
+
+/* `area` must outlive it. `kind`: LODE_RUN or LODE_WAIT. NULL when memory has run out. */
+struct lode_ranking *lode_ranking_make(const struct lode_area *area, enum lode_event_type kind,
+				       const struct lode_matcher *matcher);
+void lode_ranking_free(struct lode_ranking *ranking);
+
+/* A pattern as it is handed around: frames of the area's dictionary, root first. */
+struct lode_sequence {
+	const uint32_t *frames;
+	uint32_t length;
+};
+
+/*
+ * Metrics of the union of `count` patterns, and, where `shares` is not NULL, what
+ * they cost in each stream (zeroed before first use, reused). `resamples` 0: no
+ * interval (low = high = cost). Threads share a ranking. Returns 0 or LODE_SYSTEM.
+ */
+int lode_ranking_measure(const struct lode_ranking *ranking, const struct lode_sequence *patterns, size_t count,
+			 unsigned resamples, struct lode_metrics *metrics, struct lode_shares *shares);
+void lode_shares_release(struct lode_shares *shares);
+
+/* The mean per stream with its 95 % interval, resampling streams; and for two groups of streams the p-value of
+ * a difference of means (permutation test, two-sided). Same numbers for the same input on every machine. */
+struct lode_interval {
+	double low;
+	double high;
+};
+
+struct lode_interval lode_bootstrap_total(const uint64_t *costs, size_t nonzero, size_t streams, unsigned resamples);
+double lode_permutation_p(const uint64_t *left, size_t left_count, const uint64_t *right, size_t right_count,
+			  unsigned rounds);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * The area of interest: the events of a corpus that bear on its symptoms, merged
+ * by stack. This is what the miner, the ranking, coverage and comparison work on.
+ *
+ * One pass over the streams (map: one stream to its rows; merge: in the order of
+ * the catalogue) gives, for each distinct stack and each stream, what the events
+ * with this stack cost in this stream. Nothing grows with the number of events.
+ *
+ * Waits of threads that have nothing to do are kept apart as idle (idle.h), never
+ * dropped.
+ */
+#ifndef LODE_SCOPE_AREA_H
+#define LODE_SCOPE_AREA_H
+
+#include "base/notes.h"
+#include "base/progress.h"
+#include "scope/idle.h"
+#include "scope/scope.h"
+#include "trace/corpus.h"
+
+/* What the events of one stream with one stack come to. */
+struct lode_area_row {
+	uint32_t stack;          /* node of the area's dictionary */
+	uint32_t stream;         /* number in `streams` */
+	uint64_t cost;           /* sum of what lies in the area, ns */
+	uint64_t events;
+	uint64_t longest;        /* the costliest of them, to jump to: its cost in the area, */
+	uint64_t longest_t;      /* its start, */
+	uint32_t longest_thread; /* and its thread's tid */
+	uint32_t unused;         /* 0 */
+};
+
+/* Rows by stack, then by stream. */
+struct lode_area_rows {
+	struct lode_area_row *items;
+	size_t count;
+	size_t capacity;
+	uint64_t cost;   /* sums over the rows */
+	uint64_t events;
+};
+
+struct lode_area_stream {
+	char id[33];
+	uint32_t name; /* strings of the area's dictionary */
+	uint32_t host;
+	struct lode_attribute *attributes; /* in the area's arena */
+	size_t attribute_count;
+	uint64_t first_t;
+	uint64_t symptoms;
+	uint64_t delay;        /* ns: sum of the symptoms' lengths, what lies in two symptoms counted twice */
+	uint64_t longest_delay; /* of one symptom */
+	uint64_t unknown;      /* ns of critical paths that no event explains */
+};
+
+/* Only run and wait events have a cost, so only they can lie in an area. */
+#define LODE_AREA_KINDS 2
+
+struct lode_area {
+	struct lode_dictionary dictionary; /* of all streams of the corpus */
+	struct lode_arena arena;
+	enum lode_scope scope;             /* what `auto` came to */
+	struct lode_area_stream *streams;  /* those that --where leaves, in the catalogue's order */
+	size_t stream_count;
+	struct lode_area_rows rows[LODE_AREA_KINDS]; /* by LODE_RUN, LODE_WAIT */
+	struct lode_area_rows idle[LODE_AREA_KINDS];
+	uint64_t input_events[LODE_AREA_KINDS]; /* of the streams in `streams`, before anything was cut */
+	uint64_t input_cost[LODE_AREA_KINDS];
+	/*
+	 * By node: how many events of the whole corpus (all types, all streams, also
+	 * those that --where leaves out) have exactly this stack.
+	 */
+	uint64_t *occurrences;
+};
+
+/* All zero: the default scope over everything. */
+struct lode_area_options {
+	enum lode_scope scope;
+	const char *const *symptoms; /* texts of --symptom (symptoms.h), NULL-terminated; NULL: those of the streams */
+	const char *const *match;    /* globs: a stack must have a frame that fits one of them; NULL: all */
+	const char *const *exclude;  /* globs: a stack must have no frame that fits any */
+	const char *const *where;    /* `key=value`: streams must have all of these (`host`, `name` too) */
+	const char *time;            /* `A..B`: events that begin there; `+A..+B` from a stream's start; NULL: all */
+	const struct lode_idle_rules *idle; /* NULL: nothing is idle */
+	unsigned kinds;              /* 1 << LODE_RUN | 1 << LODE_WAIT: which rows are wanted; 0: both */
+	unsigned jobs;               /* 0: one a processor */
+	struct lode_notes *notes;
+	const struct lode_progress *progress;
+};
+
+/*
+ * Collects the area of all streams of `corpus`. The result does not depend on
+ * `jobs`. A symptom that no stream has, a scope that needs symptoms where there
+ * are none, a pattern that is no pattern: LODE_USAGE and a sentence. On success
+ * the caller releases it.
+ */
+int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options *options,
+		      struct lode_area *area, struct lode_error *error);
+void lode_area_release(struct lode_area *area);
+
+#endif

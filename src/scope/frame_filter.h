@@ -1,0 +1,30 @@
+/*
+ * Frame filter: globs over frames, answered for every frame and every stack of a
+ * dictionary at once.
+ *
+ * `*` stands for any text, `?` for one character; a pattern without `!` is matched
+ * against the function alone, one with it against `module!function`. So `*lock*`,
+ * `libc.so.6!*`, `kernel!futex_*`.
+ */
+#ifndef LODE_SCOPE_FRAME_FILTER_H
+#define LODE_SCOPE_FRAME_FILTER_H
+
+#include "trace/dictionary.h"
+
+/* Whether `glob` fits the whole of `text`; linear in their product at worst. */
+int lode_glob_match(const char *glob, const char *text);
+/* Whether `glob` fits frame `frame`. */
+int lode_frame_matches(const struct lode_frames *frames, uint32_t frame, const char *glob);
+
+/*
+ * For each frame 1 when one of the globs (NULL-terminated) fits, else 0; the
+ * caller frees it. NULL when memory has run out.
+ */
+uint8_t *lode_frame_filter(const struct lode_frames *frames, const char *const *globs);
+/*
+ * For each node 1 when a frame of its stack has a 1 in `frames_fit`. The caller
+ * frees it; NULL when memory has run out.
+ */
+uint8_t *lode_stack_filter(const struct lode_stack_tree *tree, const uint8_t *frames_fit);
+
+#endif

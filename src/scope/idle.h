@@ -1,0 +1,36 @@
+/*
+ * Idle: waits of threads that have nothing to do, event loops, worker pools,
+ * timers. Rules in a text file that people extend say which they are
+ * (share/idle.rules is the built-in one; docs/man/lode-idle.5 describes it).
+ *
+ * A rule looks at the leaf end of a stack, after frames that say nothing
+ * (`skip`: the scheduler, system-call entry, libc's thin wrappers) are passed
+ * over, and, when it asks for it, at the waker.
+ */
+#ifndef LODE_SCOPE_IDLE_H
+#define LODE_SCOPE_IDLE_H
+
+#include "base/error.h"
+#include "trace/stream.h"
+
+struct lode_idle_rules;
+
+/* The built-in rules, and behind them those of `paths` (NULL-terminated, may be NULL). */
+int lode_idle_rules_load(struct lode_idle_rules **rules, const char *const *paths, struct lode_error *error);
+void lode_idle_rules_free(struct lode_idle_rules *rules);
+/* The text of the built-in rules, NUL-terminated. */
+const char *lode_idle_rules_builtin(void);
+
+/* The rules applied to one dictionary: what each stack is. */
+struct lode_idle_stacks;
+
+int lode_idle_stacks_make(struct lode_idle_stacks **stacks, const struct lode_idle_rules *rules,
+			  const struct lode_dictionary *dictionary, struct lode_error *error);
+void lode_idle_stacks_free(struct lode_idle_stacks *stacks);
+
+/* Whether an event with this stack, made ready by a waker with that one (0: unknown), is idle. */
+int lode_idle_event(const struct lode_idle_stacks *stacks, uint32_t stack, uint32_t waker_stack);
+/* Whether a waker with this stack is an interrupt or a timer: such a wake-up ends a chain. */
+int lode_idle_interrupt(const struct lode_idle_stacks *stacks, uint32_t waker_stack);
+
+#endif
