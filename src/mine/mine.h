@@ -11,46 +11,62 @@
 #define LODE_SIMILARITY 0.5
 
 struct lode_mine_options {
-	enum lode_event_type kind;  /* LODE_RUN or LODE_WAIT */
-	uint64_t threshold;         /* ns; 0: from impact */
-	double impact_share;        /* with impact_cost: threshold = share * cost * streams */
-	uint64_t impact_cost;
+	enum lode_event_type kind; /* LODE_RUN or LODE_WAIT */
+	uint64_t threshold;        /* ns, at least 1: lode_mine_threshold */
 	double similarity;
 	enum lode_rank rank;
 	int fold_recursion;
 	uint32_t min_length;
 	uint32_t max_length;
 	uint64_t max_patterns;
-	const struct lode_patterns *given; /* measure these patterns instead of mining; NULL: mine */
-	unsigned resamples;
+	const struct lode_patterns *given; /* measure these (frames of the area) instead of mining; NULL: mine */
+	unsigned resamples;                /* for the intervals of clusters; 0: none */
 	unsigned jobs;
 	const struct lode_progress *progress;
 };
 
 #define LODE_ID 13 /* twelve hexadecimal digits and a NUL */
 
+/* A pattern or a cluster: what it is called and what it costs. */
 struct lode_mined_group {
-	char id[LODE_ID];   /* from its frames: the same pattern has the same id in every run */
+	char id[LODE_ID]; /* from its frames: the same pattern has the same id in every run */
 	struct lode_metrics metrics;
+	struct lode_shares shares; /* by stream; clusters only */
+};
+
+/* Nanoseconds that each step took. */
+struct lode_mine_timing {
+	uint64_t mining;
+	uint64_t clustering;
+	uint64_t ranking;
 };
 
 struct lode_mined {
-	uint64_t threshold;
-	struct lode_patterns patterns;     /* by cost, then by their text */
+	struct lode_patterns patterns;           /* by cost, then by the texts of their frames */
 	struct lode_mined_group *pattern_groups; /* beside patterns */
-	struct lode_clusters clusters;     /* in the order asked for */
+	struct lode_clusters clusters;           /* in the order asked for */
 	struct lode_mined_group *cluster_groups; /* beside clusters */
-	uint32_t **common;                 /* beside clusters: frames */
+	uint32_t **common;                       /* beside clusters: frames that all their patterns share */
 	uint32_t *common_length;
+	struct lode_words *words;                /* of the area's frames, for whoever shows alignments */
+	struct lode_mine_timing timing;
 };
 
-/* Mines an area. Returns 0 or a negative code. Release in either case (zeroed before). */
+/*
+ * Reads a threshold: a duration, or a share of `cost` such as `1%`. 0 and what is
+ * no number is LODE_USAGE.
+ */
+int lode_mine_threshold(const char *text, uint64_t cost, uint64_t *threshold, struct lode_error *error);
+/* Reads `10%,300ms`: a bug that costs 300 ms on average in 10 % of `streams`. */
+int lode_mine_impact(const char *text, size_t streams, uint64_t *threshold, struct lode_error *error);
+
+/* Mines an area. Returns 0 or a negative code. `mined` is zeroed before; release it in either case. */
 int lode_mine(const struct lode_area *area, const struct lode_mine_options *options, struct lode_mined *mined,
 	      struct lode_error *error);
 void lode_mined_release(struct lode_mined *mined);
 
-/* The id of a sequence of frames: of their texts, so that it does not depend on numbers. */
-void lode_sequence_id(const struct lode_frames *frames, const uint32_t *sequence, uint32_t length,
-		      char id[LODE_ID]);
+/* The id of a sequence of frames: of their texts, so that it does not depend on numbers. 0 or LODE_SYSTEM. */
+int lode_sequence_id(const struct lode_frames *frames, const uint32_t *sequence, uint32_t length,
+		     char id[LODE_ID]);
 
 #endif

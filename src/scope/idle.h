@@ -1,11 +1,11 @@
 /*
  * Idle: waits of threads that have nothing to do, event loops, worker pools,
- * timers. Rules in a text file that people extend say which they are
- * (share/idle.rules is the built-in one; docs/man/lode-idle.5 describes it).
+ * timers. Rules in a text file that people extend say which they are: idle.rules
+ * is the built-in one and says how to read it; lode-idle(5) too.
  *
- * A rule looks at the leaf end of a stack, after frames that say nothing
- * (`skip`: the scheduler, system-call entry, libc's thin wrappers) are passed
- * over, and, when it asks for it, at the waker.
+ * A rule looks at the leaf end of a stack, after frames that say nothing (the
+ * scheduler, system-call entry, ways of waiting) are passed over, and, when it
+ * asks for it, at the waker.
  */
 #ifndef LODE_SCOPE_IDLE_H
 #define LODE_SCOPE_IDLE_H
@@ -30,6 +30,8 @@ void lode_idle_stacks_free(struct lode_idle_stacks *stacks);
 
 /* Whether an event with this stack, made ready by a waker with that one (0: unknown), is idle. */
 int lode_idle_event(const struct lode_idle_stacks *stacks, uint32_t stack, uint32_t waker_stack);
+/* The frame that made a stack idle, LODE_NONE for one that is not. */
+uint32_t lode_idle_frame(const struct lode_idle_stacks *stacks, uint32_t stack);
 /* Whether a waker with this stack is an interrupt or a timer: such a wake-up ends a chain. */
 int lode_idle_interrupt(const struct lode_idle_stacks *stacks, uint32_t waker_stack);
 

@@ -143,8 +143,11 @@ static int permute(struct lode_events *events, const uint32_t *order)
 	for (size_t i = 0; i < COLUMNS; i++) {
 		void **column = column_of(events, i);
 		size_t width = columns[i].width;
-		char *sorted = lode_realloc(NULL, events->count, width);
+		char *sorted;
 
+		if (!*column)
+			continue;
+		sorted = lode_realloc(NULL, events->count, width);
 		if (!sorted)
 			return LODE_SYSTEM;
 		for (size_t row = 0; row < events->count; row++)

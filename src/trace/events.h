@@ -87,8 +87,8 @@ int lode_events_add(struct lode_events *events, const struct lode_event *event);
 struct lode_event lode_events_get(const struct lode_events *events, size_t i);
 /*
  * Sorts by time; events of equal time keep their order, so that what was exported
- * and imported again is as it was. All columns must be there; nearly sorted input
- * costs nearly nothing. Returns 0 or LODE_SYSTEM.
+ * and imported again is as it was. Columns that are not there stay away; nearly
+ * sorted input costs nearly nothing. Returns 0 or LODE_SYSTEM.
  */
 int lode_events_sort(struct lode_events *events);
 

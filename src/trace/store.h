@@ -74,6 +74,13 @@ int lode_store_head(struct lode_store *store, struct lode_stream *stream, struct
  */
 int lode_store_events(const struct lode_store *store, size_t i, unsigned columns,
 		      struct lode_events *events, struct lode_error *error);
+/*
+ * The asked-for columns (a mask for each type; 0: none of this type) of all
+ * blocks, into the stream that lode_store_head filled, sorted. Where anything is
+ * asked for, t must be among it.
+ */
+int lode_store_load_events(const struct lode_store *store, struct lode_stream *stream,
+			   const unsigned columns[LODE_EVENT_TYPES], struct lode_error *error);
 /* The whole stream: head and all columns of all blocks. */
 int lode_store_load(const char *path, struct lode_stream *stream, struct lode_error *error);
 

@@ -395,55 +395,72 @@ int lode_store_events(const struct lode_store *store, size_t i, unsigned columns
 	return code ? lode_fail_memory(error) : 0;
 }
 
-/* Reads block `i` behind what the stream has already. */
-static int load_block(const struct lode_store *store, size_t i, struct lode_stream *stream, struct lode_error *error)
+/* The free places behind the events of a set, as a set of its own. */
+static struct lode_events behind(const struct lode_events *all)
 {
-	const struct lode_store_block *block = lode_store_block(store, i);
-	struct lode_events *all = &stream->events[block->type];
-	struct lode_events rest;
-	int code;
+	size_t n = all->count;
 
-	if (lode_events_reserve(all, all->count + block->count, LODE_ALL_COLUMNS) < 0)
-		return lode_fail_memory(error);
-	rest = (struct lode_events){
-		.capacity = all->capacity - all->count,
-		.t = all->t + all->count,
-		.cost = all->cost + all->count,
-		.delay = all->delay + all->count,
-		.thread = all->thread + all->count,
-		.stack = all->stack + all->count,
-		.waker = all->waker + all->count,
-		.waker_stack = all->waker_stack + all->count,
-		.name = all->name + all->count,
-		.cpu = all->cpu + all->count,
+	return (struct lode_events){
+		.capacity = all->capacity - n,
+		.t = all->t ? all->t + n : NULL,
+		.cost = all->cost ? all->cost + n : NULL,
+		.delay = all->delay ? all->delay + n : NULL,
+		.thread = all->thread ? all->thread + n : NULL,
+		.stack = all->stack ? all->stack + n : NULL,
+		.waker = all->waker ? all->waker + n : NULL,
+		.waker_stack = all->waker_stack ? all->waker_stack + n : NULL,
+		.name = all->name ? all->name + n : NULL,
+		.cpu = all->cpu ? all->cpu + n : NULL,
 	};
-	if (!block->count)
-		return 0;
-	code = lode_store_events(store, i, LODE_ALL_COLUMNS, &rest, error);
-	if (!code)
+}
+
+/* Makes room for all events of the file, so that reading them moves nothing. */
+static int make_room(const struct lode_store *store, struct lode_stream *stream,
+		     const unsigned columns[LODE_EVENT_TYPES])
+{
+	size_t counts[LODE_EVENT_TYPES] = { 0 };
+
+	for (size_t i = 0; i < lode_store_blocks(store); i++)
+		counts[lode_store_block(store, i)->type] += lode_store_block(store, i)->count;
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		if (counts[type] && columns[type] &&
+		    lode_events_reserve(&stream->events[type], counts[type], columns[type]) < 0)
+			return LODE_SYSTEM;
+	return 0;
+}
+
+int lode_store_load_events(const struct lode_store *store, struct lode_stream *stream,
+			   const unsigned columns[LODE_EVENT_TYPES], struct lode_error *error)
+{
+	if (make_room(store, stream, columns) < 0)
+		return lode_fail_memory(error);
+	for (size_t i = 0; i < lode_store_blocks(store); i++) {
+		const struct lode_store_block *block = lode_store_block(store, i);
+		struct lode_events *all = &stream->events[block->type];
+		struct lode_events rest = behind(all);
+		int code;
+
+		if (!block->count || !columns[block->type])
+			continue;
+		code = lode_store_events(store, i, columns[block->type], &rest, error);
+		if (code)
+			return code;
 		all->count += rest.count;
-	return code;
+	}
+	return lode_stream_sort(stream) < 0 ? lode_fail_memory(error) : 0;
 }
 
 int lode_store_load(const char *path, struct lode_stream *stream, struct lode_error *error)
 {
-	size_t counts[LODE_EVENT_TYPES] = { 0 };
+	static const unsigned all[LODE_EVENT_TYPES] = { LODE_ALL_COLUMNS, LODE_ALL_COLUMNS, LODE_ALL_COLUMNS };
 	struct lode_store *store;
 	int code = lode_store_open(&store, path, error);
 
 	if (code)
 		return code;
 	code = lode_store_head(store, stream, error);
-	for (size_t i = 0; i < lode_store_blocks(store); i++)
-		counts[lode_store_block(store, i)->type] += lode_store_block(store, i)->count;
-	for (int type = 0; !code && type < LODE_EVENT_TYPES; type++)
-		if (counts[type] &&
-		    lode_events_reserve(&stream->events[type], counts[type], LODE_ALL_COLUMNS) < 0)
-			code = lode_fail_memory(error);
-	for (size_t i = 0; !code && i < lode_store_blocks(store); i++)
-		code = load_block(store, i, stream, error);
+	if (!code)
+		code = lode_store_load_events(store, stream, all, error);
 	lode_store_close(store);
-	if (!code && lode_stream_sort(stream) < 0)
-		code = lode_fail_memory(error);
 	return code;
 }

@@ -61,6 +61,12 @@ uint32_t lode_stream_tid(struct lode_stream *stream, uint32_t tid)
 	return id != LODE_NONE ? id : lode_stream_thread(stream, LODE_NO_PID, tid);
 }
 
+int lode_thread_is_idle_task(const struct lode_stream *stream, const struct lode_thread *thread)
+{
+	return !thread->tid &&
+	       !strncmp(lode_strings_get(&stream->dictionary->frames.strings, thread->name), "swapper", 7);
+}
+
 int lode_stream_add_event(struct lode_stream *stream, enum lode_event_type type, const struct lode_event *event)
 {
 	return lode_events_add(&stream->events[type], event);

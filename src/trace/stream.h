@@ -68,6 +68,8 @@ void lode_stream_release(struct lode_stream *stream);
 uint32_t lode_stream_thread(struct lode_stream *stream, uint32_t pid, uint32_t tid);
 /* The first thread with this tid whatever its pid; added without a pid if there is none. */
 uint32_t lode_stream_tid(struct lode_stream *stream, uint32_t tid);
+/* Whether this is what the kernel runs when there is nothing to run (tid 0, called `swapper`). */
+int lode_thread_is_idle_task(const struct lode_stream *stream, const struct lode_thread *thread);
 int lode_stream_add_event(struct lode_stream *stream, enum lode_event_type type, const struct lode_event *event);
 int lode_stream_add_symptom(struct lode_stream *stream, const struct lode_symptom *symptom);
 /* Sets an attribute; one with the same key is replaced. */

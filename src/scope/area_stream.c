@@ -1,0 +1,393 @@
+/*
+ * The map step of the area of interest: from the events of one stream to rows.
+ *
+ * Where nothing is cut (scope `all`) events are read block by block and forgotten.
+ * For the scopes that start from a symptom the needed columns of the whole stream
+ * are loaded, the parts of each symptom are united, so that what two symptoms
+ * share counts once, and each part goes to the row of its stack.
+ *
+ * Every event of the symptom's own thread and of a critical path bears on the
+ * symptom, so nothing of it is idle; in the whole graph, and where nothing is cut,
+ * the idle rules tell waits of threads without work apart.
+ */
+#include "scope/area_stream.h"
+
+#include "scope/frame_filter.h"
+
+#include <string.h>
+
+#define WAIT_COLUMNS (LODE_T | LODE_COST | LODE_THREAD | LODE_STACK | LODE_WAKER_STACK)
+#define PART_COLUMNS (WAIT_COLUMNS | LODE_DELAY | LODE_WAKER)
+
+/* Rows that are being filled. */
+struct sums {
+	struct lode_area_rows *rows;
+	uint32_t *places; /* by node: number of its row plus one; 0: none yet */
+};
+
+struct mapping {
+	const struct lode_area_plan *plan;
+	struct lode_area_partial *partial;
+	struct lode_store *store;
+	struct lode_idle_stacks *idle; /* NULL: nothing is */
+	uint8_t *match;                /* by node; NULL: all match */
+	uint8_t *exclude;
+	struct sums sums[LODE_AREA_KINDS][2]; /* [1]: idle */
+	uint64_t from;
+	uint64_t to;
+};
+
+/* ---- which streams ---- */
+
+static const char *attribute_value(const struct lode_stream *stream, const char *key, size_t length)
+{
+	const struct lode_strings *strings = &stream->dictionary->frames.strings;
+
+	for (size_t i = 0; i < stream->attribute_count; i++) {
+		const char *name = lode_strings_get(strings, stream->attributes[i].key);
+
+		if (!strncmp(name, key, length) && !name[length])
+			return lode_strings_get(strings, stream->attributes[i].value);
+	}
+	if (length == 4 && !memcmp(key, "host", 4))
+		return lode_strings_get(strings, stream->host);
+	if (length == 4 && !memcmp(key, "name", 4))
+		return lode_strings_get(strings, stream->name);
+	return NULL;
+}
+
+static int is_wanted(const struct lode_stream *stream, const char *const *where)
+{
+	for (; where && *where; where++) {
+		const char *equals = strchr(*where, '=');
+		const char *value = attribute_value(stream, *where, (size_t)(equals - *where));
+
+		if (!value || !lode_glob_match(equals + 1, value))
+			return 0;
+	}
+	return 1;
+}
+
+/* ---- adding to rows ---- */
+
+static int is_inside(const struct mapping *mapping, uint64_t t, uint32_t stack)
+{
+	return t >= mapping->from && t <= mapping->to && (!mapping->match || mapping->match[stack]) &&
+	       (!mapping->exclude || !mapping->exclude[stack]);
+}
+
+static struct lode_area_row *row_of(struct sums *sums, uint32_t stack)
+{
+	struct lode_area_rows *rows = sums->rows;
+
+	if (sums->places[stack])
+		return &rows->items[sums->places[stack] - 1];
+	if (lode_grow(&rows->items, &rows->capacity, rows->count + 1, sizeof(*rows->items)) < 0)
+		return NULL;
+	rows->items[rows->count] = (struct lode_area_row){ .stack = stack };
+	sums->places[stack] = (uint32_t)++rows->count;
+	return &rows->items[rows->count - 1];
+}
+
+/* Adds an event; its costliest, and of equal ones the earliest, is remembered. */
+static int add(const struct mapping *mapping, struct sums *sums, uint32_t stack, uint64_t t, uint64_t cost,
+	       uint32_t thread)
+{
+	struct lode_area_row *row = row_of(sums, stack);
+
+	if (!row)
+		return LODE_SYSTEM;
+	if (!row->events || cost > row->longest) {
+		row->longest = cost;
+		row->longest_t = t;
+		row->longest_thread = mapping->partial->stream.threads[thread].tid;
+	}
+	row->cost = lode_add_saturating(row->cost, cost);
+	row->events++;
+	sums->rows->cost = lode_add_saturating(sums->rows->cost, cost);
+	sums->rows->events++;
+	return 0;
+}
+
+static int is_idle(const struct mapping *mapping, const struct lode_events *events, size_t i)
+{
+	return mapping->idle && lode_idle_event(mapping->idle, events->stack[i],
+						events->waker_stack ? events->waker_stack[i] : 0);
+}
+
+static void count_stacks(struct mapping *mapping, const struct lode_events *events)
+{
+	for (size_t i = 0; i < events->count; i++)
+		mapping->partial->occurrences[events->stack[i]]++;
+}
+
+static void count_input(struct mapping *mapping, int type, const struct lode_events *events)
+{
+	uint64_t cost = mapping->partial->input_cost[type];
+
+	for (size_t i = 0; i < events->count; i++)
+		cost = lode_add_saturating(cost, events->cost[i]);
+	mapping->partial->input_cost[type] = cost;
+	mapping->partial->input_events[type] += events->count;
+}
+
+/* ---- scope all ---- */
+
+static int add_block(struct mapping *mapping, int type, const struct lode_events *events)
+{
+	count_input(mapping, type, events);
+	if (!(mapping->plan->kinds & 1u << type))
+		return 0;
+	for (size_t i = 0; i < events->count; i++)
+		if (is_inside(mapping, events->t[i], events->stack[i]) &&
+		    add(mapping, &mapping->sums[type][is_idle(mapping, events, i)], events->stack[i],
+			events->t[i], events->cost[i], events->thread[i]) < 0)
+			return LODE_SYSTEM;
+	return 0;
+}
+
+/* Reads all blocks; without `rows` only to count stacks. */
+static int add_blocks(struct mapping *mapping, int rows, struct lode_error *error)
+{
+	struct lode_events events = { 0 };
+	int code = 0;
+
+	for (size_t i = 0; !code && i < lode_store_blocks(mapping->store); i++) {
+		enum lode_event_type type = lode_store_block(mapping->store, i)->type;
+		int counts = rows && type < LODE_AREA_KINDS;
+
+		code = lode_store_events(mapping->store, i, counts ? WAIT_COLUMNS : LODE_STACK, &events, error);
+		if (code)
+			break;
+		count_stacks(mapping, &events);
+		if (counts && add_block(mapping, (int)type, &events) < 0)
+			code = lode_fail_memory(error);
+	}
+	lode_events_release(&events);
+	return code;
+}
+
+/* ---- the scopes of symptoms ---- */
+
+/*
+ * No thread woke what an interrupt, a timer or the idle processor woke: whoever
+ * happened to run then has nothing to do with it, so the chain ends there.
+ */
+static void end_chains(struct mapping *mapping)
+{
+	struct lode_stream *stream = &mapping->partial->stream;
+	struct lode_events *waits = &stream->events[LODE_WAIT];
+
+	for (size_t i = 0; i < waits->count; i++) {
+		const struct lode_thread *waker;
+
+		if (waits->waker[i] == LODE_NONE)
+			continue;
+		waker = &stream->threads[waits->waker[i]];
+		if ((mapping->idle && lode_idle_interrupt(mapping->idle, waits->waker_stack[i])) ||
+		    lode_thread_is_idle_task(stream, waker))
+			waits->waker[i] = LODE_NONE;
+	}
+}
+
+static int add_part(struct mapping *mapping, const struct lode_part *part, const uint8_t *own)
+{
+	const struct lode_events *events = &mapping->partial->stream.events[part->type];
+	uint32_t thread = events->thread[part->event], stack = events->stack[part->event];
+	int idle = mapping->plan->scope == LODE_SCOPE_GRAPH && !own[thread] &&
+		   is_idle(mapping, events, part->event);
+
+	if (!(mapping->plan->kinds & 1u << part->type) || !is_inside(mapping, part->t, stack))
+		return 0;
+	return add(mapping, &mapping->sums[part->type][idle], stack, part->t, part->cost, thread);
+}
+
+/* An event counts once in `events` of its row, also where several parts of it lie on the path. */
+static int add_parts(struct mapping *mapping, const struct lode_parts *parts, const uint8_t *own)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct lode_part *part = &parts->items[i];
+		struct lode_part whole = *part;
+
+		while (i + 1 < parts->count && parts->items[i + 1].type == part->type &&
+		       parts->items[i + 1].event == part->event)
+			whole.cost = lode_add_saturating(whole.cost, parts->items[++i].cost);
+		if (add_part(mapping, &whole, own) < 0)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+/* Marks all threads with the tid of `thread`: what is known of one may stand under several. */
+static void mark_own(const struct lode_stream *stream, uint32_t thread, uint8_t *own)
+{
+	for (size_t i = 0; i < stream->thread_count; i++)
+		own[i] |= stream->threads[i].tid == stream->threads[thread].tid;
+}
+
+static int add_symptoms(struct mapping *mapping, const struct lode_symptom *symptoms, size_t count,
+			struct lode_error *error)
+{
+	struct lode_area_partial *partial = mapping->partial;
+	struct lode_scope_index *index = NULL;
+	struct lode_parts parts = { 0 };
+	uint8_t *own = lode_calloc(partial->stream.thread_count + 1, 1);
+	int code = own ? lode_scope_index_make(&index, &partial->stream, error) : lode_fail_memory(error);
+
+	for (size_t i = 0; !code && i < count; i++) {
+		uint64_t length = symptoms[i].t1 > symptoms[i].t0 ? symptoms[i].t1 - symptoms[i].t0 : 0;
+		struct lode_scope_result result = { 0 };
+
+		code = lode_scope_symptom(index, &symptoms[i], mapping->plan->scope, &parts, &result, error);
+		mark_own(&partial->stream, symptoms[i].thread, own);
+		partial->symptoms++;
+		partial->delay = lode_add_saturating(partial->delay, length);
+		partial->unknown = lode_add_saturating(partial->unknown, result.unknown);
+		if (length > partial->longest_delay)
+			partial->longest_delay = length;
+	}
+	if (!code && (lode_parts_unite(&parts) < 0 || add_parts(mapping, &parts, own) < 0))
+		code = lode_fail_memory(error);
+	lode_parts_release(&parts);
+	lode_scope_index_free(index);
+	lode_free(own);
+	return code;
+}
+
+static int derive_and_add(struct mapping *mapping, struct lode_error *error)
+{
+	const struct lode_stream *stream = &mapping->partial->stream;
+	struct lode_symptom *symptoms = NULL;
+	size_t count = 0, capacity = 0;
+	int code = 0;
+
+	if (!mapping->plan->rule_count)
+		return add_symptoms(mapping, stream->symptoms, stream->symptom_count, error);
+	for (size_t i = 0; !code && i < mapping->plan->rule_count; i++)
+		code = lode_symptoms_derive(&mapping->plan->rules[i], stream, &symptoms, &count, &capacity, error);
+	if (!code)
+		code = add_symptoms(mapping, symptoms, count, error);
+	lode_free(symptoms);
+	return code;
+}
+
+static int add_scope(struct mapping *mapping, struct lode_error *error)
+{
+	struct lode_stream *stream = &mapping->partial->stream;
+	const unsigned columns[LODE_EVENT_TYPES] = { PART_COLUMNS, PART_COLUMNS, LODE_T | LODE_THREAD | LODE_STACK };
+	int code = lode_store_load_events(mapping->store, stream, columns, error);
+
+	if (code)
+		return code;
+	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+		count_stacks(mapping, &stream->events[type]);
+		if (type < LODE_AREA_KINDS)
+			count_input(mapping, type, &stream->events[type]);
+	}
+	end_chains(mapping);
+	code = derive_and_add(mapping, error);
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		lode_events_release(&stream->events[type]);
+	return code;
+}
+
+/* ---- one stream ---- */
+
+static uint8_t *make_filter(const struct lode_dictionary *dictionary, const char *const *globs, int *failed)
+{
+	uint8_t *frames, *stacks;
+
+	if (!globs || !*globs)
+		return NULL;
+	frames = lode_frame_filter(&dictionary->frames, globs);
+	stacks = frames ? lode_stack_filter(&dictionary->tree, frames) : NULL;
+	*failed |= !stacks;
+	lode_free(frames);
+	return stacks;
+}
+
+static int prepare(struct mapping *mapping, struct lode_error *error)
+{
+	const struct lode_area_options *options = mapping->plan->options;
+	struct lode_area_partial *partial = mapping->partial;
+	const struct lode_dictionary *dictionary = &partial->dictionary;
+	size_t nodes = dictionary->tree.count;
+	int failed = 0;
+
+	mapping->match = make_filter(dictionary, options->match, &failed);
+	mapping->exclude = make_filter(dictionary, options->exclude, &failed);
+	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
+		mapping->sums[kind][0].rows = &partial->rows[kind];
+		mapping->sums[kind][1].rows = &partial->idle[kind];
+		for (int idle = 0; idle < 2; idle++) {
+			mapping->sums[kind][idle].places = lode_calloc(nodes, sizeof(uint32_t));
+			failed |= !mapping->sums[kind][idle].places;
+		}
+	}
+	if (failed)
+		return lode_fail_memory(error);
+	return options->idle ? lode_idle_stacks_make(&mapping->idle, options->idle, dictionary, error) : 0;
+}
+
+static void set_time(struct mapping *mapping, uint64_t first_t)
+{
+	const struct lode_area_plan *plan = mapping->plan;
+
+	mapping->from = plan->relative ? lode_add_saturating(first_t, plan->from) : plan->from;
+	mapping->to = plan->relative ? lode_add_saturating(first_t, plan->to) : plan->to;
+}
+
+static int map_stream(struct mapping *mapping, const struct lode_corpus_entry *entry, struct lode_error *error)
+{
+	struct lode_area_partial *partial = mapping->partial;
+	int code = lode_store_head(mapping->store, &partial->stream, error);
+
+	if (code)
+		return code;
+	partial->occurrences = lode_calloc(partial->dictionary.tree.count, sizeof(*partial->occurrences));
+	if (!partial->occurrences)
+		return lode_fail_memory(error);
+	partial->wanted = is_wanted(&partial->stream, mapping->plan->options->where);
+	if (!partial->wanted)
+		return add_blocks(mapping, 0, error);
+	code = prepare(mapping, error);
+	if (code)
+		return code;
+	set_time(mapping, entry->first_t);
+	return mapping->plan->scope == LODE_SCOPE_ALL ? add_blocks(mapping, 1, error) : add_scope(mapping, error);
+}
+
+int lode_area_stream(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,
+		     struct lode_area_partial *partial, struct lode_error *error)
+{
+	struct mapping mapping = { .plan = plan, .partial = partial };
+	int code;
+
+	memset(partial, 0, sizeof(*partial));
+	if (lode_dictionary_init(&partial->dictionary) < 0)
+		return lode_fail_memory(error);
+	lode_stream_init(&partial->stream, &partial->dictionary);
+	code = lode_store_open(&mapping.store, entry->path, error);
+	if (code)
+		return code;
+	code = map_stream(&mapping, entry, error);
+	lode_store_close(mapping.store);
+	lode_idle_stacks_free(mapping.idle);
+	lode_free(mapping.match);
+	lode_free(mapping.exclude);
+	for (int kind = 0; kind < LODE_AREA_KINDS; kind++)
+		for (int idle = 0; idle < 2; idle++)
+			lode_free(mapping.sums[kind][idle].places);
+	return code;
+}
+
+void lode_area_partial_release(struct lode_area_partial *partial)
+{
+	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
+		lode_free(partial->rows[kind].items);
+		lode_free(partial->idle[kind].items);
+	}
+	lode_free(partial->occurrences);
+	lode_stream_release(&partial->stream);
+	lode_dictionary_release(&partial->dictionary);
+}

@@ -1,0 +1,43 @@
+/*
+ * One stream's share of the area: the map step of area.h. Private to scope.
+ */
+#ifndef LODE_SCOPE_AREA_STREAM_H
+#define LODE_SCOPE_AREA_STREAM_H
+
+#include "scope/area.h"
+#include "scope/symptoms.h"
+
+/* What the options mean, read once for all streams. */
+struct lode_area_plan {
+	const struct lode_area_options *options;
+	enum lode_scope scope; /* never auto */
+	struct lode_symptom_rule *rules;
+	size_t rule_count;
+	unsigned kinds;        /* 1 << LODE_RUN | 1 << LODE_WAIT */
+	uint64_t from;         /* --time; from the stream's start where `relative` */
+	uint64_t to;
+	int relative;
+};
+
+/* What one stream adds. Rows have stacks of its own dictionary, and `stream` 0. */
+struct lode_area_partial {
+	struct lode_dictionary dictionary;
+	struct lode_stream stream; /* head */
+	int wanted;                /* --where lets it in; otherwise only its occurrences count */
+	struct lode_area_rows rows[LODE_AREA_KINDS];
+	struct lode_area_rows idle[LODE_AREA_KINDS];
+	uint64_t *occurrences;     /* by node */
+	uint64_t input_events[LODE_AREA_KINDS];
+	uint64_t input_cost[LODE_AREA_KINDS];
+	uint64_t symptoms;
+	uint64_t delay;
+	uint64_t longest_delay;
+	uint64_t unknown;
+};
+
+/* Fills `partial`; the caller releases it in either case. */
+int lode_area_stream(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,
+		     struct lode_area_partial *partial, struct lode_error *error);
+void lode_area_partial_release(struct lode_area_partial *partial);
+
+#endif

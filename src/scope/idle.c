@@ -1,0 +1,397 @@
+/*
+ * Idle rules: see idle.h for what they mean and idle.rules for the built-in ones.
+ *
+ * A rule is a list, a glob for the module and one for the function. Nearly all
+ * rules name their function outright, so these are found through a table of
+ * names, and only the few with a `*` or `?` in the function are tried one by one.
+ *
+ * A stack's verdict follows from its parent's: a frame that is passed over leaves
+ * the decision to its caller, any other frame decides by itself. So one pass over
+ * the tree, parents before children, judges all stacks.
+ */
+#include "scope/idle.h"
+
+#include "base/file.h"
+#include "base/input.h"
+#include "scope/frame_filter.h"
+
+#include <string.h>
+
+#define LINE_LIMIT 4096
+
+/* Generated from idle.rules. */
+extern const char lode_idle_builtin_rules[];
+
+enum list {
+	IGNORE,
+	PREFIX,
+	SENTINEL,
+	IDLE,
+	BUSY,
+	INTERRUPT,
+	LISTS,
+};
+
+static const char *const list_names[LISTS] = { "ignore", "prefix", "sentinel", "idle", "busy", "interrupt" };
+
+struct rule {
+	enum list list;
+	const char *module;   /* glob; NULL: any */
+	const char *function; /* glob */
+	const char *waker;    /* glob over frames of the waker's stack; NULL: any */
+	uint32_t next;        /* the next rule with the same plain function, or of the wild ones */
+};
+
+struct lode_idle_rules {
+	struct lode_arena arena;
+	struct rule *items;
+	size_t count;
+	size_t capacity;
+	struct lode_strings names; /* plain functions */
+	uint32_t *first;           /* by name: its first rule, or LODE_NONE */
+	size_t first_capacity;
+	uint32_t wild;             /* first rule whose function is a real glob */
+};
+
+const char *lode_idle_rules_builtin(void)
+{
+	return lode_idle_builtin_rules;
+}
+
+/* ---- reading rules ---- */
+
+static int is_wild(const char *glob)
+{
+	return glob[strcspn(glob, "*?")] != '\0';
+}
+
+/* Puts rule `id` into the table of names, or among the wild ones. */
+static int enter(struct lode_idle_rules *rules, uint32_t id)
+{
+	struct rule *rule = &rules->items[id];
+	uint32_t name;
+	size_t known = rules->names.count;
+
+	if (is_wild(rule->function)) {
+		rule->next = rules->wild;
+		rules->wild = id;
+		return 0;
+	}
+	name = lode_strings_add(&rules->names, rule->function, strlen(rule->function));
+	if (name == LODE_NONE ||
+	    lode_grow(&rules->first, &rules->first_capacity, (size_t)name + 1, sizeof(*rules->first)) < 0)
+		return LODE_SYSTEM;
+	for (; known <= name; known++)
+		rules->first[known] = LODE_NONE;
+	rule->next = rules->first[name];
+	rules->first[name] = id;
+	return 0;
+}
+
+static int add_rule(struct lode_idle_rules *rules, enum list list, char *glob, const char *waker)
+{
+	char *bang = strchr(glob, '!');
+	struct rule rule = { .list = list, .function = glob, .waker = waker, .next = LODE_NONE };
+
+	if (bang) {
+		*bang = '\0';
+		rule.function = bang + 1;
+		rule.module = strcmp(glob, "*") ? glob : NULL;
+	}
+	if (lode_grow(&rules->items, &rules->capacity, rules->count + 1, sizeof(rule)) < 0)
+		return LODE_SYSTEM;
+	rules->items[rules->count] = rule;
+	return enter(rules, (uint32_t)rules->count++);
+}
+
+/* The next word of `*at`, ended by a NUL, or NULL. */
+static char *next_word(char **at)
+{
+	char *word = *at + strspn(*at, " \t");
+
+	*at = word + strcspn(word, " \t");
+	if (**at)
+		*(*at)++ = '\0';
+	return *word ? word : NULL;
+}
+
+static int find_list(const char *word)
+{
+	for (int list = 0; list < LISTS; list++)
+		if (!strcmp(word, list_names[list]))
+			return list;
+	return LISTS;
+}
+
+/* `woken by GLOB` behind an idle rule; NULL in `*waker` when there is nothing. Returns whether it is well formed. */
+static int read_waker(char **at, enum list list, const char **waker)
+{
+	const char *woken = next_word(at), *by = woken ? next_word(at) : NULL;
+
+	*waker = by ? next_word(at) : NULL;
+	if (!woken)
+		return 1;
+	return list == IDLE && !strcmp(woken, "woken") && by && !strcmp(by, "by") && *waker && !next_word(at);
+}
+
+static int read_rule(struct lode_idle_rules *rules, char *line, const char *file, uint64_t number,
+		     struct lode_error *error)
+{
+	char *word = next_word(&line), *glob;
+	const char *waker;
+	int list;
+
+	if (!word || *word == '#')
+		return 0;
+	list = find_list(word);
+	if (list == LISTS)
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s:%llu: '%s' is no list of rules; use ignore, prefix, sentinel, idle, busy or interrupt",
+				 file, (unsigned long long)number, word);
+	glob = next_word(&line);
+	if (!glob || !read_waker(&line, (enum list)list, &waker))
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s:%llu: this is no rule; write 'LIST GLOB', or 'idle GLOB woken by GLOB'", file,
+				 (unsigned long long)number);
+	return add_rule(rules, (enum list)list, glob, waker) < 0 ? lode_fail_memory(error) : 0;
+}
+
+static int read_rules(struct lode_idle_rules *rules, struct lode_input *input, struct lode_error *error)
+{
+	const char *line;
+	size_t length;
+	int code;
+
+	while ((code = lode_input_line(input, LINE_LIMIT, &line, &length, error)) > 0) {
+		char *copy = lode_arena_text(&rules->arena, line, length);
+
+		if (!copy)
+			return lode_fail_memory(error);
+		code = read_rule(rules, copy, lode_input_name(input), lode_input_line_number(input), error);
+		if (code < 0)
+			break;
+	}
+	return code;
+}
+
+static int read_builtin(struct lode_idle_rules *rules, struct lode_error *error)
+{
+	struct lode_input *input;
+	int code = lode_input_memory(&input, "built-in idle rules", lode_idle_builtin_rules,
+				     strlen(lode_idle_builtin_rules), error);
+
+	if (code < 0)
+		return code;
+	code = read_rules(rules, input, error);
+	lode_input_close(input);
+	return code;
+}
+
+static int read_file(struct lode_idle_rules *rules, const char *path, struct lode_error *error)
+{
+	struct lode_input *input;
+	int code = lode_input_open(&input, path, error);
+
+	if (code < 0)
+		return code;
+	code = read_rules(rules, input, error);
+	lode_input_close(input);
+	return code;
+}
+
+int lode_idle_rules_load(struct lode_idle_rules **result, const char *const *paths, struct lode_error *error)
+{
+	struct lode_idle_rules *rules = lode_calloc(1, sizeof(*rules));
+	int code;
+
+	if (!rules)
+		return lode_fail_memory(error);
+	rules->wild = LODE_NONE;
+	code = lode_strings_init(&rules->names) < 0 ? lode_fail_memory(error) : 0;
+	if (!code && lode_grow(&rules->first, &rules->first_capacity, 1, sizeof(*rules->first)) < 0)
+		code = lode_fail_memory(error);
+	if (!code) {
+		rules->first[0] = LODE_NONE;
+		code = read_builtin(rules, error);
+	}
+	for (; !code && paths && *paths; paths++)
+		code = read_file(rules, *paths, error);
+	if (code < 0)
+		lode_idle_rules_free(rules);
+	else
+		*result = rules;
+	return code;
+}
+
+void lode_idle_rules_free(struct lode_idle_rules *rules)
+{
+	if (!rules)
+		return;
+	lode_arena_release(&rules->arena);
+	lode_strings_release(&rules->names);
+	lode_free(rules->items);
+	lode_free(rules->first);
+	lode_free(rules);
+}
+
+/* ---- applying them ---- */
+
+/* Which lists a frame stands in. */
+struct verdict {
+	uint8_t lists;  /* 1 << enum list */
+	uint8_t always; /* an idle rule that asks for no waker fits */
+};
+
+struct lode_idle_stacks {
+	const struct lode_idle_rules *rules;
+	const struct lode_dictionary *dictionary;
+	uint32_t *decided;  /* by node: the node whose frame decided that it is idle, or LODE_NONE */
+	uint8_t *interrupt; /* by node: has an interrupt frame */
+	struct verdict *frames;
+};
+
+static int rule_fits(const struct rule *rule, const char *module, const char *function)
+{
+	return (!rule->module || lode_glob_match(rule->module, module)) &&
+	       lode_glob_match(rule->function, function);
+}
+
+static void judge_by(const struct lode_idle_rules *rules, uint32_t id, const char *module, const char *function,
+		     struct verdict *verdict)
+{
+	for (; id != LODE_NONE; id = rules->items[id].next) {
+		const struct rule *rule = &rules->items[id];
+
+		if (!rule_fits(rule, module, function))
+			continue;
+		verdict->lists |= (uint8_t)(1u << rule->list);
+		verdict->always |= rule->list == IDLE && !rule->waker;
+	}
+}
+
+static struct verdict judge_frame(const struct lode_idle_rules *rules, const struct lode_frames *frames,
+				  uint32_t frame)
+{
+	struct verdict verdict = { 0 };
+	const char *function = lode_frames_function(frames, frame);
+	const char *module = lode_frames_module_name(frames, frame);
+	uint32_t name = lode_strings_find(&rules->names, function, strlen(function));
+
+	judge_by(rules, name == LODE_NONE ? LODE_NONE : rules->first[name], module, function, &verdict);
+	judge_by(rules, rules->wild, module, function, &verdict);
+	return verdict;
+}
+
+/*
+ * The node that decides for `node`, LODE_NONE when the stack is not idle.
+ * `under[n]`: n or a node above it has a sentinel frame.
+ */
+static void judge_node(struct lode_idle_stacks *stacks, uint8_t *under, uint32_t node)
+{
+	const struct lode_stack_node *nodes = stacks->dictionary->tree.nodes;
+	const struct verdict *frame = &stacks->frames[nodes[node].frame];
+	uint32_t parent = nodes[node].parent;
+	int sentinel = !!(frame->lists & 1u << SENTINEL);
+	int passed = !!(frame->lists & (1u << IGNORE | 1u << PREFIX));
+
+	under[node] = under[parent] || sentinel;
+	stacks->interrupt[node] = stacks->interrupt[parent] || frame->lists & 1u << INTERRUPT;
+	if (frame->lists & 1u << BUSY)
+		stacks->decided[node] = LODE_NONE;
+	else if (frame->lists & 1u << IDLE && (sentinel || !under[parent]))
+		stacks->decided[node] = node;
+	else if (!sentinel && (under[parent] || passed))
+		stacks->decided[node] = stacks->decided[parent];
+	else
+		stacks->decided[node] = LODE_NONE;
+}
+
+int lode_idle_stacks_make(struct lode_idle_stacks **result, const struct lode_idle_rules *rules,
+			  const struct lode_dictionary *dictionary, struct lode_error *error)
+{
+	struct lode_idle_stacks *stacks = lode_calloc(1, sizeof(*stacks));
+	size_t nodes = dictionary->tree.count, frames = dictionary->frames.count;
+	uint8_t *under = lode_calloc(nodes, 1);
+
+	if (stacks) {
+		stacks->rules = rules;
+		stacks->dictionary = dictionary;
+		stacks->decided = lode_calloc(nodes, sizeof(*stacks->decided));
+		stacks->interrupt = lode_calloc(nodes, 1);
+		stacks->frames = lode_calloc(frames + 1, sizeof(*stacks->frames));
+	}
+	if (!stacks || !under || !stacks->decided || !stacks->interrupt || !stacks->frames) {
+		lode_free(under);
+		lode_idle_stacks_free(stacks);
+		return lode_fail_memory(error);
+	}
+	for (size_t i = 0; i < frames; i++)
+		stacks->frames[i] = judge_frame(rules, &dictionary->frames, (uint32_t)i);
+	stacks->decided[0] = LODE_NONE;
+	for (size_t i = 1; i < nodes; i++)
+		judge_node(stacks, under, (uint32_t)i);
+	lode_free(under);
+	*result = stacks;
+	return 0;
+}
+
+void lode_idle_stacks_free(struct lode_idle_stacks *stacks)
+{
+	if (!stacks)
+		return;
+	lode_free(stacks->decided);
+	lode_free(stacks->interrupt);
+	lode_free(stacks->frames);
+	lode_free(stacks);
+}
+
+int lode_idle_interrupt(const struct lode_idle_stacks *stacks, uint32_t waker_stack)
+{
+	return stacks->interrupt[waker_stack];
+}
+
+/* Whether the stack of a waker has a frame that fits `glob`. */
+static int waker_fits(const struct lode_idle_stacks *stacks, const char *glob, uint32_t waker_stack)
+{
+	const struct lode_stack_node *nodes = stacks->dictionary->tree.nodes;
+
+	if (!strcmp(glob, "interrupt"))
+		return lode_idle_interrupt(stacks, waker_stack);
+	for (; waker_stack; waker_stack = nodes[waker_stack].parent)
+		if (lode_frame_matches(&stacks->dictionary->frames, nodes[waker_stack].frame, glob))
+			return 1;
+	return 0;
+}
+
+/* Whether one of the idle rules for this frame that ask for a waker gets the one it wants. */
+static int woken_as_wanted(const struct lode_idle_stacks *stacks, uint32_t frame, uint32_t waker_stack)
+{
+	const struct lode_frames *frames = &stacks->dictionary->frames;
+
+	for (size_t i = 0; i < stacks->rules->count; i++) {
+		const struct rule *rule = &stacks->rules->items[i];
+
+		if (rule->list == IDLE && rule->waker &&
+		    rule_fits(rule, lode_frames_module_name(frames, frame), lode_frames_function(frames, frame)) &&
+		    waker_fits(stacks, rule->waker, waker_stack))
+			return 1;
+	}
+	return 0;
+}
+
+int lode_idle_event(const struct lode_idle_stacks *stacks, uint32_t stack, uint32_t waker_stack)
+{
+	uint32_t node = stacks->decided[stack], frame;
+
+	if (node == LODE_NONE)
+		return 0;
+	frame = stacks->dictionary->tree.nodes[node].frame;
+	return stacks->frames[frame].always || woken_as_wanted(stacks, frame, waker_stack);
+}
+
+uint32_t lode_idle_frame(const struct lode_idle_stacks *stacks, uint32_t stack)
+{
+	uint32_t node = stacks->decided[stack];
+
+	return node == LODE_NONE ? LODE_NONE : stacks->dictionary->tree.nodes[node].frame;
+}
