@@ -7,6 +7,7 @@
  *	bug https://bugs.example/123
  *	state open
  *	kind wait
+ *	made 2026-01-31T12:00:00Z
  *	pattern
  *		app!main
  *		app!GetHashCode
@@ -14,8 +15,9 @@
  *		…
  *
  * `#` begins a comment line; blank lines mean nothing. Backslash, control
- * characters and a leading blank of a frame are written as \\, \n, \t, \xHH. A file
- * that holds only frames separated by blank lines is a list of patterns, too.
+ * characters, a blank at either end of a frame and a leading `#` are written as
+ * \\, \n, \t, \xHH. A file that holds only frames separated by blank lines is a
+ * list of patterns, too. docs/man/lode-patterns.5 describes all of it.
  */
 #ifndef LODE_MINE_PATTERN_FILE_H
 #define LODE_MINE_PATTERN_FILE_H
@@ -24,16 +26,23 @@
 #include "mine/miner.h"
 #include "trace/frames.h"
 
+/* Bytes of a line, escapes included. A stored frame, escaped, is never as long. */
+#define LODE_PATTERN_LINE_LIMIT (256u << 20)
+
 /* A group of patterns with what is said of it. Texts live in the file's arena; NULL: not said. */
 struct lode_pattern_group {
-	const char *type; /* "signature", "cluster", or "" for bare patterns */
+	const char *type; /* "signature", "cluster", or "" for bare patterns, which are the file's first group */
 	const char *name; /* what follows it */
 	const char *bug;
 	const char *state; /* "open", "fixed", "ignored" */
 	const char *kind;  /* "run", "wait"; NULL: either */
+	const char *made;  /* UTC, as 2026-01-31T12:00:00Z */
 	size_t first;      /* of its patterns in `patterns` */
-	size_t count;
+	size_t count;      /* at least 1 */
 	unsigned line;     /* where it begins */
+	unsigned unused;   /* 0 */
+	size_t start;      /* its bytes in the text, from its first line */
+	size_t end;        /* to behind its last frame's line; comments behind that belong to what follows */
 };
 
 struct lode_pattern_file {
@@ -44,14 +53,24 @@ struct lode_pattern_file {
 	struct lode_arena arena;
 };
 
-/* Reads `size` bytes; `name` is for messages, which say line and what to do. Frames are added to `frames`. */
+/*
+ * Reads `size` bytes; `name` is for messages, which say line and what to do.
+ * Frames are added to `frames`. `file` need not be set before; on failure it is
+ * released already.
+ */
 int lode_pattern_file_parse(struct lode_pattern_file *file, const char *name, const char *text, size_t size,
 			    struct lode_frames *frames, struct lode_error *error);
+/* The same from a file, which may be packed; `-` is standard input. */
 int lode_pattern_file_read(struct lode_pattern_file *file, const char *path, struct lode_frames *frames,
 			   struct lode_error *error);
 void lode_pattern_file_release(struct lode_pattern_file *file);
 /* Appends one group in the form above; parse reads the same back. */
 void lode_pattern_group_write(const struct lode_pattern_group *group, const struct lode_patterns *patterns,
 			      const struct lode_frames *frames, struct lode_buffer *buffer);
+
+/* Parts of it, for whoever edits such a file line by line: `keyword VALUE` and one `pattern` with its frames. */
+void lode_pattern_line_write(const char *keyword, const char *value, struct lode_buffer *buffer);
+void lode_pattern_write(const struct lode_patterns *patterns, size_t i, const struct lode_frames *frames,
+			struct lode_buffer *buffer);
 
 #endif
