@@ -10,7 +10,6 @@
 #include "scope/area.h"
 
 #include "base/parallel.h"
-#include "base/units.h"
 #include "scope/area_stream.h"
 
 #include <pthread.h>
@@ -31,115 +30,6 @@ struct collection {
 	pthread_cond_t turn;
 	size_t next;          /* the stream whose turn to be merged it is */
 };
-
-/* ---- the plan ---- */
-
-static int parse_end(const char *text, uint64_t missing, uint64_t *t, struct lode_error *error)
-{
-	if (*text == '+')
-		text++;
-	if (!*text) {
-		*t = missing;
-		return 0;
-	}
-	return lode_duration_parse(text, t, error);
-}
-
-/* `A..B`, either may be missing; `+A..+B` counts from each stream's start. */
-static int parse_time(struct lode_area_plan *plan, const char *text, struct lode_error *error)
-{
-	const char *dots = text ? strstr(text, "..") : NULL;
-	char *from;
-	int code;
-
-	plan->to = UINT64_MAX;
-	if (!text)
-		return 0;
-	if (!dots || (dots > text && dots[2] && (*text == '+') != (dots[2] == '+')))
-		return lode_fail(error, LODE_USAGE,
-				 "'%s' is no span of time; write '2s..5s' for times as they stand in the events, "
-				 "'+2s..+5s' from the start of a stream",
-				 text);
-	from = lode_strndup(text, (size_t)(dots - text));
-	if (!from)
-		return lode_fail_memory(error);
-	plan->relative = *text == '+' || dots[2] == '+';
-	code = parse_end(from, 0, &plan->from, error);
-	if (!code)
-		code = parse_end(dots + 2, UINT64_MAX, &plan->to, error);
-	lode_free(from);
-	if (!code && plan->from > plan->to)
-		return lode_fail(error, LODE_USAGE, "'%s' ends before it begins; put the earlier time first", text);
-	return code;
-}
-
-static int parse_symptoms(struct lode_area_plan *plan, const char *const *texts, struct lode_error *error)
-{
-	size_t count = 0;
-
-	while (texts && texts[count])
-		count++;
-	plan->rules = lode_calloc(count + 1, sizeof(*plan->rules));
-	if (!plan->rules)
-		return lode_fail_memory(error);
-	for (; plan->rule_count < count; plan->rule_count++) {
-		int code = lode_symptom_rule_parse(&plan->rules[plan->rule_count], texts[plan->rule_count], error);
-
-		if (code)
-			return code;
-	}
-	return 0;
-}
-
-static int check_where(const char *const *where, struct lode_error *error)
-{
-	for (; where && *where; where++)
-		if (!strchr(*where, '=') || **where == '=')
-			return lode_fail(error, LODE_USAGE,
-					 "'%s' says nothing about an attribute; write 'version=4.2', "
-					 "'host=web-*' or 'name=…'",
-					 *where);
-	return 0;
-}
-
-static enum lode_scope choose_scope(const struct lode_area_plan *plan, const struct lode_corpus_list *list)
-{
-	if (plan->options->scope != LODE_SCOPE_AUTO)
-		return plan->options->scope;
-	if (plan->rule_count)
-		return LODE_SCOPE_CRITICAL_PATH;
-	for (size_t i = 0; i < list->count; i++)
-		if (list->items[i].symptoms)
-			return LODE_SCOPE_CRITICAL_PATH;
-	return LODE_SCOPE_ALL;
-}
-
-static int make_plan(struct lode_area_plan *plan, const struct lode_area_options *options,
-		     const struct lode_corpus_list *list, struct lode_error *error)
-{
-	int code = check_where(options->where, error);
-
-	plan->options = options;
-	plan->kinds = options->kinds ? options->kinds : 1u << LODE_RUN | 1u << LODE_WAIT;
-	if (!code)
-		code = parse_time(plan, options->time, error);
-	if (!code)
-		code = parse_symptoms(plan, options->symptoms, error);
-	if (code)
-		return code;
-	plan->scope = choose_scope(plan, list);
-	if (plan->rule_count && plan->scope == LODE_SCOPE_ALL)
-		return lode_fail(error, LODE_USAGE,
-				 "a symptom says where to look, scope 'all' looks everywhere; leave out one of them");
-	return 0;
-}
-
-static void release_plan(struct lode_area_plan *plan)
-{
-	for (size_t i = 0; i < plan->rule_count; i++)
-		lode_symptom_rule_release(&plan->rules[i]);
-	lode_free(plan->rules);
-}
 
 /* ---- merging ---- */
 
@@ -400,14 +290,37 @@ int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options
 		return lode_fail_memory(error);
 	code = lode_corpus_streams(corpus, &list, error);
 	if (!code)
-		code = make_plan(&plan, options, &list, error);
+		code = lode_area_plan_make(&plan, options, &list, error);
 	if (!code)
 		code = collect(corpus, &plan, &list, area, error);
-	release_plan(&plan);
+	lode_area_plan_release(&plan);
 	lode_corpus_list_release(&list);
 	if (code)
 		lode_area_release(area);
 	return code;
+}
+
+uint64_t lode_area_remove(struct lode_area *area, enum lode_event_type kind, const uint8_t *marked)
+{
+	struct lode_area_rows *rows = &area->rows[kind];
+	uint64_t cost = 0;
+	size_t left = 0;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct lode_area_row *row = &rows->items[i];
+
+		if (!marked[row->stack]) {
+			rows->items[left++] = *row;
+			continue;
+		}
+		cost = lode_add_saturating(cost, row->cost);
+		rows->events -= row->events;
+	}
+	rows->count = left;
+	rows->cost = 0;
+	for (size_t i = 0; i < left; i++)
+		rows->cost = lode_add_saturating(rows->cost, rows->items[i].cost);
+	return cost;
 }
 
 void lode_area_release(struct lode_area *area)

@@ -80,7 +80,8 @@ struct lode_area_options {
 	const char *const *exclude;  /* globs: a stack must have no frame that fits any */
 	const char *const *where;    /* `key=value`: streams must have all of these (`host`, `name` too) */
 	const char *time;            /* `A..B`: events that begin there; `+A..+B` from a stream's start; NULL: all */
-	const struct lode_idle_rules *idle; /* NULL: nothing is idle */
+	const struct lode_idle_rules *idle; /* NULL: nothing is idle and no waker an interrupt */
+	int include_idle;            /* idle waits count like others; the rules still say what an interrupt is */
 	unsigned kinds;              /* 1 << LODE_RUN | 1 << LODE_WAIT: which rows are wanted; 0: both */
 	unsigned jobs;               /* 0: one a processor */
 	struct lode_notes *notes;
@@ -96,5 +97,32 @@ struct lode_area_options {
 int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options *options,
 		      struct lode_area *area, struct lode_error *error);
 void lode_area_release(struct lode_area *area);
+
+/* One event, or what of it lies in the area. */
+struct lode_area_event {
+	uint32_t stream; /* number in the area's streams */
+	uint32_t stack;  /* node of the area's dictionary */
+	uint32_t pid;    /* LODE_NO_PID: unknown */
+	uint32_t tid;
+	uint64_t t;
+	uint64_t cost;
+	const char *thread; /* its name, "" when unknown */
+};
+
+/*
+ * From stacks back to events: reads the streams again and gives `take` each event
+ * of `kind` in the area that is not idle and whose stack is marked (`wanted`, by
+ * node), stream by stream, in order of time. `options` are those the area was
+ * collected with. Ends early with whatever `take` returns when that is not 0.
+ */
+int lode_area_events(struct lode_corpus *corpus, const struct lode_area_options *options, struct lode_area *area,
+		     enum lode_event_type kind, const uint8_t *wanted,
+		     int (*take)(void *context, const struct lode_area_event *event), void *context,
+		     struct lode_error *error);
+/*
+ * Takes the rows of `kind` whose stacks are marked out of the area and returns
+ * what they cost; the sums follow.
+ */
+uint64_t lode_area_remove(struct lode_area *area, enum lode_event_type kind, const uint8_t *marked);
 
 #endif

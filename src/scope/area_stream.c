@@ -23,6 +23,7 @@
 struct sums {
 	struct lode_area_rows *rows;
 	uint32_t *places; /* by node: number of its row plus one; 0: none yet */
+	struct lode_area_kept_list *kept; /* NULL: only rows are wanted */
 };
 
 struct mapping {
@@ -89,6 +90,14 @@ static struct lode_area_row *row_of(struct sums *sums, uint32_t stack)
 	return &rows->items[rows->count - 1];
 }
 
+static int keep(struct lode_area_kept_list *kept, uint32_t stack, uint64_t t, uint64_t cost, uint32_t thread)
+{
+	if (lode_grow(&kept->items, &kept->capacity, kept->count + 1, sizeof(*kept->items)) < 0)
+		return LODE_SYSTEM;
+	kept->items[kept->count++] = (struct lode_area_kept){ t, cost, stack, thread };
+	return 0;
+}
+
 /* Adds an event; its costliest, and of equal ones the earliest, is remembered. */
 static int add(const struct mapping *mapping, struct sums *sums, uint32_t stack, uint64_t t, uint64_t cost,
 	       uint32_t thread)
@@ -106,13 +115,13 @@ static int add(const struct mapping *mapping, struct sums *sums, uint32_t stack,
 	row->events++;
 	sums->rows->cost = lode_add_saturating(sums->rows->cost, cost);
 	sums->rows->events++;
-	return 0;
+	return sums->kept ? keep(sums->kept, stack, t, cost, thread) : 0;
 }
 
 static int is_idle(const struct mapping *mapping, const struct lode_events *events, size_t i)
 {
-	return mapping->idle && lode_idle_event(mapping->idle, events->stack[i],
-						events->waker_stack ? events->waker_stack[i] : 0);
+	return mapping->idle && !mapping->plan->options->include_idle &&
+	       lode_idle_event(mapping->idle, events->stack[i], events->waker_stack[i]);
 }
 
 static void count_stacks(struct mapping *mapping, const struct lode_events *events)
@@ -318,6 +327,7 @@ static int prepare(struct mapping *mapping, struct lode_error *error)
 	mapping->exclude = make_filter(dictionary, options->exclude, &failed);
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
 		mapping->sums[kind][0].rows = &partial->rows[kind];
+		mapping->sums[kind][0].kept = mapping->plan->keep ? &partial->kept[kind] : NULL;
 		mapping->sums[kind][1].rows = &partial->idle[kind];
 		for (int idle = 0; idle < 2; idle++) {
 			mapping->sums[kind][idle].places = lode_calloc(nodes, sizeof(uint32_t));
@@ -386,6 +396,7 @@ void lode_area_partial_release(struct lode_area_partial *partial)
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
 		lode_free(partial->rows[kind].items);
 		lode_free(partial->idle[kind].items);
+		lode_free(partial->kept[kind].items);
 	}
 	lode_free(partial->occurrences);
 	lode_stream_release(&partial->stream);

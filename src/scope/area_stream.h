@@ -17,6 +17,21 @@ struct lode_area_plan {
 	uint64_t from;         /* --time; from the stream's start where `relative` */
 	uint64_t to;
 	int relative;
+	int keep;              /* the events themselves are wanted, too */
+};
+
+/* An event that lies in the area, idle ones left out. */
+struct lode_area_kept {
+	uint64_t t;
+	uint64_t cost;
+	uint32_t stack;
+	uint32_t thread;
+};
+
+struct lode_area_kept_list {
+	struct lode_area_kept *items;
+	size_t count;
+	size_t capacity;
 };
 
 /* What one stream adds. Rows have stacks of its own dictionary, and `stream` 0. */
@@ -26,6 +41,7 @@ struct lode_area_partial {
 	int wanted;                /* --where lets it in; otherwise only its occurrences count */
 	struct lode_area_rows rows[LODE_AREA_KINDS];
 	struct lode_area_rows idle[LODE_AREA_KINDS];
+	struct lode_area_kept_list kept[LODE_AREA_KINDS]; /* where the plan says so, in order of time */
 	uint64_t *occurrences;     /* by node */
 	uint64_t input_events[LODE_AREA_KINDS];
 	uint64_t input_cost[LODE_AREA_KINDS];
@@ -34,6 +50,11 @@ struct lode_area_partial {
 	uint64_t longest_delay;
 	uint64_t unknown;
 };
+
+/* What `options` mean for the streams of `list`; release in either case (zeroed before). */
+int lode_area_plan_make(struct lode_area_plan *plan, const struct lode_area_options *options,
+			const struct lode_corpus_list *list, struct lode_error *error);
+void lode_area_plan_release(struct lode_area_plan *plan);
 
 /* Fills `partial`; the caller releases it in either case. */
 int lode_area_stream(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,

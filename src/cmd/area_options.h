@@ -1,0 +1,65 @@
+/*
+ * The options that say where to look: every command that works on an area of
+ * interest has them. A command puts a struct lode_area_settings into its own
+ * settings and LODE_AREA_OPTIONS(its offset) into its table.
+ */
+#ifndef LODE_CMD_AREA_OPTIONS_H
+#define LODE_CMD_AREA_OPTIONS_H
+
+#include "cmd/options.h"
+#include "scope/area.h"
+
+struct lode_area_settings {
+	const char *scope;
+	struct lode_option_list symptoms;
+	struct lode_option_list match;
+	struct lode_option_list exclude;
+	struct lode_option_list where;
+	const char *time;
+	int include_idle;
+	struct lode_option_list idle_rules;
+	uint64_t jobs;
+};
+
+const char *lode_scope_choice(size_t i);
+
+#define LODE_AREA_FIELD(base, field) ((base) + offsetof(struct lode_area_settings, field))
+#define LODE_AREA_OPTIONS(base)                                                                              \
+	LODE_CHOICE("scope", 0, LODE_AREA_FIELD(base, scope), "SCOPE",                                       \
+		    "what of the streams counts (default: critical-path where there are symptoms, else all)", \
+		    lode_scope_choice),                                                                      \
+	LODE_LIST("symptom", 0, LODE_AREA_FIELD(base, symptoms), "RULE",                                     \
+		  "look for symptoms: 'thread NAME', 'wait > 200ms in FRAME', 'between A and B > 1s'"),      \
+	LODE_LIST("match", 0, LODE_AREA_FIELD(base, match), "GLOB",                                          \
+		  "only stacks with a frame that fits (module!function, * and ?)"),                          \
+	LODE_LIST("exclude", 0, LODE_AREA_FIELD(base, exclude), "GLOB",                                      \
+		  "only stacks without a frame that fits"),                                                  \
+	LODE_LIST("where", 0, LODE_AREA_FIELD(base, where), "KEY=VALUE",                                     \
+		  "only streams with this attribute, host or name; VALUE may hold * and ?"),                 \
+	LODE_TEXT("time", 0, LODE_AREA_FIELD(base, time), "A..B",                                            \
+		  "only events that begin in this span; '+A..+B' from a stream's start"),                    \
+	LODE_FLAG("include-idle", 0, LODE_AREA_FIELD(base, include_idle),                                    \
+		  "count waits of threads that have nothing to do, too"),                                    \
+	LODE_LIST("idle-rules", 0, LODE_AREA_FIELD(base, idle_rules), "FILE",                                \
+		  "more rules for what is idle; see lode-idle(5)"),                                          \
+	LODE_NUMBER("jobs", 'j', LODE_AREA_FIELD(base, jobs), "N",                                           \
+		    "number of threads (default: one a processor)", 1, 1024)
+
+/* An area with the rules it was collected with. */
+struct lode_area_reading {
+	struct lode_area area;
+	struct lode_area_options options;
+	struct lode_idle_rules *rules;
+	uint64_t time; /* ns that reading took */
+};
+
+/*
+ * Collects the area of `corpus` as the settings ask. `kinds` as in area.h. The
+ * rules in CORPUS/idle.rules are used where that file is. Release on success.
+ */
+int lode_area_read(struct lode_corpus *corpus, const struct lode_area_settings *settings, unsigned kinds,
+		   struct lode_notes *notes, const struct lode_progress *progress,
+		   struct lode_area_reading *reading, struct lode_error *error);
+void lode_area_reading_release(struct lode_area_reading *reading);
+
+#endif
