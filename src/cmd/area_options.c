@@ -71,8 +71,10 @@ int lode_area_read(struct lode_corpus *corpus, const struct lode_area_settings *
 		.progress = progress,
 	};
 	code = lode_area_collect(corpus, &reading->options, &reading->area, error);
-	if (code)
+	if (code) {
 		lode_idle_rules_free(reading->rules);
+		reading->rules = NULL;
+	}
 	reading->time = lode_now() - began;
 	return code;
 }

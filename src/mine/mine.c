@@ -227,7 +227,6 @@ static int find_patterns(const struct lode_area *area, const struct lode_mine_op
 			.threshold = options->threshold,
 			.min_length = options->min_length,
 			.max_length = options->max_length,
-			.fold_recursion = options->fold_recursion,
 			.max_patterns = options->max_patterns,
 			.jobs = options->jobs,
 			.progress = options->progress,

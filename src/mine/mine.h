@@ -15,7 +15,7 @@ struct lode_mine_options {
 	uint64_t threshold;        /* ns, at least 1: lode_mine_threshold */
 	double similarity;
 	enum lode_rank rank;
-	int fold_recursion;
+	int fold_recursion; /* the area is folded (lode_area_fold), for whoever shows it */
 	uint32_t min_length;
 	uint32_t max_length;
 	uint64_t max_patterns;

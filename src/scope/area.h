@@ -98,6 +98,14 @@ int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options
 		      struct lode_area *area, struct lode_error *error);
 void lode_area_release(struct lode_area *area);
 
+/*
+ * Folds recursion in all rows: of each function in a stack only the first
+ * occurrence stays. Returns 0 or LODE_SYSTEM.
+ */
+int lode_area_fold(struct lode_area *area);
+/* By node: its folded stack, which is added to the tree. The caller frees it; NULL when memory has run out. */
+uint32_t *lode_stacks_fold(struct lode_stack_tree *tree);
+
 /* One event, or what of it lies in the area. */
 struct lode_area_event {
 	uint32_t stream; /* number in the area's streams */

@@ -1,0 +1,334 @@
+/*
+ * lode mine: from millions of stacks to a short ranked list (StackMine).
+ *
+ * The last result of a corpus is kept in CORPUS/mined.txt as a pattern file, so
+ * that `lode sign --from ID` and `lode mine --show ID` know what an id means.
+ */
+#include "cmd/mine.h"
+
+#include "base/file.h"
+#include "base/output.h"
+#include "cmd/notes.h"
+#include "cmd/signals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TOP 10
+#define RESAMPLES 1000
+
+static const char *kind_choice(size_t i)
+{
+	return i < LODE_AREA_KINDS ? lode_event_type_name(i ? LODE_RUN : LODE_WAIT) : NULL;
+}
+
+static const char *rank_choice(size_t i)
+{
+	return i < LODE_RANKS ? lode_rank_name((enum lode_rank)i) : NULL;
+}
+
+#define FIELD(field) offsetof(struct lode_mine_settings, field)
+
+static const struct lode_option options[] = {
+	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND",
+		    "mine waits or CPU samples (default: wait where there are any)", kind_choice),
+	LODE_AREA_OPTIONS(FIELD(area)),
+	LODE_TEXT("threshold", 't', FIELD(threshold), "T", "what a pattern must cost at least: 30s, 1% (default: 1%)"),
+	LODE_TEXT("impact", 0, FIELD(impact), "SHARE,T",
+		  "the threshold of a bug that costs T on average in SHARE of the streams: 10%,300ms"),
+	LODE_TEXT("similarity", 0, FIELD(similarity), "S", "cluster patterns that are this similar, 0 to 1"),
+	LODE_CHOICE("rank", 'r', FIELD(rank), "METRIC", "order of the clusters (default: total)", rank_choice),
+	LODE_FLAG("fold-recursion", 0, FIELD(fold_recursion),
+		  "of a recursive function only the first call counts: faster, fewer patterns"),
+	LODE_NUMBER("min-length", 0, FIELD(min_length), "N", "leave out shorter patterns", 1, UINT32_MAX - 1),
+	LODE_NUMBER("max-length", 0, FIELD(max_length), "N", "look for patterns up to this length", 1,
+		    UINT32_MAX - 1),
+	LODE_NUMBER("max-patterns", 0, FIELD(max_patterns), "N", "stop when so many were found", 1, 0),
+	LODE_TEXT("patterns", 0, FIELD(patterns), "FILE", "measure these patterns instead of mining"),
+	LODE_TEXT("show", 0, FIELD(show), "ID", "the events of a pattern or cluster of the last mining"),
+	LODE_TEXT("against", 0, FIELD(against), "CORPUS", "what is new, gone or changed against another corpus"),
+	LODE_FLAG("new", 0, FIELD(only_new), "only what no signature covers"),
+	LODE_NUMBER("top", 'n', FIELD(top), "N", "show so many clusters (text: 10)", 1, 0),
+	LODE_FLAG("all", 'a', FIELD(all), "show all clusters"),
+	LODE_FLAG("json", 0, FIELD(json), "write all of it as JSON"),
+	LODE_HIDDEN_FLAG("timing", FIELD(timing), "JSON says how long the steps took"),
+	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output"),
+	LODE_NO_MORE_OPTIONS,
+};
+
+/* ---- options ---- */
+
+static int read_similarity(const char *text, double *similarity, struct lode_error *error)
+{
+	char *rest;
+
+	*similarity = LODE_SIMILARITY;
+	if (!text)
+		return 0;
+	*similarity = strtod(text, &rest);
+	if (rest == text || *rest || !(*similarity >= 0 && *similarity <= 1))
+		return lode_fail(error, LODE_USAGE,
+				 "mine: '--similarity' wants a number from 0 (one cluster) to 1 (only equals), not '%s'. "
+				 "See 'lode help mine'.",
+				 text);
+	return 0;
+}
+
+static enum lode_rank chosen_rank(const char *name)
+{
+	for (size_t i = 0; name && i < LODE_RANKS; i++)
+		if (!strcmp(name, rank_choice(i)))
+			return (enum lode_rank)i;
+	return LODE_RANK_TOTAL;
+}
+
+/* Waits are what people come for; a profile without any is mined for CPU time. */
+static int choose_kind(struct lode_corpus *corpus, const char *name, enum lode_event_type *kind,
+		       struct lode_error *error)
+{
+	struct lode_corpus_list list = { 0 };
+	uint64_t waits = 0, runs = 0;
+	int code;
+
+	*kind = name && !strcmp(name, "run") ? LODE_RUN : LODE_WAIT;
+	if (name)
+		return 0;
+	code = lode_corpus_streams(corpus, &list, error);
+	for (size_t i = 0; !code && i < list.count; i++) {
+		waits += list.items[i].events[LODE_WAIT];
+		runs += list.items[i].events[LODE_RUN];
+	}
+	if (!waits && runs)
+		*kind = LODE_RUN;
+	lode_corpus_list_release(&list);
+	return code;
+}
+
+static int choose_threshold(const struct lode_mine_settings *settings, const struct lode_area *area,
+			    struct lode_mine_options *how, struct lode_error *error)
+{
+	if (settings->threshold && settings->impact)
+		return lode_fail(error, LODE_USAGE,
+				 "mine: '--threshold' and '--impact' say the same thing twice; give one of them. "
+				 "See 'lode help mine'.");
+	if (settings->impact)
+		return lode_mine_impact(settings->impact, area->stream_count, &how->threshold, error);
+	return lode_mine_threshold(settings->threshold ? settings->threshold : "1%", area->rows[how->kind].cost,
+				   &how->threshold, error);
+}
+
+static size_t chosen_top(const struct lode_mine_settings *settings)
+{
+	if (settings->top)
+		return settings->top;
+	return settings->all || settings->json ? 0 : TOP;
+}
+
+/* ---- the last result ---- */
+
+static void write_groups(const struct lode_mine_report *report, struct lode_buffer *buffer)
+{
+	const struct lode_mined *mined = report->mined;
+
+	lode_buffer_text(buffer, "# What the last 'lode mine' found; 'lode sign --from ID' and "
+				 "'lode mine --show ID' look here.\n");
+	for (size_t i = 0; i < mined->clusters.count; i++) {
+		const struct lode_cluster *cluster = &mined->clusters.items[i];
+
+		lode_buffer_byte(buffer, '\n');
+		lode_pattern_line_write("cluster", mined->cluster_groups[i].id, buffer);
+		lode_pattern_line_write("kind", lode_event_type_name(report->options->kind), buffer);
+		for (size_t k = 0; k < cluster->count; k++)
+			lode_pattern_write(&mined->patterns, mined->clusters.members[cluster->first + k],
+					   &report->area->dictionary.frames, buffer);
+	}
+}
+
+/* A corpus that cannot be written to is mined all the same; only the ids are not remembered. */
+static void remember(const struct lode_mine_report *report, struct lode_notes *notes)
+{
+	char *path = lode_format("%s/mined.txt", report->corpus);
+	struct lode_error error = { "" };
+	struct lode_output output;
+
+	if (path && !lode_output_open(&output, path, &error)) {
+		write_groups(report, &output.buffer);
+		if (!lode_output_finish(&output, &error)) {
+			lode_free(path);
+			return;
+		}
+	}
+	lode_notes_add(notes, 1, "result could not be kept for '--show' and 'lode sign'", error.text);
+	lode_free(path);
+}
+
+/* ---- one mining ---- */
+
+int lode_mining_open(struct lode_mining *mining, const struct lode_call *call, const char *path,
+		     struct lode_notes *notes, const struct lode_progress *progress, struct lode_error *error)
+{
+	const struct lode_mine_settings *settings = call->settings;
+	int code;
+
+	memset(mining, 0, sizeof(*mining));
+	mining->how = (struct lode_mine_options){
+		.rank = chosen_rank(settings->rank),
+		.fold_recursion = settings->fold_recursion,
+		.min_length = (uint32_t)settings->min_length,
+		.max_length = (uint32_t)settings->max_length,
+		.max_patterns = settings->max_patterns,
+		.resamples = RESAMPLES,
+		.jobs = (unsigned)settings->area.jobs,
+		.progress = progress,
+	};
+	code = read_similarity(settings->similarity, &mining->how.similarity, error);
+	if (!code)
+		code = lode_corpus_open(&mining->corpus, path, LODE_CORPUS_READ, error);
+	if (!code)
+		code = choose_kind(mining->corpus, settings->kind, &mining->how.kind, error);
+	if (!code)
+		code = lode_area_read(mining->corpus, &settings->area, 1u << mining->how.kind, notes, progress,
+				      &mining->reading, error);
+	if (!code && settings->fold_recursion && lode_area_fold(&mining->reading.area) < 0)
+		code = lode_fail_memory(error);
+	mining->report = (struct lode_mine_report){
+		.corpus = path,
+		.area = &mining->reading.area,
+		.options = &mining->how,
+		.mined = &mining->mined,
+		.top = chosen_top(settings),
+		.timing = settings->timing,
+		.read_time = mining->reading.time,
+	};
+	return code;
+}
+
+static int read_patterns(struct lode_mining *mining, const char *path, struct lode_error *error)
+{
+	int code = lode_pattern_file_read(&mining->file, path, &mining->reading.area.dictionary.frames, error);
+
+	if (!code && !mining->file.patterns.count)
+		return lode_fail(error, LODE_BAD_INPUT, "%s: holds no patterns; see lode-patterns(5)", path);
+	mining->how.given = &mining->file.patterns;
+	return code;
+}
+
+int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings *settings, uint64_t threshold,
+		    struct lode_error *error)
+{
+	int code = 0;
+
+	mining->how.threshold = threshold;
+	if (!threshold)
+		code = choose_threshold(settings, &mining->reading.area, &mining->how, error);
+	if (!code && settings->patterns)
+		code = read_patterns(mining, settings->patterns, error);
+	return code ? code : lode_mine(&mining->reading.area, &mining->how, &mining->mined, error);
+}
+
+void lode_mining_release(struct lode_mining *mining)
+{
+	lode_mined_release(&mining->mined);
+	lode_pattern_file_release(&mining->file);
+	lode_area_reading_release(&mining->reading);
+	lode_corpus_close(mining->corpus);
+}
+
+/* ---- the whole ---- */
+
+int lode_mine_write(const struct lode_call *call, const char *path, const struct lode_buffer *results,
+		    struct lode_error *error)
+{
+	struct lode_output output;
+	int code;
+
+	if (!path || !strcmp(path, "-"))
+		return lode_show(&call->out, results, error);
+	if (results->failed)
+		return lode_fail_memory(error);
+	code = lode_output_open(&output, path, error);
+	if (code)
+		return code;
+	lode_buffer_add(&output.buffer, results->bytes, results->size);
+	return lode_output_finish(&output, error);
+}
+
+static int show(const struct lode_call *call, const struct lode_mine_report *report, struct lode_error *error)
+{
+	const struct lode_mine_settings *settings = call->settings;
+	struct lode_terminal terminal = call->out;
+	struct lode_buffer buffer = { 0 };
+	int code;
+
+	if (settings->output)
+		terminal.colour = 0;
+	if (settings->json)
+		lode_mine_json(report, &buffer);
+	else
+		lode_mine_text(report, &terminal, &buffer);
+	code = lode_mine_write(call, settings->output, &buffer, error);
+	lode_buffer_release(&buffer);
+	return code;
+}
+
+static int work(const struct lode_call *call, struct lode_mining *mining, struct lode_bar *bar,
+		struct lode_notes *notes, struct lode_error *error)
+{
+	const struct lode_mine_settings *settings = call->settings;
+	int code;
+
+	if (settings->show)
+		return lode_mine_show(call, mining, error);
+	code = lode_mining_run(mining, settings, 0, error);
+	if (!code && settings->against)
+		return lode_mine_against(call, mining, notes, bar, error);
+	lode_bar_wipe(bar);
+	if (!code)
+		code = show(call, &mining->report, error);
+	if (!code)
+		remember(&mining->report, notes);
+	return code;
+}
+
+static int run(struct lode_call *call, struct lode_error *error)
+{
+	struct lode_mining mining;
+	struct lode_notes notes;
+	struct lode_bar bar;
+	int code;
+
+	lode_notes_init(&notes);
+	lode_bar_init(&bar, &call->err, call->quiet);
+	lode_signals_hold(); /* what was found until then is shown */
+	code = lode_mining_open(&mining, call, call->operands[0], &notes, &bar.progress, error);
+	if (!code)
+		code = work(call, &mining, &bar, &notes, error);
+	lode_bar_wipe(&bar);
+	if (lode_signals_stop())
+		code = LODE_STOPPED(lode_signals_stop());
+	if (!call->quiet)
+		lode_notes_say(&notes, &call->err);
+	lode_notes_release(&notes);
+	lode_mining_release(&mining);
+	return code;
+}
+
+const struct lode_command lode_command_mine = {
+	.name = "mine",
+	.summary = "find the call-stack patterns that cost the most time",
+	.usage = "[OPTIONS] CORPUS",
+	.about = "Mines the stacks of CORPUS for patterns, frames that stand in the same order in many stacks, whose\n"
+		 "events cost more than a threshold; groups similar ones; and ranks the groups.",
+	.examples = "  lode mine corpus\n"
+		    "  lode mine corpus --kind run --threshold 0.5%\n"
+		    "  # bugs that cost 0.3 s on average in a tenth of the streams\n"
+		    "  lode mine corpus --impact 10%,300ms\n"
+		    "  lode mine corpus --symptom 'wait > 200ms in *lock*' --scope graph\n"
+		    "  lode mine release-2 --against release-1\n",
+	.options = options,
+	.settings_size = sizeof(struct lode_mine_settings),
+	.least_operands = 1,
+	.most_operands = 1,
+	.operand = "CORPUS",
+	.run = run,
+};

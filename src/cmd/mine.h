@@ -1,0 +1,69 @@
+/*
+ * lode mine: what its files share.
+ */
+#ifndef LODE_CMD_MINE_H
+#define LODE_CMD_MINE_H
+
+#include "cmd/area_options.h"
+#include "cmd/command.h"
+#include "cmd/progress.h"
+#include "mine/pattern_file.h"
+#include "report/mine_report.h"
+
+struct lode_mine_settings {
+	struct lode_area_settings area;
+	const char *kind;
+	const char *threshold;
+	const char *impact;
+	const char *similarity;
+	const char *rank;
+	int fold_recursion;
+	uint64_t min_length;
+	uint64_t max_length;
+	uint64_t max_patterns;
+	const char *patterns; /* FILE */
+	const char *show;     /* ID */
+	const char *against;  /* CORPUS */
+	int only_new;
+	uint64_t top;
+	int all;
+	int json;
+	int timing;
+	const char *output;
+};
+
+/* One mining of one corpus: what the command, its comparison and its --show start from. */
+struct lode_mining {
+	struct lode_corpus *corpus;
+	struct lode_area_reading reading;
+	struct lode_mine_options how;
+	struct lode_pattern_file file; /* --patterns */
+	struct lode_mined mined;
+	struct lode_mine_report report;
+};
+
+/* Opens the corpus `path` and collects the area. Release in either case. */
+int lode_mining_open(struct lode_mining *mining, const struct lode_call *call, const char *path,
+		     struct lode_notes *notes, const struct lode_progress *progress, struct lode_error *error);
+/* Mines it; `threshold` 0: as the settings say. */
+int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings *settings, uint64_t threshold,
+		    struct lode_error *error);
+void lode_mining_release(struct lode_mining *mining);
+
+/* Appends what people read. */
+void lode_mine_text(const struct lode_mine_report *report, const struct lode_terminal *terminal,
+		    struct lode_buffer *buffer);
+void lode_compare_text(const struct lode_compare_report *report, const struct lode_terminal *terminal,
+		       struct lode_buffer *buffer);
+
+/* Writes results to the file that `output` names, or shows them on standard output. */
+int lode_mine_write(const struct lode_call *call, const char *output, const struct lode_buffer *results,
+		    struct lode_error *error);
+
+/* lode mine --show: the events of a pattern or cluster of the last mining. */
+int lode_mine_show(const struct lode_call *call, struct lode_mining *mining, struct lode_error *error);
+/* lode mine --against: `mining` is this side, mined. */
+int lode_mine_against(const struct lode_call *call, struct lode_mining *mining, struct lode_notes *notes,
+		      struct lode_bar *bar, struct lode_error *error);
+
+#endif

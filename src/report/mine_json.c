@@ -1,0 +1,231 @@
+/*
+ * The result of lode mine as JSON: whole, unless a top was asked for, and then it
+ * says how much there is.
+ */
+#include "base/json.h"
+#include "report/mine_report.h"
+
+#define EXAMPLES 5
+
+static void frames_json(struct lode_json *json, const struct lode_frames *frames, const uint32_t *items,
+			uint32_t length, struct lode_buffer *text)
+{
+	lode_json_array(json);
+	for (uint32_t i = 0; i < length; i++) {
+		lode_buffer_clear(text);
+		lode_frames_text(frames, items[i], text);
+		lode_json_text_n(json, text->bytes, text->size);
+	}
+	lode_json_array_end(json);
+}
+
+static void input_json(struct lode_json *json, const struct lode_mine_report *report)
+{
+	const struct lode_area *area = report->area;
+	enum lode_event_type kind = report->options->kind;
+
+	lode_json_key(json, "input");
+	lode_json_object(json);
+	lode_json_key_u64(json, "streams", area->stream_count);
+	lode_json_key_u64(json, "events", area->input_events[kind]);
+	lode_json_key_u64(json, "cost_ns", area->input_cost[kind]);
+	lode_json_object_end(json);
+}
+
+static uint64_t distinct_stacks(const struct lode_area_rows *rows)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < rows->count; i++)
+		count += !i || rows->items[i].stack != rows->items[i - 1].stack;
+	return count;
+}
+
+static void rows_json(struct lode_json *json, const char *key, const struct lode_area_rows *rows)
+{
+	lode_json_key(json, key);
+	lode_json_object(json);
+	lode_json_key_u64(json, "events", rows->events);
+	lode_json_key_u64(json, "distinct_stacks", distinct_stacks(rows));
+	lode_json_key_u64(json, "cost_ns", rows->cost);
+	lode_json_object_end(json);
+}
+
+static void symptoms_json(struct lode_json *json, const struct lode_area *area)
+{
+	uint64_t symptoms = 0, delay = 0, unknown = 0;
+
+	for (size_t i = 0; i < area->stream_count; i++) {
+		symptoms += area->streams[i].symptoms;
+		delay = lode_add_saturating(delay, area->streams[i].delay);
+		unknown = lode_add_saturating(unknown, area->streams[i].unknown);
+	}
+	lode_json_key(json, "symptoms");
+	lode_json_object(json);
+	lode_json_key_u64(json, "count", symptoms);
+	lode_json_key_u64(json, "delay_ns", delay);
+	lode_json_key_u64(json, "unknown_ns", unknown);
+	lode_json_object_end(json);
+}
+
+static void metrics_json(struct lode_json *json, const struct lode_metrics *metrics)
+{
+	lode_json_key_u64(json, "cost_ns", metrics->cost);
+	lode_json_key_u64(json, "events", metrics->events);
+	lode_json_key_u64(json, "streams", metrics->streams);
+	lode_json_key_u64(json, "average_ns", metrics->average);
+}
+
+static void pattern_json(struct lode_json *json, const struct lode_mine_report *report, size_t i,
+			 struct lode_buffer *text)
+{
+	const struct lode_mined *mined = report->mined;
+
+	lode_json_object(json);
+	lode_json_key_text(json, "id", mined->pattern_groups[i].id);
+	lode_json_key(json, "frames");
+	frames_json(json, &report->area->dictionary.frames, lode_pattern_frames(&mined->patterns, i),
+		    mined->patterns.items[i].length, text);
+	metrics_json(json, &mined->pattern_groups[i].metrics);
+	lode_json_object_end(json);
+}
+
+static void examples_json(struct lode_json *json, const struct lode_mine_report *report, size_t cluster)
+{
+	struct lode_mine_example examples[EXAMPLES];
+	size_t count = lode_mine_examples(report, cluster, EXAMPLES, examples);
+
+	lode_json_key(json, "examples");
+	lode_json_array(json);
+	for (size_t i = 0; i < count; i++) {
+		const struct lode_strings *strings = &report->area->dictionary.frames.strings;
+
+		lode_json_object(json);
+		lode_json_key_text(json, "stream", lode_strings_get(strings, examples[i].stream->name));
+		lode_json_key_text(json, "stream_id", examples[i].stream->id);
+		lode_json_key_text(json, "host", lode_strings_get(strings, examples[i].stream->host));
+		lode_json_key_u64(json, "cost_ns", examples[i].cost);
+		lode_json_key_u64(json, "events", examples[i].events);
+		lode_json_key_u64(json, "t", examples[i].row->longest_t);
+		lode_json_key_u64(json, "tid", examples[i].row->longest_thread);
+		lode_json_key_u64(json, "longest_ns", examples[i].row->longest);
+		lode_json_object_end(json);
+	}
+	lode_json_array_end(json);
+}
+
+static void cluster_json(struct lode_json *json, const struct lode_mine_report *report, size_t i,
+			 struct lode_buffer *text)
+{
+	const struct lode_mined *mined = report->mined;
+	const struct lode_cluster *cluster = &mined->clusters.items[i];
+	const struct lode_mined_group *group = &mined->cluster_groups[i];
+	uint64_t whole = report->area->rows[report->options->kind].cost;
+
+	lode_json_object(json);
+	lode_json_key_text(json, "id", group->id);
+	lode_json_key(json, "patterns");
+	lode_json_array(json);
+	for (size_t k = 0; k < cluster->count; k++)
+		lode_json_text(json, mined->pattern_groups[mined->clusters.members[cluster->first + k]].id);
+	lode_json_array_end(json);
+	metrics_json(json, &group->metrics);
+	lode_json_key(json, "share");
+	lode_json_double(json, whole ? (double)group->metrics.cost / (double)whole : 0);
+	lode_json_key_u64(json, "low_ns", group->metrics.low);
+	lode_json_key_u64(json, "high_ns", group->metrics.high);
+	lode_json_key(json, "common");
+	frames_json(json, &report->area->dictionary.frames, mined->common[i], mined->common_length[i], text);
+	examples_json(json, report, i);
+	lode_json_object_end(json);
+}
+
+/* With a top only the patterns of the clusters that are shown. NULL: all; also when memory has run out. */
+static uint8_t *shown_patterns(const struct lode_mine_report *report)
+{
+	const struct lode_mined *mined = report->mined;
+	size_t shown = lode_mine_shown(report);
+	uint8_t *marks = shown < mined->clusters.count ? lode_calloc(mined->patterns.count + 1, 1) : NULL;
+
+	for (size_t i = 0; marks && i < shown; i++)
+		for (size_t k = 0; k < mined->clusters.items[i].count; k++)
+			marks[mined->clusters.members[mined->clusters.items[i].first + k]] = 1;
+	return marks;
+}
+
+static void lists_json(struct lode_json *json, const struct lode_mine_report *report)
+{
+	const struct lode_mined *mined = report->mined;
+	uint8_t *marks = shown_patterns(report);
+	struct lode_buffer text = { 0 };
+
+	lode_json_key_u64(json, "patterns_total", mined->patterns.count);
+	lode_json_key_u64(json, "clusters_total", mined->clusters.count);
+	lode_json_key(json, "patterns");
+	lode_json_array(json);
+	for (size_t i = 0; i < mined->patterns.count; i++)
+		if (!marks || marks[i])
+			pattern_json(json, report, i, &text);
+	lode_json_array_end(json);
+	lode_json_key(json, "clusters");
+	lode_json_array(json);
+	for (size_t i = 0; i < lode_mine_shown(report); i++)
+		cluster_json(json, report, i, &text);
+	lode_json_array_end(json);
+	json->buffer->failed |= text.failed;
+	lode_buffer_release(&text);
+	lode_free(marks);
+}
+
+static void timing_json(struct lode_json *json, const struct lode_mine_report *report)
+{
+	const struct lode_mine_timing *timing = &report->mined->timing;
+
+	lode_json_key(json, "timing");
+	lode_json_object(json);
+	lode_json_key_u64(json, "reading_ns", report->read_time);
+	lode_json_key_u64(json, "mining_ns", timing->mining);
+	lode_json_key_u64(json, "clustering_ns", timing->clustering);
+	lode_json_key_u64(json, "ranking_ns", timing->ranking);
+	lode_json_key_u64(json, "prefixes", report->mined->patterns.prefixes);
+	lode_json_object_end(json);
+}
+
+static const char *end_name(enum lode_miner_end end)
+{
+	static const char *const names[] = { "complete", "max-patterns", "interrupted" };
+
+	return names[end];
+}
+
+void lode_mine_json(const struct lode_mine_report *report, struct lode_buffer *buffer)
+{
+	const struct lode_mine_options *options = report->options;
+	const struct lode_area *area = report->area;
+	struct lode_json json;
+
+	lode_json_init(&json, buffer);
+	lode_json_object(&json);
+	lode_json_key_text(&json, "kind", lode_event_type_name(options->kind));
+	lode_json_key_text(&json, "scope", lode_scope_name(area->scope));
+	lode_json_key_u64(&json, "threshold_ns", options->threshold);
+	lode_json_key(&json, "similarity");
+	lode_json_double(&json, options->similarity);
+	lode_json_key_text(&json, "rank", lode_rank_name(options->rank));
+	lode_json_key(&json, "fold_recursion");
+	lode_json_bool(&json, options->fold_recursion);
+	lode_json_key_text(&json, "end", end_name(report->mined->patterns.end));
+	input_json(&json, report);
+	rows_json(&json, "area", &area->rows[options->kind]);
+	rows_json(&json, "idle", &area->idle[options->kind]);
+	symptoms_json(&json, area);
+	if (report->only_new) {
+		lode_json_key(&json, "covered_ns");
+		lode_json_u64(&json, report->covered);
+	}
+	lists_json(&json, report);
+	if (report->timing)
+		timing_json(&json, report);
+	lode_json_object_end(&json);
+	lode_json_line(&json);
+}

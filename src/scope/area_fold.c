@@ -1,0 +1,98 @@
+/*
+ * Folding recursion: of a function that occurs several times in a stack only the
+ * first occurrence, nearest the root, stays. Done to the area as a whole, so that
+ * patterns, metrics and everything behind them see the same stacks.
+ *
+ * Folded stacks are nodes of the same tree. A parent's folded stack is known before
+ * its children's; a child's is the same when its frame is in the parent's folded
+ * stack already, else the parent's with that frame. Which frames a stack has is
+ * asked of the path itself, which is short once it is folded.
+ */
+#include "scope/area.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int has_frame(const struct lode_stack_tree *tree, uint32_t node, uint32_t frame)
+{
+	for (; node; node = tree->nodes[node].parent)
+		if (tree->nodes[node].frame == frame)
+			return 1;
+	return 0;
+}
+
+uint32_t *lode_stacks_fold(struct lode_stack_tree *tree)
+{
+	size_t count = tree->count;
+	uint32_t *folded = lode_calloc(count, sizeof(*folded));
+
+	for (size_t node = 1; folded && node < count; node++) {
+		uint32_t above = folded[tree->nodes[node].parent], frame = tree->nodes[node].frame;
+
+		folded[node] = has_frame(tree, above, frame) ? above : lode_stack_tree_child(tree, above, frame);
+		if (folded[node] != LODE_NONE)
+			continue;
+		lode_free(folded);
+		folded = NULL;
+	}
+	return folded;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct lode_area_row *left = a, *right = b;
+
+	if (left->stack != right->stack)
+		return left->stack < right->stack ? -1 : 1;
+	return left->stream < right->stream ? -1 : left->stream > right->stream;
+}
+
+/* Of equal events the earlier one stays the one to jump to. */
+static void join(struct lode_area_row *row, const struct lode_area_row *more)
+{
+	if (more->longest > row->longest || (more->longest == row->longest && more->longest_t < row->longest_t)) {
+		row->longest = more->longest;
+		row->longest_t = more->longest_t;
+		row->longest_thread = more->longest_thread;
+	}
+	row->cost = lode_add_saturating(row->cost, more->cost);
+	row->events += more->events;
+}
+
+static void fold_rows(struct lode_area_rows *rows, const uint32_t *folded)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < rows->count; i++)
+		rows->items[i].stack = folded[rows->items[i].stack];
+	if (rows->count)
+		qsort(rows->items, rows->count, sizeof(*rows->items), compare_rows);
+	for (size_t i = 0; i < rows->count; i++) {
+		if (left && !compare_rows(&rows->items[left - 1], &rows->items[i]))
+			join(&rows->items[left - 1], &rows->items[i]);
+		else
+			rows->items[left++] = rows->items[i];
+	}
+	rows->count = left;
+}
+
+int lode_area_fold(struct lode_area *area)
+{
+	struct lode_stack_tree *tree = &area->dictionary.tree;
+	size_t known = tree->count;
+	uint32_t *folded = lode_stacks_fold(tree);
+	uint64_t *occurrences = folded ? lode_realloc(area->occurrences, tree->count, sizeof(*occurrences)) : NULL;
+
+	if (!occurrences) {
+		lode_free(folded);
+		return LODE_SYSTEM;
+	}
+	memset(occurrences + known, 0, (tree->count - known) * sizeof(*occurrences));
+	area->occurrences = occurrences;
+	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
+		fold_rows(&area->rows[kind], folded);
+		fold_rows(&area->idle[kind], folded);
+	}
+	lode_free(folded);
+	return 0;
+}
