@@ -1,0 +1,200 @@
+/*
+ * Call counts: see call_counts.h.
+ *
+ * All counts come from one numbering of the tree. With the events of each stack
+ * summed up in preorder, what lies below a node is a difference of two sums, and
+ *
+ *	stacks that include f            below the topmost nodes of f
+ *	occurrences of f that call g     below the nodes of g whose parent is f
+ *	occurrences of f with a callee   below the nodes of f, without these nodes' own events
+ *	occurrences of g with a caller   below the nodes of g that do not hang from the root
+ *
+ * Events without a stack (node 0) are no stacks and are not counted. Counts are
+ * of events that were stored one by one, so no sum comes near 2^64.
+ */
+#include "mine/call_counts.h"
+
+#include "base/error.h"
+#include "mine/matcher.h"
+
+#include <string.h>
+
+/* What is known of one function. */
+struct function {
+	uint64_t stacks;      /* that include it */
+	uint64_t with_callee; /* occurrences */
+	uint64_t with_caller;
+};
+
+/* How often one function calls another. */
+struct call {
+	uint32_t caller;
+	uint32_t callee;
+	uint64_t count;
+};
+
+struct lode_call_counts {
+	uint64_t stacks;
+	size_t frames;
+	struct function *functions; /* by frame */
+	struct call *calls;
+	size_t call_count;
+	size_t call_capacity;
+	struct lode_index index;    /* of calls, by caller and callee */
+};
+
+static struct call *find_call(const struct lode_call_counts *counts, uint32_t caller, uint32_t callee)
+{
+	uint64_t hash = lode_hash_pair(caller, callee);
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&counts->index, hash, &probe)) != LODE_NONE)
+		if (counts->calls[id].caller == caller && counts->calls[id].callee == callee)
+			return &counts->calls[id];
+	return NULL;
+}
+
+static int add_call(struct lode_call_counts *counts, uint32_t caller, uint32_t callee, uint64_t count)
+{
+	struct call *call = find_call(counts, caller, callee);
+
+	if (call) {
+		call->count += count;
+		return 0;
+	}
+	if (lode_grow(&counts->calls, &counts->call_capacity, counts->call_count + 1, sizeof(*call)) < 0 ||
+	    lode_index_insert(&counts->index, lode_hash_pair(caller, callee), (uint32_t)counts->call_count) < 0)
+		return LODE_SYSTEM;
+	counts->calls[counts->call_count++] = (struct call){ caller, callee, count };
+	return 0;
+}
+
+/* By preorder number, one more than nodes: events with the stacks before it. */
+static uint64_t *sum_in_preorder(const struct lode_matcher *matcher, const uint64_t *occurrences)
+{
+	uint64_t *before = lode_calloc(matcher->nodes + 1, sizeof(*before));
+
+	if (!before)
+		return NULL;
+	for (size_t node = 1; node < matcher->nodes; node++)
+		before[matcher->order[node] + 1] = occurrences[node];
+	for (size_t i = 0; i < matcher->nodes; i++)
+		before[i + 1] += before[i];
+	return before;
+}
+
+static uint64_t below(const struct lode_matcher *matcher, const uint64_t *before, uint32_t number)
+{
+	return before[matcher->end[number]] - before[number];
+}
+
+/* Of recursive functions only the topmost occurrence counts: a stack includes them once. */
+static void count_stacks(struct lode_call_counts *counts, const struct lode_matcher *matcher,
+			 const uint64_t *before)
+{
+	counts->stacks = before[matcher->nodes];
+	for (size_t frame = 0; frame < counts->frames; frame++) {
+		uint32_t covered = 0;
+
+		for (uint32_t i = matcher->starts[frame]; i < matcher->starts[frame + 1]; i++) {
+			uint32_t number = matcher->places[i];
+
+			if (number < covered)
+				continue;
+			covered = matcher->end[number];
+			counts->functions[frame].stacks += below(matcher, before, number);
+		}
+	}
+}
+
+static int count_calls(struct lode_call_counts *counts, const struct lode_stack_tree *tree,
+		       const struct lode_matcher *matcher, const uint64_t *before)
+{
+	for (size_t node = 1; node < tree->count; node++) {
+		uint32_t number = matcher->order[node], parent = tree->nodes[node].parent;
+		uint32_t frame = tree->nodes[node].frame;
+		uint64_t events = below(matcher, before, number);
+
+		if (frame >= counts->frames)
+			continue;
+		counts->functions[frame].with_callee += events - (before[number + 1] - before[number]);
+		if (!parent || tree->nodes[parent].frame >= counts->frames)
+			continue;
+		counts->functions[frame].with_caller += events;
+		if (events && add_call(counts, tree->nodes[parent].frame, frame, events) < 0)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+static int count_all(struct lode_call_counts *counts, const struct lode_stack_tree *tree,
+		     const uint64_t *occurrences)
+{
+	struct lode_matcher matcher;
+	uint64_t *before = NULL;
+	int code = lode_matcher_init(&matcher, tree, counts->frames);
+
+	if (!code && !(before = sum_in_preorder(&matcher, occurrences)))
+		code = LODE_SYSTEM;
+	if (!code) {
+		count_stacks(counts, &matcher, before);
+		code = count_calls(counts, tree, &matcher, before);
+	}
+	lode_free(before);
+	lode_matcher_release(&matcher);
+	return code;
+}
+
+struct lode_call_counts *lode_call_counts_make(const struct lode_stack_tree *tree, const uint64_t *occurrences,
+					       size_t frames)
+{
+	struct lode_call_counts *counts = lode_calloc(1, sizeof(*counts));
+
+	if (!counts)
+		return NULL;
+	counts->frames = frames;
+	counts->functions = lode_calloc(frames, sizeof(*counts->functions));
+	if (!counts->functions || count_all(counts, tree, occurrences) < 0) {
+		lode_call_counts_free(counts);
+		return NULL;
+	}
+	return counts;
+}
+
+void lode_call_counts_free(struct lode_call_counts *counts)
+{
+	if (!counts)
+		return;
+	lode_free(counts->functions);
+	lode_free(counts->calls);
+	lode_index_release(&counts->index);
+	lode_free(counts);
+}
+
+/* ---- weights ---- */
+
+/* 1 - part / whole, computed so that equal fractions give equal numbers. */
+static double rarity(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)(whole - part) / (double)whole : 1;
+}
+
+double lode_call_uni(const struct lode_call_counts *counts, uint32_t f)
+{
+	return f < counts->frames ? rarity(counts->functions[f].stacks, counts->stacks) : 1;
+}
+
+double lode_call_fbi(const struct lode_call_counts *counts, uint32_t f1, uint32_t f2)
+{
+	const struct call *call = find_call(counts, f1, f2);
+
+	return call ? rarity(call->count, counts->functions[f1].with_callee) : 1;
+}
+
+double lode_call_bbi(const struct lode_call_counts *counts, uint32_t f1, uint32_t f2)
+{
+	const struct call *call = find_call(counts, f1, f2);
+
+	return call ? rarity(call->count, counts->functions[f2].with_caller) : 1;
+}
