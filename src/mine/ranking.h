@@ -46,7 +46,7 @@ struct lode_shares {
 /* Rows of an area sorted for matching: by preorder number of their stacks. */
 struct lode_ranking;
 
-/* `area` must outlive it. `kind`: LODE_RUN or LODE_WAIT. NULL when memory has run out. */
+/* `area` and `matcher` (of the area's tree) must outlive it. `kind`: LODE_RUN or LODE_WAIT. NULL when memory has run out. */
 struct lode_ranking *lode_ranking_make(const struct lode_area *area, enum lode_event_type kind,
 				       const struct lode_matcher *matcher);
 void lode_ranking_free(struct lode_ranking *ranking);
@@ -66,14 +66,26 @@ int lode_ranking_measure(const struct lode_ranking *ranking, const struct lode_s
 			 unsigned resamples, struct lode_metrics *metrics, struct lode_shares *shares);
 void lode_shares_release(struct lode_shares *shares);
 
-/* The mean per stream with its 95 % interval, resampling streams; and for two groups of streams the p-value of
- * a difference of means (permutation test, two-sided). Same numbers for the same input on every machine. */
+/*
+ * Resampling streams. Same numbers for the same input on every machine.
+ */
 struct lode_interval {
 	double low;
 	double high;
 };
 
+/*
+ * 95 % interval of the total over `streams` streams, of which `nonzero` cost
+ * something (`costs`) and the others nothing. The interval of the mean per stream
+ * is this divided by `streams`. {-1, -1} when memory has run out.
+ */
 struct lode_interval lode_bootstrap_total(const uint64_t *costs, size_t nonzero, size_t streams, unsigned resamples);
+/*
+ * p-value of the difference of the means of two groups of streams, zeros among
+ * them (permutation test, two-sided): (far splits + 1) / (rounds + 1), or over all
+ * splits where there are no more than `rounds`. 1 when a group is empty; -1 when
+ * memory has run out.
+ */
 double lode_permutation_p(const uint64_t *left, size_t left_count, const uint64_t *right, size_t right_count,
 			  unsigned rounds);
 

@@ -1,0 +1,291 @@
+/*
+ * Ranking: see ranking.h (StackMine, section II.B).
+ *
+ * The rows of the area stand in preorder of their stacks, with running sums of
+ * cost and events beside them. The stacks that contain a pattern are a few
+ * preorder intervals (matcher.h), those that contain any pattern of a group are
+ * the union of such intervals; so cost and number of events are differences of
+ * sums, and no row counts twice. Only what a group costs in each stream needs a
+ * look at its rows.
+ *
+ * Running sums are wider than 64 bits: the sum over a group stops at the largest
+ * number, the differences must not.
+ */
+#include "mine/ranking.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+struct lode_ranking {
+	const struct lode_matcher *matcher;
+	const struct lode_area_row *rows;
+	size_t row_count;
+	size_t streams;
+	uint32_t *starts;    /* by preorder number, one more than nodes: its rows in `order` */
+	uint32_t *order;     /* numbers of rows, by preorder number of their stacks */
+	wide *cost_before;   /* by place in `order`, one more than rows */
+	wide *events_before;
+};
+
+const char *lode_rank_name(enum lode_rank rank)
+{
+	static const char *const names[LODE_RANKS] = { "total", "streams", "events", "average" };
+
+	return (unsigned)rank < LODE_RANKS ? names[rank] : "unknown";
+}
+
+/* ---- making ---- */
+
+/* Rows of one stack keep their order, which is that of their streams. */
+static void sort_rows(struct lode_ranking *ranking)
+{
+	const struct lode_matcher *matcher = ranking->matcher;
+
+	for (size_t i = 0; i < ranking->row_count; i++)
+		ranking->starts[matcher->order[ranking->rows[i].stack]]++;
+	for (size_t number = 0, sum = 0; number <= matcher->nodes; number++) {
+		sum += ranking->starts[number];
+		ranking->starts[number] = (uint32_t)sum;
+	}
+	for (size_t i = ranking->row_count; i-- > 0;)
+		ranking->order[--ranking->starts[matcher->order[ranking->rows[i].stack]]] = (uint32_t)i;
+}
+
+static void sum_rows(struct lode_ranking *ranking)
+{
+	for (size_t i = 0; i < ranking->row_count; i++) {
+		const struct lode_area_row *row = &ranking->rows[ranking->order[i]];
+
+		ranking->cost_before[i + 1] = ranking->cost_before[i] + row->cost;
+		ranking->events_before[i + 1] = ranking->events_before[i] + row->events;
+	}
+}
+
+struct lode_ranking *lode_ranking_make(const struct lode_area *area, enum lode_event_type kind,
+				       const struct lode_matcher *matcher)
+{
+	const struct lode_area_rows *rows = &area->rows[kind];
+	struct lode_ranking *ranking;
+
+	/* Rows are named by 32-bit numbers; more of them do not fit. */
+	if (rows->count >= LODE_NONE || !(ranking = lode_calloc(1, sizeof(*ranking))))
+		return NULL;
+	ranking->matcher = matcher;
+	ranking->rows = rows->items;
+	ranking->row_count = rows->count;
+	ranking->streams = area->stream_count;
+	ranking->starts = lode_calloc(matcher->nodes + 1, sizeof(*ranking->starts));
+	ranking->order = lode_calloc(rows->count, sizeof(*ranking->order));
+	ranking->cost_before = lode_calloc(rows->count + 1, sizeof(*ranking->cost_before));
+	ranking->events_before = lode_calloc(rows->count + 1, sizeof(*ranking->events_before));
+	if (!ranking->starts || !ranking->order || !ranking->cost_before || !ranking->events_before) {
+		lode_ranking_free(ranking);
+		return NULL;
+	}
+	sort_rows(ranking);
+	sum_rows(ranking);
+	return ranking;
+}
+
+void lode_ranking_free(struct lode_ranking *ranking)
+{
+	if (!ranking)
+		return;
+	lode_free(ranking->starts);
+	lode_free(ranking->order);
+	lode_free(ranking->cost_before);
+	lode_free(ranking->events_before);
+	lode_free(ranking);
+}
+
+/* ---- the union of several patterns ---- */
+
+struct intervals {
+	struct lode_match *items;
+	size_t count;
+	size_t capacity;
+};
+
+static int add_intervals(struct intervals *intervals, const struct lode_matches *matches)
+{
+	if (lode_grow(&intervals->items, &intervals->capacity, intervals->count + matches->count,
+		      sizeof(*intervals->items)) < 0)
+		return LODE_SYSTEM;
+	if (matches->count)
+		memcpy(intervals->items + intervals->count, matches->items,
+		       matches->count * sizeof(*intervals->items));
+	intervals->count += matches->count;
+	return 0;
+}
+
+static int compare_intervals(const void *a, const void *b)
+{
+	const struct lode_match *left = a, *right = b;
+
+	return (left->first > right->first) - (left->first < right->first);
+}
+
+/* Sorts and joins, so that the intervals rise and lie apart. */
+static void unite(struct intervals *intervals)
+{
+	struct lode_match *items = intervals->items;
+	size_t kept = 0;
+
+	if (intervals->count)
+		qsort(items, intervals->count, sizeof(*items), compare_intervals);
+	for (size_t i = 0; i < intervals->count; i++) {
+		if (!kept || items[i].first >= items[kept - 1].last)
+			items[kept++] = items[i];
+		else if (items[i].last > items[kept - 1].last)
+			items[kept - 1].last = items[i].last;
+	}
+	intervals->count = kept;
+}
+
+static int find_all(const struct lode_ranking *ranking, const struct lode_sequence *patterns, size_t count,
+		    struct intervals *intervals)
+{
+	struct lode_matches matches = { 0 };
+	int code = 0;
+
+	for (size_t i = 0; i < count && !code; i++) {
+		code = lode_matcher_find(ranking->matcher, patterns[i].frames, patterns[i].length, &matches);
+		if (!code)
+			code = add_intervals(intervals, &matches);
+	}
+	lode_matches_release(&matches);
+	if (!code && count > 1)
+		unite(intervals);
+	return code;
+}
+
+/* ---- metrics ---- */
+
+static uint64_t stop_at_largest(wide number)
+{
+	return number > UINT64_MAX ? UINT64_MAX : (uint64_t)number;
+}
+
+static uint64_t divide_rounded(uint64_t cost, uint64_t events)
+{
+	uint64_t rest;
+
+	if (!events)
+		return 0;
+	rest = cost % events;
+	return cost / events + (rest >= events - rest);
+}
+
+static void sum_up(const struct lode_ranking *ranking, const struct intervals *intervals,
+		   struct lode_metrics *metrics)
+{
+	wide cost = 0, events = 0;
+
+	for (size_t i = 0; i < intervals->count; i++) {
+		uint32_t first = ranking->starts[intervals->items[i].first];
+		uint32_t last = ranking->starts[intervals->items[i].last];
+
+		cost += ranking->cost_before[last] - ranking->cost_before[first];
+		events += ranking->events_before[last] - ranking->events_before[first];
+	}
+	metrics->cost = stop_at_largest(cost);
+	metrics->events = stop_at_largest(events);
+	metrics->average = divide_rounded(metrics->cost, metrics->events);
+	metrics->low = metrics->high = metrics->cost;
+}
+
+/* ---- shares of the streams ---- */
+
+static void add_row(const struct lode_ranking *ranking, uint32_t number, struct lode_share *by_stream)
+{
+	const struct lode_area_row *row = &ranking->rows[number];
+	struct lode_share *share = &by_stream[row->stream];
+
+	share->cost = lode_add_saturating(share->cost, row->cost);
+	share->events = lode_add_saturating(share->events, row->events);
+	if (share->row == LODE_NONE || row->longest > ranking->rows[share->row].longest ||
+	    (row->longest == ranking->rows[share->row].longest && number < share->row))
+		share->row = number;
+}
+
+/* Keeps the streams that have rows of the group. */
+static int collect_shares(const struct lode_ranking *ranking, const struct intervals *intervals,
+			  struct lode_shares *shares)
+{
+	size_t kept = 0;
+
+	shares->count = 0;
+	if (lode_grow(&shares->items, &shares->capacity, ranking->streams, sizeof(*shares->items)) < 0)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < ranking->streams; i++)
+		shares->items[i] = (struct lode_share){ .stream = (uint32_t)i, .row = LODE_NONE };
+	for (size_t i = 0; i < intervals->count; i++) {
+		uint32_t last = ranking->starts[intervals->items[i].last];
+
+		for (uint32_t at = ranking->starts[intervals->items[i].first]; at < last; at++)
+			add_row(ranking, ranking->order[at], shares->items);
+	}
+	for (size_t i = 0; i < ranking->streams; i++)
+		if (shares->items[i].row != LODE_NONE)
+			shares->items[kept++] = shares->items[i];
+	shares->count = kept;
+	return 0;
+}
+
+void lode_shares_release(struct lode_shares *shares)
+{
+	lode_free(shares->items);
+	memset(shares, 0, sizeof(*shares));
+}
+
+/* The nearest whole number that fits. */
+static uint64_t to_whole(double number)
+{
+	return number >= 0x1p64 - 1024 ? UINT64_MAX : (uint64_t)(number + 0.5);
+}
+
+static int resample(const struct lode_ranking *ranking, const struct lode_shares *shares, unsigned resamples,
+		    struct lode_metrics *metrics)
+{
+	uint64_t *costs = lode_calloc(shares->count, sizeof(*costs));
+	struct lode_interval interval;
+
+	if (!costs)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < shares->count; i++)
+		costs[i] = shares->items[i].cost;
+	interval = lode_bootstrap_total(costs, shares->count, ranking->streams, resamples);
+	lode_free(costs);
+	if (interval.low < 0)
+		return LODE_SYSTEM;
+	metrics->low = to_whole(interval.low);
+	metrics->high = to_whole(interval.high);
+	return 0;
+}
+
+int lode_ranking_measure(const struct lode_ranking *ranking, const struct lode_sequence *patterns, size_t count,
+			 unsigned resamples, struct lode_metrics *metrics, struct lode_shares *shares)
+{
+	struct intervals intervals = { 0 };
+	struct lode_shares own = { 0 };
+	int code = find_all(ranking, patterns, count, &intervals);
+
+	memset(metrics, 0, sizeof(*metrics));
+	if (!shares)
+		shares = &own;
+	if (!code)
+		code = collect_shares(ranking, &intervals, shares);
+	if (!code) {
+		sum_up(ranking, &intervals, metrics);
+		metrics->streams = shares->count;
+		if (resamples)
+			code = resample(ranking, shares, resamples, metrics);
+	}
+	lode_free(intervals.items);
+	lode_shares_release(&own);
+	return code;
+}
