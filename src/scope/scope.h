@@ -11,6 +11,28 @@
  * span of the wait it ended. `call` events are no part of any scope. Threads are
  * compared by tid: what is known of a thread may stand under (pid, tid) and under
  * the tid alone.
+ *
+ * The critical path walks back from t1 to t0, at first in the symptom's thread.
+ * What a thread did at a moment is what one of its events says: a wait that covers
+ * the moment, with the time it then stood on the run queue (`delay`), else a
+ * sample; of several of one type the one that began last.
+ *
+ *	running         the sample counts
+ *	on the run      the wait counts: nobody else is to blame
+ *	queue
+ *	blocked         at the wait's end the walk steps into the waker, goes back in
+ *	                that thread to the start of the wait, and goes on before it
+ *	                where it was. The wait itself counts when no thread is behind
+ *	                the waking (unknown, an interrupt, the idle task, tid 0), when
+ *	                the waker is being walked already (threads that wait for one
+ *	                another), and when the walk came to it in the middle: its
+ *	                thread is said to have woken another while it was blocked
+ *	                itself. (Where t1 cuts a wait, that is its end.)
+ *	nothing known   the wait that was stepped into counts; in the symptom's thread
+ *	                the time is unknown
+ *
+ * So each moment of [t0, t1] is one event's or unknown: the lengths of the parts
+ * and what is unknown add up to t1 - t0, whatever the events are like.
  */
 #ifndef LODE_SCOPE_SCOPE_H
 #define LODE_SCOPE_SCOPE_H
@@ -57,6 +79,15 @@ struct lode_scope_index;
 int lode_scope_index_make(struct lode_scope_index **index, const struct lode_stream *stream,
 			  struct lode_error *error);
 void lode_scope_index_free(struct lode_scope_index *index);
+/*
+ * Says which stacks are interrupts: `interrupts` has a byte for each node of the
+ * stack tree, not 0 where a waker with this stack is one (lode_idle_interrupt).
+ * Critical paths then end there instead of stepping into whatever thread was
+ * interrupted. It must outlive the index; the waker_stack column is needed too.
+ */
+void lode_scope_index_interrupts(struct lode_scope_index *index, const uint8_t *interrupts);
+/* Whether no thread is behind the waking that ended wait number `wait`: an interrupt, or the idle task. */
+int lode_wake_ends_chain(const struct lode_scope_index *index, uint32_t wait);
 
 /* What one symptom's scope came to, beside its parts. */
 struct lode_scope_result {
@@ -68,16 +99,29 @@ struct lode_scope_result {
  * Appends the parts of one symptom: for thread and graph each event once, by type,
  * then by event; for the critical path in the order of time, tiling [t0, t1]
  * together with what is unknown. An event of the thread scope and of the graph
- * counts whole. Near-linear in the events touched.
+ * counts whole. `all` is every run and wait event of the stream, `auto` the
+ * critical path. Near-linear in the events touched. One thread at a time uses an
+ * index.
  */
 int lode_scope_symptom(struct lode_scope_index *index, const struct lode_symptom *symptom,
 		       enum lode_scope scope, struct lode_parts *parts, struct lode_scope_result *result,
 		       struct lode_error *error);
 
 /*
+ * The critical path with the way it took: `stepped`, which may be NULL, gets the
+ * waits that were stepped into, from their start, or the path's, to their end, or
+ * t1. They nest like brackets, and stand by start, an outer one before its inner
+ * ones. Of a part's stepped waits the innermost says for whom its thread was
+ * walked. On failure both lists are as before.
+ */
+int lode_critical_path(struct lode_scope_index *index, const struct lode_symptom *symptom,
+		       struct lode_parts *parts, struct lode_parts *stepped, uint64_t *unknown,
+		       struct lode_error *error);
+
+/*
  * What several symptoms of one stream have in common is counted once: sorts by
- * type, event and t, drops equal parts and joins overlapping parts of an event.
- * Returns 0 or LODE_SYSTEM.
+ * type, event and t, drops equal parts and joins parts of an event that overlap
+ * or touch. Returns 0 or LODE_SYSTEM.
  */
 int lode_parts_unite(struct lode_parts *parts);
 

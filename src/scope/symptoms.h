@@ -4,7 +4,8 @@
  *
  *	thread NAME                  a thread of this name, from its first event to
  *	                             the end of its last
- *	wait > 200ms in FRAME        each wait longer than that with FRAME in its stack
+ *	wait > 200ms in FRAME        each wait longer than that with FRAME in its stack;
+ *	                             without `in FRAME`, each wait longer than that
  *	between A and B > 1s         in a thread, from the first event with frame A to
  *	                             the first later one with frame B, if that took
  *	                             longer; then again from there on. A may be `start`:
@@ -12,6 +13,8 @@
  *
  * FRAME, A and B are globs (`*`, `?`) over `module!function`, or over the function
  * alone where they hold no `!`; so is NAME over thread names, or a thread number.
+ * Events of all types count, in the order of their starts. Threads are compared by
+ * tid.
  */
 #ifndef LODE_SCOPE_SYMPTOMS_H
 #define LODE_SCOPE_SYMPTOMS_H
@@ -32,13 +35,36 @@ struct lode_symptom_rule {
 	uint64_t longer;  /* ns */
 };
 
-/* Reads one rule; LODE_USAGE with a sentence that shows the three forms when it is none. `text` must outlive it. */
+/* Reads one rule; LODE_USAGE with a sentence that shows the forms when it is none. `text` must outlive it. */
 int lode_symptom_rule_parse(struct lode_symptom_rule *rule, const char *text, struct lode_error *error);
 void lode_symptom_rule_release(struct lode_symptom_rule *rule);
 
-/* The symptoms a rule finds in a sorted stream, appended to `*symptoms` (lode_grow). */
+/*
+ * The symptoms a rule finds in a sorted stream, appended to `*symptoms` (lode_grow).
+ * Columns needed: t, cost, delay, thread, stack. Types of events that were not
+ * read are as if there were none.
+ */
 int lode_symptoms_derive(const struct lode_symptom_rule *rule, const struct lode_stream *stream,
 			 struct lode_symptom **symptoms, size_t *count, size_t *capacity,
 			 struct lode_error *error);
+
+/* Rules, as several --symptom give them. A zeroed struct holds none. */
+struct lode_symptom_rules {
+	struct lode_symptom_rule *items;
+	size_t count;
+};
+
+/* Reads `texts` (NULL-terminated, or NULL: no rules), which must outlive it. On failure it holds nothing. */
+int lode_symptom_rules_parse(struct lode_symptom_rules *rules, const char *const *texts,
+			     struct lode_error *error);
+void lode_symptom_rules_release(struct lode_symptom_rules *rules);
+
+/*
+ * The symptoms of a stream: its own, in its order, where there are no rules, else
+ * those the rules find, by t0, t1 and thread, what two rules find once. The caller
+ * frees `*symptoms`, which is NULL when there are none.
+ */
+int lode_symptoms_of(const struct lode_symptom_rules *rules, const struct lode_stream *stream,
+		     struct lode_symptom **symptoms, size_t *count, struct lode_error *error);
 
 #endif

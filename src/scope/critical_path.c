@@ -1,0 +1,444 @@
+/*
+ * The critical path: what kept a thread from being done earlier. scope.h says
+ * what it is; the paper only names it (StackMine, IV).
+ *
+ * What a thread did at each moment is its time line: disjoint segments, each of
+ * one event, made once a thread when the path first comes to it. Samples stand
+ * for time they may not have had to themselves, so a sample often overlaps the
+ * wait behind it; the wait was measured, so it wins. Making a time line is a sweep
+ * over starts with one pile of open events a type: the top is the one that began
+ * last, what has ended is taken off when it comes to light. An event gives at
+ * most two segments more, so this is linear.
+ *
+ * The walk goes back in time and never turns round. A pile of steps, one for each
+ * thread that is being walked, takes the place of recursion: stepping into a
+ * waker puts one on it, reaching the start of the wait takes it off. A wait is
+ * stepped into at its end only (or where t1 cuts it), and the walk is at each
+ * moment once, so each wait is stepped into at most once: the walk ends, and it
+ * is linear in the segments it passes. In each thread a cursor follows the walk,
+ * so that coming back to a thread is a short search from where it was left.
+ */
+#include "scope/scope_index.h"
+
+struct segment {
+	uint64_t start;
+	uint64_t end;
+	uint32_t event;
+	uint32_t type;
+};
+
+struct timeline {
+	struct segment *items; /* disjoint, by time */
+	size_t count;
+	size_t capacity;
+	size_t cursor;  /* segments from here on begin at the walk's moment or later, */
+	uint64_t visit; /* if the walk with this number was here */
+	uint8_t made;
+	uint8_t walked; /* a step stands on it */
+};
+
+/* A thread that is being walked back to `low`. */
+struct step {
+	uint64_t low;
+	uint32_t group;
+	uint32_t wait; /* the wait that was stepped into; LODE_NONE for the symptom's thread */
+};
+
+struct pile {
+	uint32_t *events;
+	size_t count;
+	size_t capacity;
+};
+
+struct lode_timelines {
+	struct timeline *groups;
+	struct pile open[LODE_SCOPE_TYPES];
+	struct step *steps;
+	size_t step_count;
+	size_t step_capacity;
+	uint64_t visits;
+};
+
+void lode_timelines_free(struct lode_timelines *timelines, size_t group_count)
+{
+	if (!timelines)
+		return;
+	for (size_t i = 0; i < group_count; i++)
+		lode_free(timelines->groups[i].items);
+	for (int type = 0; type < LODE_SCOPE_TYPES; type++)
+		lode_free(timelines->open[type].events);
+	lode_free(timelines->groups);
+	lode_free(timelines->steps);
+	lode_free(timelines);
+}
+
+static int make(struct lode_scope_index *index)
+{
+	struct lode_timelines *timelines;
+
+	if (index->timelines)
+		return 0;
+	timelines = lode_calloc(1, sizeof(*timelines));
+	if (!timelines)
+		return LODE_SYSTEM;
+	timelines->groups = lode_calloc(index->group_count + 1, sizeof(*timelines->groups));
+	if (!timelines->groups) {
+		lode_free(timelines);
+		return LODE_SYSTEM;
+	}
+	index->timelines = timelines;
+	return 0;
+}
+
+/* ---- a thread's time line ---- */
+
+/* When the thread could run again: a wait's time on the run queue is its own. */
+static uint64_t event_over(const struct lode_scope_index *index, int type, uint32_t event)
+{
+	const struct lode_events *events = &index->stream->events[type];
+	uint64_t end = lode_event_end(events, event);
+
+	return type == LODE_WAIT ? lode_add_saturating(end, events->delay[event]) : end;
+}
+
+static int add_segment(struct timeline *line, uint64_t start, uint64_t end, int type, uint32_t event)
+{
+	struct segment *last = line->count ? &line->items[line->count - 1] : NULL;
+
+	if (last && last->end == start && last->event == event && last->type == (uint32_t)type) {
+		last->end = end;
+		return 0;
+	}
+	if (lode_grow(&line->items, &line->capacity, line->count + 1, sizeof(*line->items)) < 0)
+		return LODE_SYSTEM;
+	line->items[line->count++] =
+		(struct segment){ .start = start, .end = end, .event = event, .type = (uint32_t)type };
+	return 0;
+}
+
+/* The type whose open event covers `now`; -1 when none does. */
+static int covering(const struct lode_scope_index *index, uint64_t now)
+{
+	static const int by_rank[LODE_SCOPE_TYPES] = { LODE_WAIT, LODE_RUN };
+
+	for (int rank = 0; rank < LODE_SCOPE_TYPES; rank++) {
+		int type = by_rank[rank];
+		struct pile *open = &index->timelines->open[type];
+
+		while (open->count && event_over(index, type, open->events[open->count - 1]) <= now)
+			open->count--;
+		if (open->count)
+			return type;
+	}
+	return -1;
+}
+
+/* Segments from `now` to `until`, in which no event begins. */
+static int fill(const struct lode_scope_index *index, struct timeline *line, uint64_t now, uint64_t until)
+{
+	int type;
+
+	while (now < until && (type = covering(index, now)) >= 0) {
+		const struct pile *open = &index->timelines->open[type];
+		uint32_t event = open->events[open->count - 1];
+		uint64_t end = event_over(index, type, event);
+
+		end = end < until ? end : until;
+		if (add_segment(line, now, end, type, event) < 0)
+			return LODE_SYSTEM;
+		now = end;
+	}
+	return 0;
+}
+
+static int open_event(struct pile *open, uint32_t event)
+{
+	if (lode_grow(&open->events, &open->capacity, open->count + 1, sizeof(*open->events)) < 0)
+		return LODE_SYSTEM;
+	open->events[open->count++] = event;
+	return 0;
+}
+
+/* The type whose next event begins first; -1 when none is left. */
+static int beginning(const struct lode_scope_index *index, const size_t next[], const size_t ends[],
+		     uint64_t *start)
+{
+	int first = -1;
+
+	for (int type = 0; type < LODE_SCOPE_TYPES; type++) {
+		uint64_t t;
+
+		if (next[type] >= ends[type])
+			continue;
+		t = index->stream->events[type].t[index->lists[type].events[next[type]]];
+		if (first < 0 || t < *start) {
+			first = type;
+			*start = t;
+		}
+	}
+	return first;
+}
+
+static int sweep(const struct lode_scope_index *index, struct timeline *line, size_t group)
+{
+	size_t next[LODE_SCOPE_TYPES], ends[LODE_SCOPE_TYPES];
+	uint64_t now = 0, start = 0;
+	int type;
+
+	for (type = 0; type < LODE_SCOPE_TYPES; type++) {
+		index->timelines->open[type].count = 0;
+		next[type] = index->lists[type].starts[group];
+		ends[type] = index->lists[type].starts[group + 1];
+	}
+	while ((type = beginning(index, next, ends, &start)) >= 0) {
+		uint32_t event = index->lists[type].events[next[type]++];
+
+		if (fill(index, line, now, start) < 0 || open_event(&index->timelines->open[type], event) < 0)
+			return LODE_SYSTEM;
+		now = start;
+	}
+	return fill(index, line, now, UINT64_MAX);
+}
+
+static int make_line(const struct lode_scope_index *index, size_t group)
+{
+	struct timeline *line = &index->timelines->groups[group];
+
+	if (line->made)
+		return 0;
+	line->count = 0;
+	if (sweep(index, line, group) < 0)
+		return LODE_SYSTEM;
+	line->made = 1;
+	return 0;
+}
+
+/* ---- the walk ---- */
+
+struct walk {
+	const struct lode_scope_index *index;
+	struct lode_timelines *timelines;
+	uint64_t end; /* t1 */
+	uint64_t x;   /* what lies behind it is done */
+	uint64_t unknown;
+	struct lode_parts *parts;
+	struct lode_parts *stepped; /* may be NULL */
+	size_t first;               /* of this walk's parts, and */
+	size_t first_stepped;       /* of its waits */
+};
+
+static uint64_t woken_at(const struct walk *walk, uint32_t wait)
+{
+	return lode_event_end(&walk->index->stream->events[LODE_WAIT], wait);
+}
+
+/* Whether two parts that touch are one: not where a wait ends and its time on the run queue begins. */
+static int same_part(const struct walk *walk, const struct lode_part *part, int type, uint32_t event,
+		     uint64_t end)
+{
+	return part->type == type && part->event == event && part->t == end &&
+	       (type != LODE_WAIT || end != woken_at(walk, event));
+}
+
+/* The path from `from` to here is this event's. */
+static int take(struct walk *walk, int type, uint32_t event, uint64_t from)
+{
+	struct lode_parts *parts = walk->parts;
+	uint64_t cost = walk->x - from;
+
+	if (parts->count > walk->first &&
+	    same_part(walk, &parts->items[parts->count - 1], type, event, walk->x)) {
+		parts->items[parts->count - 1].t = from;
+		parts->items[parts->count - 1].cost += cost;
+	} else if (lode_parts_add(parts, (enum lode_event_type)type, event, from, cost) < 0) {
+		return LODE_SYSTEM;
+	}
+	walk->x = from;
+	return 0;
+}
+
+/* The thread did nothing that is known from `from` to here. */
+static int take_gap(struct walk *walk, const struct step *step, uint64_t from)
+{
+	if (step->wait != LODE_NONE)
+		return take(walk, LODE_WAIT, step->wait, from);
+	walk->unknown += walk->x - from;
+	walk->x = from;
+	return 0;
+}
+
+static int step_into(struct walk *walk, uint32_t group, uint32_t wait, uint64_t low)
+{
+	struct lode_timelines *timelines = walk->timelines;
+	struct timeline *line = &timelines->groups[group];
+
+	if (make_line(walk->index, group) < 0 ||
+	    lode_grow(&timelines->steps, &timelines->step_capacity, timelines->step_count + 1,
+		      sizeof(*timelines->steps)) < 0)
+		return LODE_SYSTEM;
+	if (line->visit != timelines->visits) {
+		line->visit = timelines->visits;
+		line->cursor = line->count;
+	}
+	line->walked = 1;
+	timelines->steps[timelines->step_count++] = (struct step){ .low = low, .group = group, .wait = wait };
+	return 0;
+}
+
+static int step_out(struct walk *walk)
+{
+	struct step *step = &walk->timelines->steps[--walk->timelines->step_count];
+
+	walk->timelines->groups[step->group].walked = 0;
+	if (!walk->stepped || step->wait == LODE_NONE)
+		return 0;
+	/* How long it was is filled in at the end. */
+	return lode_parts_add(walk->stepped, LODE_WAIT, step->wait, step->low, 0);
+}
+
+/* Whether the walk goes on in the waker of `wait`, at whose blocked time it stands. */
+static int leads_on(const struct walk *walk, uint32_t wait)
+{
+	const struct lode_scope_index *index = walk->index;
+	const struct lode_events *waits = &index->stream->events[LODE_WAIT];
+	uint32_t waker = waits->waker[wait];
+
+	if (waker == LODE_NONE || lode_wake_ends_chain(index, wait) ||
+	    walk->timelines->groups[index->groups[waker]].walked)
+		return 0;
+	return walk->x == woken_at(walk, wait) || walk->x == walk->end;
+}
+
+static int take_wait(struct walk *walk, uint32_t wait, uint64_t from)
+{
+	const struct lode_scope_index *index = walk->index;
+	uint64_t woken = woken_at(walk, wait);
+
+	if (walk->x > woken)
+		return take(walk, LODE_WAIT, wait, from > woken ? from : woken);
+	if (!leads_on(walk, wait))
+		return take(walk, LODE_WAIT, wait, from);
+	return step_into(walk, index->groups[index->stream->events[LODE_WAIT].waker[wait]], wait, from);
+}
+
+/* The last segment that begins before the walk's moment, or NULL. */
+static const struct segment *segment_before(struct timeline *line, uint64_t x)
+{
+	size_t high = line->cursor, low, stride = 1;
+
+	/* Longer and longer strides back, then a search between the last two. */
+	while (stride <= high && line->items[high - stride].start >= x) {
+		high -= stride;
+		stride *= 2;
+	}
+	low = stride <= high ? high - stride + 1 : 0;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (line->items[middle].start < x)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	line->cursor = low;
+	return low ? &line->items[low - 1] : NULL;
+}
+
+static int walk_back(struct walk *walk, const struct step *step)
+{
+	const struct segment *segment = segment_before(&walk->timelines->groups[step->group], walk->x);
+	uint64_t from;
+
+	if (!segment || segment->end <= step->low)
+		return take_gap(walk, step, step->low);
+	if (segment->end < walk->x)
+		return take_gap(walk, step, segment->end);
+	from = segment->start > step->low ? segment->start : step->low;
+	if (segment->type == LODE_RUN)
+		return take(walk, LODE_RUN, segment->event, from);
+	return take_wait(walk, segment->event, from);
+}
+
+static int walk_all(struct walk *walk, const struct lode_symptom *symptom)
+{
+	struct lode_timelines *timelines = walk->timelines;
+
+	timelines->visits++;
+	if (step_into(walk, walk->index->groups[symptom->thread], LODE_NONE, symptom->t0) < 0)
+		return LODE_SYSTEM;
+	while (timelines->step_count) {
+		struct step step = timelines->steps[timelines->step_count - 1];
+
+		if ((walk->x <= step.low ? step_out(walk) : walk_back(walk, &step)) < 0)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+/* After a failure: as if the walk had not been. */
+static void give_up(struct walk *walk)
+{
+	struct lode_timelines *timelines = walk->timelines;
+
+	while (timelines->step_count)
+		timelines->groups[timelines->steps[--timelines->step_count].group].walked = 0;
+	walk->parts->count = walk->first;
+	if (walk->stepped)
+		walk->stepped->count = walk->first_stepped;
+}
+
+/* In the order of time. Waits were left by their starts, an inner one before the one around it. */
+static void finish(struct walk *walk)
+{
+	lode_parts_reverse(walk->parts, walk->first);
+	if (!walk->stepped)
+		return;
+	lode_parts_reverse(walk->stepped, walk->first_stepped);
+	for (size_t i = walk->first_stepped; i < walk->stepped->count; i++) {
+		struct lode_part *part = &walk->stepped->items[i];
+		uint64_t woken = woken_at(walk, part->event);
+
+		part->cost = (woken < walk->end ? woken : walk->end) - part->t;
+	}
+}
+
+int lode_critical_path(struct lode_scope_index *index, const struct lode_symptom *symptom,
+		       struct lode_parts *parts, struct lode_parts *stepped, uint64_t *unknown,
+		       struct lode_error *error)
+{
+	struct walk walk = {
+		.index = index,
+		.end = symptom->t1,
+		.x = symptom->t1,
+		.parts = parts,
+		.first = parts->count,
+		.stepped = stepped,
+		.first_stepped = stepped ? stepped->count : 0,
+	};
+
+	*unknown = 0;
+	if (symptom->thread >= index->stream->thread_count)
+		return lode_fail(error, LODE_BAD_INPUT, "a symptom names a thread that is not there");
+	if (make(index) < 0)
+		return lode_fail_memory(error);
+	walk.timelines = index->timelines;
+	if (walk_all(&walk, symptom) < 0) {
+		give_up(&walk);
+		return lode_fail_memory(error);
+	}
+	finish(&walk);
+	*unknown = walk.unknown;
+	return 0;
+}
+
+/* ---- wake-ups without a thread behind them ---- */
+
+int lode_wake_ends_chain(const struct lode_scope_index *index, uint32_t wait)
+{
+	const struct lode_events *waits = &index->stream->events[LODE_WAIT];
+	uint32_t waker = waits->waker[wait];
+
+	if (waker != LODE_NONE && index->stream->threads[waker].tid == 0)
+		return 1;
+	return index->interrupts && index->interrupts[waits->waker_stack[wait]];
+}

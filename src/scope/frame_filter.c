@@ -1,0 +1,114 @@
+/*
+ * Frame filter: see frame_filter.h.
+ *
+ * Matching a glob goes along pattern and text side by side. At a `*` it notes
+ * both places; where the rest does not fit, the star of the note takes one
+ * character more. Only the last star can ever need that: what stands before it is
+ * matched already, as early as can be, which is never worse. So the time is at
+ * most the product of the lengths.
+ */
+#include "scope/frame_filter.h"
+
+#include <string.h>
+
+/* `module!function`, or `function` alone, without being put together. */
+struct text {
+	const char *module; /* NULL: the function alone */
+	const char *function;
+	size_t module_length;
+	size_t length;
+};
+
+static struct text text_of(const char *module, const char *function)
+{
+	struct text text = { .module = module, .function = function };
+
+	text.module_length = module ? strlen(module) : 0;
+	text.length = text.module_length + (module ? 1 : 0) + strlen(function);
+	return text;
+}
+
+static char character(const struct text *text, size_t i)
+{
+	if (!text->module)
+		return text->function[i];
+	if (i < text->module_length)
+		return text->module[i];
+	return i == text->module_length ? '!' : text->function[i - text->module_length - 1];
+}
+
+/* The place behind the character at `i`: one in UTF-8 may have several bytes. */
+static size_t behind(const struct text *text, size_t i)
+{
+	do
+		i++;
+	while (i < text->length && ((unsigned char)character(text, i) & 0xc0) == 0x80);
+	return i;
+}
+
+static int fits(const char *glob, const struct text *text)
+{
+	const char *star = NULL; /* behind the last one */
+	size_t star_at = 0, i = 0;
+
+	while (i < text->length) {
+		if (*glob == '*') {
+			star = ++glob;
+			star_at = i;
+		} else if (*glob == '?') {
+			glob++;
+			i = behind(text, i);
+		} else if (*glob && *glob == character(text, i)) {
+			glob++;
+			i++;
+		} else if (star) {
+			glob = star;
+			i = star_at = behind(text, star_at);
+		} else {
+			return 0;
+		}
+	}
+	return glob[strspn(glob, "*")] == '\0';
+}
+
+int lode_glob_match(const char *glob, const char *text)
+{
+	struct text whole = text_of(NULL, text);
+
+	return fits(glob, &whole);
+}
+
+int lode_frame_matches(const struct lode_frames *frames, uint32_t frame, const char *glob)
+{
+	const char *function = lode_frames_function(frames, frame);
+	struct text text = text_of(lode_frames_module_name(frames, frame), function);
+
+	if (!strchr(glob, '!'))
+		return lode_glob_match(glob, function);
+	/* A function's name may hold a `!` itself: `operator!=`. */
+	return fits(glob, &text) || (strchr(function, '!') && lode_glob_match(glob, function));
+}
+
+uint8_t *lode_frame_filter(const struct lode_frames *frames, const char *const *globs)
+{
+	uint8_t *fit = lode_calloc(frames->count + 1, sizeof(*fit));
+
+	if (!fit)
+		return NULL;
+	for (size_t i = 0; i < frames->count; i++)
+		for (size_t glob = 0; globs[glob] && !fit[i]; glob++)
+			fit[i] = (uint8_t)lode_frame_matches(frames, (uint32_t)i, globs[glob]);
+	return fit;
+}
+
+uint8_t *lode_stack_filter(const struct lode_stack_tree *tree, const uint8_t *frames_fit)
+{
+	uint8_t *fit = lode_calloc(tree->count + 1, sizeof(*fit));
+
+	if (!fit)
+		return NULL;
+	/* A parent stands before its children; node 0 has no frame. */
+	for (size_t i = 1; i < tree->count; i++)
+		fit[i] = fit[tree->nodes[i].parent] | frames_fit[tree->nodes[i].frame];
+	return fit;
+}

@@ -1,0 +1,139 @@
+/*
+ * Events by thread: one counting sort by tid for each type of event, which keeps
+ * the order of time inside a thread. Linear in the events of the stream; what a
+ * scope needs beyond it is made when it is first asked for, a thread at a time.
+ */
+#include "scope/scope_index.h"
+
+#include <stdlib.h>
+
+struct keyed {
+	uint32_t key;
+	uint32_t item;
+};
+
+static int compare_keys(const void *left, const void *right)
+{
+	const struct keyed *a = left, *b = right;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return a->item < b->item ? -1 : a->item > b->item;
+}
+
+int lode_number_keys(uint32_t *keys, size_t count, size_t *distinct)
+{
+	struct keyed *items = lode_calloc(count + 1, sizeof(*items));
+
+	*distinct = 0;
+	if (!items)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < count; i++)
+		items[i] = (struct keyed){ keys[i], (uint32_t)i };
+	qsort(items, count, sizeof(*items), compare_keys);
+	for (size_t i = 0; i < count; i++) {
+		*distinct += !i || items[i].key != items[i - 1].key;
+		keys[items[i].item] = (uint32_t)(*distinct - 1);
+	}
+	lode_free(items);
+	return 0;
+}
+
+uint32_t *lode_threads_by_tid(const struct lode_stream *stream, size_t *count)
+{
+	uint32_t *groups = lode_calloc(stream->thread_count + 1, sizeof(*groups));
+
+	if (!groups)
+		return NULL;
+	for (size_t i = 0; i < stream->thread_count; i++)
+		groups[i] = stream->threads[i].tid;
+	if (lode_number_keys(groups, stream->thread_count, count) < 0) {
+		lode_free(groups);
+		return NULL;
+	}
+	return groups;
+}
+
+/* An event of a thread that is not in the table would be written through. */
+static int check_threads(const struct lode_scope_index *index, enum lode_event_type type,
+			 struct lode_error *error)
+{
+	const struct lode_events *events = &index->stream->events[type];
+	size_t count = index->stream->thread_count;
+
+	for (size_t i = 0; i < events->count; i++)
+		if (events->thread[i] >= count ||
+		    (type == LODE_WAIT && events->waker[i] != LODE_NONE && events->waker[i] >= count))
+			return lode_fail(
+				error, LODE_BAD_INPUT,
+				"a %s event names a thread that is not there; run 'lode fsck' on the corpus",
+				lode_event_type_name(type));
+	return 0;
+}
+
+static int list_events(struct lode_scope_index *index, enum lode_event_type type, struct lode_error *error)
+{
+	const struct lode_events *events = &index->stream->events[type];
+	struct lode_scope_list *list = &index->lists[type];
+
+	if (events->count >= LODE_NONE)
+		return lode_fail(error, LODE_BAD_INPUT, "the stream has more %s events than fit; split it",
+				 lode_event_type_name(type));
+	list->starts = lode_calloc(index->group_count + 2, sizeof(*list->starts));
+	list->events = lode_calloc(events->count + 1, sizeof(*list->events));
+	if (!list->starts || !list->events)
+		return lode_fail_memory(error);
+	/* Counted two places further on, summed, then used as the place of the next: ends as the starts. */
+	for (size_t i = 0; i < events->count; i++)
+		list->starts[index->groups[events->thread[i]] + 2]++;
+	for (size_t i = 2; i < index->group_count + 2; i++)
+		list->starts[i] += list->starts[i - 1];
+	for (size_t i = 0; i < events->count; i++)
+		list->events[list->starts[index->groups[events->thread[i]] + 1]++] = (uint32_t)i;
+	return 0;
+}
+
+int lode_scope_index_make(struct lode_scope_index **result, const struct lode_stream *stream,
+			  struct lode_error *error)
+{
+	struct lode_scope_index *index = lode_calloc(1, sizeof(*index));
+	int code = 0;
+
+	*result = NULL;
+	if (!index)
+		return lode_fail_memory(error);
+	index->stream = stream;
+	index->groups = lode_threads_by_tid(stream, &index->group_count);
+	if (!index->groups)
+		code = lode_fail_memory(error);
+	for (int type = 0; type < LODE_SCOPE_TYPES && !code; type++) {
+		code = check_threads(index, (enum lode_event_type)type, error);
+		if (!code)
+			code = list_events(index, (enum lode_event_type)type, error);
+	}
+	if (code < 0) {
+		lode_scope_index_free(index);
+		return code;
+	}
+	*result = index;
+	return 0;
+}
+
+void lode_scope_index_interrupts(struct lode_scope_index *index, const uint8_t *interrupts)
+{
+	index->interrupts = interrupts;
+}
+
+void lode_scope_index_free(struct lode_scope_index *index)
+{
+	if (!index)
+		return;
+	lode_wait_graph_free(index->graph);
+	lode_timelines_free(index->timelines, index->group_count);
+	for (int type = 0; type < LODE_SCOPE_TYPES; type++) {
+		lode_free(index->lists[type].events);
+		lode_free(index->lists[type].starts);
+	}
+	lode_free(index->groups);
+	lode_free(index);
+}

@@ -1,0 +1,63 @@
+/*
+ * What the scopes share: events by thread. Private to src/scope/.
+ *
+ * Threads are put into groups, one a tid; run and wait events of a group are
+ * lists of event numbers in order of time.
+ */
+#ifndef LODE_SCOPE_SCOPE_INDEX_H
+#define LODE_SCOPE_SCOPE_INDEX_H
+
+#include "scope/scope.h"
+
+/* Only run and wait events can lie in a scope. */
+#define LODE_SCOPE_TYPES 2
+
+struct lode_scope_list {
+	uint32_t *events; /* of group 0, then of group 1, ...; in each by t */
+	size_t *starts;   /* of group i in it; one more than groups */
+};
+
+struct lode_wait_graph;
+struct lode_timelines;
+
+struct lode_scope_index {
+	const struct lode_stream *stream;
+	uint32_t *groups; /* by thread */
+	size_t group_count;
+	struct lode_scope_list lists[LODE_SCOPE_TYPES]; /* by LODE_RUN, LODE_WAIT */
+	const uint8_t *interrupts;                      /* by stack; NULL: none is known */
+	struct lode_wait_graph *graph;                  /* made when first asked for, as are */
+	struct lode_timelines *timelines;
+};
+
+static inline uint64_t lode_event_end(const struct lode_events *events, uint32_t event)
+{
+	return lode_add_saturating(events->t[event], events->cost[event]);
+}
+
+/* How many events of this type the group has. */
+static inline size_t lode_scope_list_count(const struct lode_scope_list *list, size_t group)
+{
+	return list->starts[group + 1] - list->starts[group];
+}
+
+/* Replaces each key by a number, the same for equal keys, from 0 in their order. Returns 0 or LODE_SYSTEM. */
+int lode_number_keys(uint32_t *keys, size_t count, size_t *distinct);
+/* For each thread the number of its tid; NULL when memory has run out. The caller frees it. */
+uint32_t *lode_threads_by_tid(const struct lode_stream *stream, size_t *count);
+
+/* Makes room for one part more and fills it. Returns 0 or LODE_SYSTEM. */
+int lode_parts_add(struct lode_parts *parts, enum lode_event_type type, uint32_t event, uint64_t t,
+		   uint64_t cost);
+/* Turns the order of the parts from `first` on round. */
+void lode_parts_reverse(struct lode_parts *parts, size_t first);
+
+/* wait_graph.c */
+int lode_wait_graph_add(struct lode_scope_index *index, const struct lode_symptom *symptom,
+			struct lode_parts *parts, uint64_t *edges, struct lode_error *error);
+void lode_wait_graph_free(struct lode_wait_graph *graph);
+
+/* critical_path.c; lode_critical_path is in scope.h. */
+void lode_timelines_free(struct lode_timelines *timelines, size_t group_count);
+
+#endif
