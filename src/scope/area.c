@@ -237,10 +237,10 @@ static int check_found(const struct lode_area *area, const struct lode_area_plan
 				 options->where[0], corpus);
 	if (plan->scope == LODE_SCOPE_ALL)
 		return 0;
-	if (!symptoms && plan->rule_count)
+	if (!symptoms && plan->rules.count)
 		return lode_fail(error, LODE_USAGE,
 				 "%s: no stream has the symptom '%s'; 'lode info %s' shows the threads there are",
-				 corpus, plan->rules[0].text, corpus);
+				 corpus, plan->rules.items[0].text, corpus);
 	if (!symptoms)
 		return lode_fail(error, LODE_USAGE,
 				 "%s: no stream has a symptom, and scope '%s' starts from one; give "

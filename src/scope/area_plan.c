@@ -45,24 +45,6 @@ static int parse_time(struct lode_area_plan *plan, const char *text, struct lode
 	return code;
 }
 
-static int parse_symptoms(struct lode_area_plan *plan, const char *const *texts, struct lode_error *error)
-{
-	size_t count = 0;
-
-	while (texts && texts[count])
-		count++;
-	plan->rules = lode_calloc(count + 1, sizeof(*plan->rules));
-	if (!plan->rules)
-		return lode_fail_memory(error);
-	for (; plan->rule_count < count; plan->rule_count++) {
-		int code = lode_symptom_rule_parse(&plan->rules[plan->rule_count], texts[plan->rule_count], error);
-
-		if (code)
-			return code;
-	}
-	return 0;
-}
-
 static int check_where(const char *const *where, struct lode_error *error)
 {
 	for (; where && *where; where++)
@@ -78,7 +60,7 @@ static enum lode_scope choose_scope(const struct lode_area_plan *plan, const str
 {
 	if (plan->options->scope != LODE_SCOPE_AUTO)
 		return plan->options->scope;
-	if (plan->rule_count)
+	if (plan->rules.count)
 		return LODE_SCOPE_CRITICAL_PATH;
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i].symptoms)
@@ -96,11 +78,11 @@ int lode_area_plan_make(struct lode_area_plan *plan, const struct lode_area_opti
 	if (!code)
 		code = parse_time(plan, options->time, error);
 	if (!code)
-		code = parse_symptoms(plan, options->symptoms, error);
+		code = lode_symptom_rules_parse(&plan->rules, options->symptoms, error);
 	if (code)
 		return code;
 	plan->scope = choose_scope(plan, list);
-	if (plan->rule_count && plan->scope == LODE_SCOPE_ALL)
+	if (plan->rules.count && plan->scope == LODE_SCOPE_ALL)
 		return lode_fail(error, LODE_USAGE,
 				 "a symptom says where to look, scope 'all' looks everywhere; leave out one of them");
 	return 0;
@@ -108,7 +90,5 @@ int lode_area_plan_make(struct lode_area_plan *plan, const struct lode_area_opti
 
 void lode_area_plan_release(struct lode_area_plan *plan)
 {
-	for (size_t i = 0; i < plan->rule_count; i++)
-		lode_symptom_rule_release(&plan->rules[i]);
-	lode_free(plan->rules);
+	lode_symptom_rules_release(&plan->rules);
 }

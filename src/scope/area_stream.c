@@ -178,27 +178,6 @@ static int add_blocks(struct mapping *mapping, int rows, struct lode_error *erro
 
 /* ---- the scopes of symptoms ---- */
 
-/*
- * No thread woke what an interrupt, a timer or the idle processor woke: whoever
- * happened to run then has nothing to do with it, so the chain ends there.
- */
-static void end_chains(struct mapping *mapping)
-{
-	struct lode_stream *stream = &mapping->partial->stream;
-	struct lode_events *waits = &stream->events[LODE_WAIT];
-
-	for (size_t i = 0; i < waits->count; i++) {
-		const struct lode_thread *waker;
-
-		if (waits->waker[i] == LODE_NONE)
-			continue;
-		waker = &stream->threads[waits->waker[i]];
-		if ((mapping->idle && lode_idle_interrupt(mapping->idle, waits->waker_stack[i])) ||
-		    lode_thread_is_idle_task(stream, waker))
-			waits->waker[i] = LODE_NONE;
-	}
-}
-
 static int add_part(struct mapping *mapping, const struct lode_part *part, const uint8_t *own)
 {
 	const struct lode_events *events = &mapping->partial->stream.events[part->type];
@@ -243,6 +222,8 @@ static int add_symptoms(struct mapping *mapping, const struct lode_symptom *symp
 	uint8_t *own = lode_calloc(partial->stream.thread_count + 1, 1);
 	int code = own ? lode_scope_index_make(&index, &partial->stream, error) : lode_fail_memory(error);
 
+	if (!code && mapping->idle)
+		lode_scope_index_interrupts(index, lode_idle_interrupts(mapping->idle));
 	for (size_t i = 0; !code && i < count; i++) {
 		uint64_t length = symptoms[i].t1 > symptoms[i].t0 ? symptoms[i].t1 - symptoms[i].t0 : 0;
 		struct lode_scope_result result = { 0 };
@@ -265,17 +246,13 @@ static int add_symptoms(struct mapping *mapping, const struct lode_symptom *symp
 
 static int derive_and_add(struct mapping *mapping, struct lode_error *error)
 {
-	const struct lode_stream *stream = &mapping->partial->stream;
-	struct lode_symptom *symptoms = NULL;
-	size_t count = 0, capacity = 0;
-	int code = 0;
+	struct lode_symptom *symptoms;
+	size_t count;
+	int code = lode_symptoms_of(&mapping->plan->rules, &mapping->partial->stream, &symptoms, &count, error);
 
-	if (!mapping->plan->rule_count)
-		return add_symptoms(mapping, stream->symptoms, stream->symptom_count, error);
-	for (size_t i = 0; !code && i < mapping->plan->rule_count; i++)
-		code = lode_symptoms_derive(&mapping->plan->rules[i], stream, &symptoms, &count, &capacity, error);
-	if (!code)
-		code = add_symptoms(mapping, symptoms, count, error);
+	if (code)
+		return code;
+	code = add_symptoms(mapping, symptoms, count, error);
 	lode_free(symptoms);
 	return code;
 }
@@ -293,7 +270,6 @@ static int add_scope(struct mapping *mapping, struct lode_error *error)
 		if (type < LODE_AREA_KINDS)
 			count_input(mapping, type, &stream->events[type]);
 	}
-	end_chains(mapping);
 	code = derive_and_add(mapping, error);
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		lode_events_release(&stream->events[type]);

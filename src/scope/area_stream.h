@@ -11,8 +11,7 @@
 struct lode_area_plan {
 	const struct lode_area_options *options;
 	enum lode_scope scope; /* never auto */
-	struct lode_symptom_rule *rules;
-	size_t rule_count;
+	struct lode_symptom_rules rules;
 	unsigned kinds;        /* 1 << LODE_RUN | 1 << LODE_WAIT */
 	uint64_t from;         /* --time; from the stream's start where `relative` */
 	uint64_t to;

@@ -430,15 +430,3 @@ int lode_critical_path(struct lode_scope_index *index, const struct lode_symptom
 	*unknown = walk.unknown;
 	return 0;
 }
-
-/* ---- wake-ups without a thread behind them ---- */
-
-int lode_wake_ends_chain(const struct lode_scope_index *index, uint32_t wait)
-{
-	const struct lode_events *waits = &index->stream->events[LODE_WAIT];
-	uint32_t waker = waits->waker[wait];
-
-	if (waker != LODE_NONE && index->stream->threads[waker].tid == 0)
-		return 1;
-	return index->interrupts && index->interrupts[waits->waker_stack[wait]];
-}

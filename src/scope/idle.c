@@ -350,6 +350,11 @@ int lode_idle_interrupt(const struct lode_idle_stacks *stacks, uint32_t waker_st
 	return stacks->interrupt[waker_stack];
 }
 
+const uint8_t *lode_idle_interrupts(const struct lode_idle_stacks *stacks)
+{
+	return stacks->interrupt;
+}
+
 /* Whether the stack of a waker has a frame that fits `glob`. */
 static int waker_fits(const struct lode_idle_stacks *stacks, const char *glob, uint32_t waker_stack)
 {

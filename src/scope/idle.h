@@ -34,5 +34,7 @@ int lode_idle_event(const struct lode_idle_stacks *stacks, uint32_t stack, uint3
 uint32_t lode_idle_frame(const struct lode_idle_stacks *stacks, uint32_t stack);
 /* Whether a waker with this stack is an interrupt or a timer: such a wake-up ends a chain. */
 int lode_idle_interrupt(const struct lode_idle_stacks *stacks, uint32_t waker_stack);
+/* The same for all nodes, as lode_scope_index_interrupts wants it; owned by `stacks`. */
+const uint8_t *lode_idle_interrupts(const struct lode_idle_stacks *stacks);
 
 #endif

@@ -23,7 +23,7 @@
  *	blocked         at the wait's end the walk steps into the waker, goes back in
  *	                that thread to the start of the wait, and goes on before it
  *	                where it was. The wait itself counts when no thread is behind
- *	                the waking (unknown, an interrupt, the idle task, tid 0), when
+ *	                the waking (unknown, an interrupt, the idle task), when
  *	                the waker is being walked already (threads that wait for one
  *	                another), and when the walk came to it in the middle: its
  *	                thread is said to have woken another while it was blocked
@@ -82,8 +82,7 @@ void lode_scope_index_free(struct lode_scope_index *index);
 /*
  * Says which stacks are interrupts: `interrupts` has a byte for each node of the
  * stack tree, not 0 where a waker with this stack is one (lode_idle_interrupt).
- * Critical paths then end there instead of stepping into whatever thread was
- * interrupted. It must outlive the index; the waker_stack column is needed too.
+ * Chains then end there instead of stepping into whatever thread was interrupted. It must outlive the index; the waker_stack column is needed too.
  */
 void lode_scope_index_interrupts(struct lode_scope_index *index, const uint8_t *interrupts);
 /* Whether no thread is behind the waking that ended wait number `wait`: an interrupt, or the idle task. */

@@ -137,3 +137,13 @@ void lode_scope_index_free(struct lode_scope_index *index)
 	lode_free(index->groups);
 	lode_free(index);
 }
+
+int lode_wake_ends_chain(const struct lode_scope_index *index, uint32_t wait)
+{
+	const struct lode_events *waits = &index->stream->events[LODE_WAIT];
+	uint32_t waker = waits->waker[wait];
+
+	if (waker != LODE_NONE && lode_thread_is_idle_task(index->stream, &index->stream->threads[waker]))
+		return 1;
+	return index->interrupts && index->interrupts[waits->waker_stack[wait]];
+}

@@ -231,7 +231,7 @@ static int add_wakers(struct lode_scope_index *index, uint32_t wait, uint64_t *e
 	uint64_t wait_end = lode_event_end(waits, wait);
 	size_t group, low, high, end;
 
-	if (waits->waker[wait] == LODE_NONE)
+	if (waits->waker[wait] == LODE_NONE || lode_wake_ends_chain(index, wait))
 		return 0;
 	group = index->groups[waits->waker[wait]];
 	if (sort_group(index, group) < 0)
