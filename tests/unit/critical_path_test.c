@@ -209,6 +209,8 @@ static void the_idle_task_wakes_for_no_thread(void **state)
 	small_begin(&small);
 	small_wait(&small, 1, 0, 10, 0);
 	small_run(&small, 0, 0, 10);
+	small.stream.threads[lode_stream_tid(&small.stream, 0)].name =
+		lode_strings_add(&small.stream.dictionary->frames.strings, "swapper/3", 9);
 	path = path_in(&small, 1, 0, 10);
 	assert_int_equal(path.parts.count, 1);
 	require_part(&path.parts, 0, LODE_WAIT, 0, 0, 10);
@@ -370,7 +372,7 @@ static void slow_walk(struct slow *slow, uint32_t tid, uint64_t low, uint64_t hi
 		wait = lode_events_get(&slow->stream->events[LODE_WAIT], reason.event);
 		woken = wait.t + wait.cost;
 		waker = wait.waker == LODE_NONE ? LODE_NONE : slow->stream->threads[wait.waker].tid;
-		if (high > woken || waker == LODE_NONE || waker == 0 || slow->interrupts[wait.waker_stack] ||
+		if (high > woken || waker == LODE_NONE || slow->interrupts[wait.waker_stack] ||
 		    (walked & 1u << waker) || (high != woken && high != slow->t1)) {
 			slow->reasons[--high] = reason;
 			continue;
