@@ -18,6 +18,7 @@
 
 #define WAIT_COLUMNS (LODE_T | LODE_COST | LODE_THREAD | LODE_STACK | LODE_WAKER_STACK)
 #define PART_COLUMNS (WAIT_COLUMNS | LODE_DELAY | LODE_WAKER)
+#define CALL_COLUMNS (LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK) /* derived symptoms look at calls */
 
 /* Rows that are being filled. */
 struct sums {
@@ -260,7 +261,7 @@ static int derive_and_add(struct mapping *mapping, struct lode_error *error)
 static int add_scope(struct mapping *mapping, struct lode_error *error)
 {
 	struct lode_stream *stream = &mapping->partial->stream;
-	const unsigned columns[LODE_EVENT_TYPES] = { PART_COLUMNS, PART_COLUMNS, LODE_T | LODE_THREAD | LODE_STACK };
+	const unsigned columns[LODE_EVENT_TYPES] = { PART_COLUMNS, PART_COLUMNS, CALL_COLUMNS };
 	int code = lode_store_load_events(mapping->store, stream, columns, error);
 
 	if (code)

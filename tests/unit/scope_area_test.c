@@ -1,0 +1,389 @@
+/* The area of interest of a corpus, against sums over plain lists of events. */
+#include "cmocka_all.h"
+#include "random_stream.h"
+#include "temporary.h"
+
+#include "scope/area.h"
+#include "scope/frame_filter.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STREAMS 5
+
+struct fixture {
+	char folder[64];
+	struct lode_corpus *corpus;
+	struct lode_error error;
+};
+
+static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *walk)
+{
+	(void)status;
+	(void)flag;
+	(void)walk;
+	return remove(path);
+}
+
+/* Adds one random stream; its costs are cut down so that sums do not saturate. */
+static int add_stream(struct fixture *fixture, int number, uint64_t *seed)
+{
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	char id[33];
+	int code;
+
+	snprintf(id, sizeof(id), "%032x", number + 1);
+	if (lode_dictionary_init(&dictionary) < 0)
+		return -1;
+	lode_stream_init(&stream, &dictionary);
+	code = random_stream(&stream, seed, 200);
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		for (size_t i = 0; i < stream.events[type].count; i++) {
+			stream.events[type].cost[i] %= 1000;
+			stream.events[type].t[i] %= 1u << 20;
+		}
+	if (!code)
+		code = lode_stream_sort(&stream);
+	if (!code)
+		code = lode_stream_set_attribute(&stream, "version", number % 2 ? "1" : "2", LODE_ATTRIBUTE_NUMBER);
+	if (!code)
+		code = lode_corpus_add(fixture->corpus, id, "test", &stream, 0, 1, &fixture->error) == 1 ? 0 : -1;
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+	return code;
+}
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	uint64_t seed = 7;
+	int code = temporary_folder(fixture->folder, sizeof(fixture->folder));
+
+	*state = fixture;
+	if (!code)
+		code = lode_corpus_open(&fixture->corpus, fixture->folder, LODE_CORPUS_CREATE, &fixture->error);
+	for (int i = 0; !code && i < STREAMS; i++)
+		code = add_stream(fixture, i, &seed);
+	return code;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	lode_corpus_close(fixture->corpus);
+	nftw(fixture->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	free(fixture);
+	return 0;
+}
+
+/* What a stack's text is, so that stacks of different dictionaries can be compared. */
+static char *stack_text(const struct lode_dictionary *dictionary, uint32_t node)
+{
+	struct lode_buffer text = { 0 };
+	uint32_t depth = lode_stack_tree_depth(&dictionary->tree, node), *frames = calloc(depth + 1, sizeof(*frames));
+
+	lode_stack_tree_frames(&dictionary->tree, node, frames, depth);
+	for (uint32_t i = 0; i < depth; i++) {
+		lode_frames_text(&dictionary->frames, frames[i], &text);
+		lode_buffer_byte(&text, '\n');
+	}
+	lode_buffer_byte(&text, '\0');
+	free(frames);
+	return text.bytes;
+}
+
+/* Which events the slow sum counts. */
+struct slow_filter {
+	const char *match;
+	const char *exclude;
+	const char *version;
+	uint64_t from;
+	uint64_t to;
+};
+
+static int stack_has(const struct lode_dictionary *dictionary, uint32_t node, const char *glob)
+{
+	for (; node; node = dictionary->tree.nodes[node].parent)
+		if (lode_frame_matches(&dictionary->frames, dictionary->tree.nodes[node].frame, glob))
+			return 1;
+	return 0;
+}
+
+/* Cost and number of events of `type` with this stack in this stream, event by event. */
+static void sum_slowly(struct fixture *fixture, const char *id, int type, const char *stack,
+		       const struct slow_filter *filter, uint64_t *cost, uint64_t *events)
+{
+	char *path = lode_corpus_stream_path(fixture->corpus, id, &fixture->error);
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+
+	lode_dictionary_init(&dictionary);
+	lode_stream_init(&stream, &dictionary);
+	assert_int_equal(lode_store_load(path, &stream, &fixture->error), 0);
+	*cost = *events = 0;
+	for (size_t i = 0; i < stream.events[type].count; i++) {
+		struct lode_event event = lode_events_get(&stream.events[type], i);
+		char *text;
+
+		if (event.t < filter->from || event.t > filter->to ||
+		    (filter->match && !stack_has(&dictionary, event.stack, filter->match)) ||
+		    (filter->exclude && stack_has(&dictionary, event.stack, filter->exclude)))
+			continue;
+		text = stack_text(&dictionary, event.stack);
+		if (!stack || !strcmp(text, stack)) {
+			*cost += event.cost;
+			++*events;
+		}
+		lode_free(text);
+	}
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+	lode_free(path);
+}
+
+static void require_rows(struct fixture *fixture, const struct lode_area *area, const struct slow_filter *filter)
+{
+	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
+		uint64_t all_cost = 0, all_events = 0, cost, events;
+
+		for (size_t i = 0; i < area->rows[kind].count; i++) {
+			const struct lode_area_row *row = &area->rows[kind].items[i];
+			char *text = stack_text(&area->dictionary, row->stack);
+
+			sum_slowly(fixture, area->streams[row->stream].id, kind, text, filter, &cost, &events);
+			assert_int_equal(row->cost, cost);
+			assert_int_equal(row->events, events);
+			assert_true(row->longest <= row->cost);
+			lode_free(text);
+		}
+		for (size_t i = 0; i < area->stream_count; i++) {
+			sum_slowly(fixture, area->streams[i].id, kind, NULL, filter, &cost, &events);
+			all_cost += cost;
+			all_events += events;
+		}
+		assert_int_equal(area->rows[kind].cost, all_cost);
+		assert_int_equal(area->rows[kind].events, all_events);
+	}
+}
+
+static void each_stack_costs_what_its_events_cost(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_area_options options = { .scope = LODE_SCOPE_ALL };
+	struct slow_filter filter = { .to = UINT64_MAX };
+	struct lode_area area;
+
+	assert_int_equal(lode_area_collect(fixture->corpus, &options, &area, &fixture->error), 0);
+	assert_int_equal(area.stream_count, STREAMS);
+	require_rows(fixture, &area, &filter);
+	lode_area_release(&area);
+}
+
+static void filters_leave_out_what_they_say(void **state)
+{
+	static const char *const match[] = { "*a*", NULL }, *const exclude[] = { "*e*", NULL };
+	static const char *const where[] = { "version=1", NULL };
+	struct fixture *fixture = *state;
+	struct lode_area_options options = {
+		.scope = LODE_SCOPE_ALL, .match = match, .exclude = exclude, .where = where, .time = "1000..500000"
+	};
+	struct slow_filter filter = { .match = "*a*", .exclude = "*e*", .from = 1000, .to = 500000 };
+	struct lode_area area;
+
+	assert_int_equal(lode_area_collect(fixture->corpus, &options, &area, &fixture->error), 0);
+	assert_int_equal(area.stream_count, STREAMS / 2);
+	require_rows(fixture, &area, &filter);
+	lode_area_release(&area);
+}
+
+static void occurrences_count_all_events_of_all_streams(void **state)
+{
+	static const char *const where[] = { "version=1", NULL };
+	struct fixture *fixture = *state;
+	struct lode_area_options options = { .scope = LODE_SCOPE_ALL, .where = where };
+	struct lode_corpus_list list;
+	struct lode_area area;
+	uint64_t expected = 0, found = 0;
+
+	assert_int_equal(lode_area_collect(fixture->corpus, &options, &area, &fixture->error), 0);
+	assert_int_equal(lode_corpus_streams(fixture->corpus, &list, &fixture->error), 0);
+	for (size_t i = 0; i < list.count; i++)
+		for (int type = 0; type < LODE_EVENT_TYPES; type++)
+			expected += list.items[i].events[type];
+	for (size_t i = 0; i < area.dictionary.tree.count; i++)
+		found += area.occurrences[i];
+	assert_int_equal(found, expected);
+	lode_corpus_list_release(&list);
+	lode_area_release(&area);
+}
+
+static void require_same(const struct lode_area *a, const struct lode_area *b)
+{
+	assert_int_equal(a->dictionary.tree.count, b->dictionary.tree.count);
+	assert_memory_equal(a->dictionary.tree.nodes, b->dictionary.tree.nodes,
+			    a->dictionary.tree.count * sizeof(*a->dictionary.tree.nodes));
+	assert_memory_equal(a->occurrences, b->occurrences, a->dictionary.tree.count * sizeof(*a->occurrences));
+	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
+		assert_int_equal(a->rows[kind].count, b->rows[kind].count);
+		assert_memory_equal(a->rows[kind].items, b->rows[kind].items,
+				    a->rows[kind].count * sizeof(*a->rows[kind].items));
+	}
+}
+
+static void threads_change_nothing(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (int scope = LODE_SCOPE_AUTO; scope < LODE_SCOPES; scope++) {
+		struct lode_area_options options = { .scope = (enum lode_scope)scope, .jobs = 1 };
+		struct lode_area one, four;
+		int code = lode_area_collect(fixture->corpus, &options, &one, &fixture->error);
+
+		options.jobs = 4;
+		assert_int_equal(lode_area_collect(fixture->corpus, &options, &four, &fixture->error), code);
+		if (code)
+			continue;
+		require_same(&one, &four);
+		lode_area_release(&one);
+		lode_area_release(&four);
+	}
+}
+
+/* What was found again, event by event. */
+struct found {
+	uint64_t events;
+	uint64_t cost;
+	uint64_t last_t;
+	uint32_t stream;
+	const uint8_t *wanted;
+};
+
+static int take(void *context, const struct lode_area_event *event)
+{
+	struct found *found = context;
+
+	assert_true(found->wanted[event->stack]);
+	if (found->stream == event->stream)
+		assert_true(event->t >= found->last_t);
+	found->stream = event->stream;
+	found->last_t = event->t;
+	found->events++;
+	found->cost += event->cost;
+	return 0;
+}
+
+static void events_are_found_again_from_their_stacks(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (int scope = LODE_SCOPE_ALL; scope < LODE_SCOPES; scope++) {
+		struct lode_area_options options = { .scope = (enum lode_scope)scope };
+		struct found found = { .stream = LODE_NONE };
+		uint64_t events = 0, cost = 0;
+		struct lode_area area;
+		uint8_t *wanted;
+
+		if (lode_area_collect(fixture->corpus, &options, &area, &fixture->error))
+			continue;
+		wanted = calloc(area.dictionary.tree.count, 1);
+		for (size_t i = 0; i < area.dictionary.tree.count; i += 2)
+			wanted[i] = 1;
+		for (size_t i = 0; i < area.rows[LODE_WAIT].count; i++) {
+			if (!wanted[area.rows[LODE_WAIT].items[i].stack])
+				continue;
+			events += area.rows[LODE_WAIT].items[i].events;
+			cost += area.rows[LODE_WAIT].items[i].cost;
+		}
+		found.wanted = wanted;
+		assert_int_equal(lode_area_events(fixture->corpus, &options, &area, LODE_WAIT, wanted, take, &found,
+						  &fixture->error),
+				 0);
+		assert_int_equal(found.events, events);
+		assert_int_equal(found.cost, cost);
+		assert_int_equal(lode_area_remove(&area, LODE_WAIT, wanted), cost);
+		for (size_t i = 0; i < area.rows[LODE_WAIT].count; i++)
+			assert_false(wanted[area.rows[LODE_WAIT].items[i].stack]);
+		free(wanted);
+		lode_area_release(&area);
+	}
+}
+
+static void folding_keeps_first_occurrences_and_sums(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_area_options options = { .scope = LODE_SCOPE_ALL };
+	struct lode_area area;
+	uint64_t cost = 0, before;
+
+	assert_int_equal(lode_area_collect(fixture->corpus, &options, &area, &fixture->error), 0);
+	before = area.rows[LODE_WAIT].cost;
+	assert_int_equal(lode_area_fold(&area), 0);
+	for (size_t i = 0; i < area.rows[LODE_WAIT].count; i++) {
+		const struct lode_stack_node *nodes = area.dictionary.tree.nodes;
+		uint32_t stack = area.rows[LODE_WAIT].items[i].stack;
+
+		cost += area.rows[LODE_WAIT].items[i].cost;
+		for (uint32_t node = stack; node; node = nodes[node].parent)
+			for (uint32_t above = nodes[node].parent; above; above = nodes[above].parent)
+				assert_int_not_equal(nodes[node].frame, nodes[above].frame);
+	}
+	assert_int_equal(cost, before);
+	lode_area_release(&area);
+}
+
+static void what_is_not_there_is_told(void **state)
+{
+	static const char *const where[] = { "version=9", NULL }, *const no_where[] = { "version", NULL };
+	static const char *const nobody[] = { "thread nobody-is-called-so", NULL };
+	struct fixture *fixture = *state;
+	const struct lode_area_options wrong[] = {
+		{ .where = where }, { .where = no_where }, { .symptoms = nobody }, { .time = "5s" },
+		{ .time = "5s..2s" }, { .time = "+5s..6s" }, { .symptoms = nobody, .scope = LODE_SCOPE_ALL },
+	};
+	struct lode_area area;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		fixture->error.text[0] = '\0';
+		assert_int_equal(lode_area_collect(fixture->corpus, &wrong[i], &area, &fixture->error), LODE_USAGE);
+		assert_non_null(strchr(fixture->error.text, ';'));
+	}
+}
+
+static void memory_that_runs_out_is_an_error_and_nothing_leaks(void **state)
+{
+	struct fixture *fixture = *state;
+	int code = LODE_SYSTEM;
+
+	for (uint64_t nth = 1; code; nth += nth < 200 ? 1 : 17) {
+		struct lode_area_options options = { .scope = LODE_SCOPE_GRAPH, .jobs = 1 };
+		struct lode_area area;
+
+		lode_memory_fail_at(nth, 0);
+		code = lode_area_collect(fixture->corpus, &options, &area, &fixture->error);
+		lode_memory_fail_at(0, 0);
+		if (!code)
+			lode_area_release(&area);
+		else
+			assert_int_equal(code, LODE_SYSTEM);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_stack_costs_what_its_events_cost),
+		cmocka_unit_test(filters_leave_out_what_they_say),
+		cmocka_unit_test(occurrences_count_all_events_of_all_streams),
+		cmocka_unit_test(threads_change_nothing),
+		cmocka_unit_test(events_are_found_again_from_their_stacks),
+		cmocka_unit_test(folding_keeps_first_occurrences_and_sums),
+		cmocka_unit_test(what_is_not_there_is_told),
+		cmocka_unit_test(memory_that_runs_out_is_an_error_and_nothing_leaks),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
