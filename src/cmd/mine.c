@@ -52,7 +52,7 @@ static const struct lode_option options[] = {
 	LODE_FLAG("all", 'a', FIELD(all), "show all clusters"),
 	LODE_FLAG("json", 0, FIELD(json), "write all of it as JSON"),
 	LODE_HIDDEN_FLAG("timing", FIELD(timing), "JSON says how long the steps took"),
-	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output"),
+	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output; a page if it ends in .html"),
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -117,11 +117,18 @@ static int choose_threshold(const struct lode_mine_settings *settings, const str
 				   &how->threshold, error);
 }
 
+static int wants_page(const char *output)
+{
+	size_t length = output ? strlen(output) : 0;
+
+	return length > 5 && !strcmp(output + length - 5, ".html");
+}
+
 static size_t chosen_top(const struct lode_mine_settings *settings)
 {
 	if (settings->top)
 		return settings->top;
-	return settings->all || settings->json ? 0 : TOP;
+	return settings->all || settings->json || wants_page(settings->output) ? 0 : TOP;
 }
 
 /* ---- the last result ---- */
@@ -264,6 +271,8 @@ static int show(const struct lode_call *call, const struct lode_mine_report *rep
 		terminal.colour = 0;
 	if (settings->json)
 		lode_mine_json(report, &buffer);
+	else if (wants_page(settings->output))
+		lode_mine_html(report, &buffer);
 	else
 		lode_mine_text(report, &terminal, &buffer);
 	code = lode_mine_write(call, settings->output, &buffer, error);

@@ -1,0 +1,18 @@
+/*
+ * HTML: text from outside made harmless, for pages that stand by themselves.
+ */
+#ifndef LODE_REPORT_HTML_H
+#define LODE_REPORT_HTML_H
+
+#include "base/buffer.h"
+
+/*
+ * Appends `length` bytes as HTML text: `<`, `>`, `&` and quotes as entities, control
+ * characters and what is no valid UTF-8 as U+FFFD.
+ */
+void lode_html_text(struct lode_buffer *buffer, const char *text, size_t length);
+/* The head of a page, its style and `<body>`; `title` as plain text. */
+void lode_html_begin(struct lode_buffer *buffer, const char *title);
+void lode_html_end(struct lode_buffer *buffer);
+
+#endif
