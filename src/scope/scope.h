@@ -10,7 +10,9 @@
  * span lies in [t0, t1]; an event of a waker belongs when its end lies in the
  * span of the wait it ended. `call` events are no part of any scope. Threads are
  * compared by tid: what is known of a thread may stand under (pid, tid) and under
- * the tid alone.
+ * the tid alone. A chain of wakers ends where no thread is behind a waking: the
+ * waker is unknown, or the idle task, or was merely interrupted when something
+ * else woke.
  *
  * The critical path walks back from t1 to t0, at first in the symptom's thread.
  * What a thread did at a moment is what one of its events says: a wait that covers
@@ -23,11 +25,10 @@
  *	blocked         at the wait's end the walk steps into the waker, goes back in
  *	                that thread to the start of the wait, and goes on before it
  *	                where it was. The wait itself counts when no thread is behind
- *	                the waking (unknown, an interrupt, the idle task), when
- *	                the waker is being walked already (threads that wait for one
- *	                another), and when the walk came to it in the middle: its
- *	                thread is said to have woken another while it was blocked
- *	                itself. (Where t1 cuts a wait, that is its end.)
+ *	                the waking, when the waker is being walked already (threads
+ *	                that wait for one another), and when the walk came to it in
+ *	                the middle: its thread is said to have woken another while it
+ *	                was blocked itself. (Where t1 cuts a wait, that is its end.)
  *	nothing known   the wait that was stepped into counts; in the symptom's thread
  *	                the time is unknown
  *
@@ -81,8 +82,8 @@ int lode_scope_index_make(struct lode_scope_index **index, const struct lode_str
 void lode_scope_index_free(struct lode_scope_index *index);
 /*
  * Says which stacks are interrupts: `interrupts` has a byte for each node of the
- * stack tree, not 0 where a waker with this stack is one (lode_idle_interrupt).
- * Chains then end there instead of stepping into whatever thread was interrupted. It must outlive the index; the waker_stack column is needed too.
+ * stack tree, not 0 where a waker with this stack is one (lode_idle_interrupt). It
+ * must outlive the index; the waker_stack column is needed too.
  */
 void lode_scope_index_interrupts(struct lode_scope_index *index, const uint8_t *interrupts);
 /* Whether no thread is behind the waking that ended wait number `wait`: an interrupt, or the idle task. */

@@ -124,6 +124,17 @@ void lode_scope_index_interrupts(struct lode_scope_index *index, const uint8_t *
 	index->interrupts = interrupts;
 }
 
+int lode_wake_ends_chain(const struct lode_scope_index *index, uint32_t wait)
+{
+	const struct lode_stream *stream = index->stream;
+	const struct lode_events *waits = &stream->events[LODE_WAIT];
+	uint32_t waker = waits->waker[wait];
+
+	if (waker != LODE_NONE && lode_thread_is_idle_task(stream, &stream->threads[waker]))
+		return 1;
+	return index->interrupts && index->interrupts[waits->waker_stack[wait]];
+}
+
 void lode_scope_index_free(struct lode_scope_index *index)
 {
 	if (!index)
@@ -136,14 +147,4 @@ void lode_scope_index_free(struct lode_scope_index *index)
 	}
 	lode_free(index->groups);
 	lode_free(index);
-}
-
-int lode_wake_ends_chain(const struct lode_scope_index *index, uint32_t wait)
-{
-	const struct lode_events *waits = &index->stream->events[LODE_WAIT];
-	uint32_t waker = waits->waker[wait];
-
-	if (waker != LODE_NONE && lode_thread_is_idle_task(index->stream, &index->stream->threads[waker]))
-		return 1;
-	return index->interrupts && index->interrupts[waits->waker_stack[wait]];
 }

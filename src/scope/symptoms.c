@@ -251,11 +251,21 @@ static void choose_threads(const struct search *search, struct span *spans)
 	}
 }
 
-static void widen_spans(const struct search *search, const struct lode_events *events, struct span *spans)
+/* A call is a moment. */
+static uint64_t over_at(const struct lode_events *events, int type, size_t i)
 {
+	if (type == LODE_CALL)
+		return events->t[i];
+	return lode_add_saturating(lode_event_end(events, (uint32_t)i), events->delay[i]);
+}
+
+static void widen_spans(const struct search *search, int type, struct span *spans)
+{
+	const struct lode_events *events = &search->stream->events[type];
+
 	for (size_t i = 0; i < events->count; i++) {
 		struct span *span = &spans[search->groups[events->thread[i]]];
-		uint64_t end = lode_add_saturating(lode_event_end(events, (uint32_t)i), events->delay[i]);
+		uint64_t end = over_at(events, type, i);
 
 		if (!span->seen || events->t[i] < span->first)
 			span->first = events->t[i];
@@ -274,7 +284,7 @@ static int find_threads(struct search *search)
 		return code;
 	choose_threads(search, spans);
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
-		widen_spans(search, &search->stream->events[type], spans);
+		widen_spans(search, type, spans);
 	for (size_t i = 0; i < search->group_count && !code; i++)
 		if (spans[i].seen && spans[i].thread != LODE_NONE)
 			code = add_symptom(search, spans[i].thread, spans[i].first, spans[i].last);

@@ -41,8 +41,8 @@ void lode_symptom_rule_release(struct lode_symptom_rule *rule);
 
 /*
  * The symptoms a rule finds in a sorted stream, appended to `*symptoms` (lode_grow).
- * Columns needed: t, cost, delay, thread, stack. Types of events that were not
- * read are as if there were none.
+ * Columns needed: t, thread, stack, and of runs and waits cost and delay. Types of
+ * events that were not read are as if there were none.
  */
 int lode_symptoms_derive(const struct lode_symptom_rule *rule, const struct lode_stream *stream,
 			 struct lode_symptom **symptoms, size_t *count, size_t *capacity,

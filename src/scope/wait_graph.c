@@ -223,7 +223,7 @@ static int add_own(struct lode_scope_index *index, const struct lode_symptom *sy
 	return 0;
 }
 
-/* Lines 9 to 13: events of the waker that end while `wait` waited. */
+/* Lines 9 to 13: events of the waker, if a thread is behind the waking, that end while `wait` waited. */
 static int add_wakers(struct lode_scope_index *index, uint32_t wait, uint64_t *edges)
 {
 	const struct lode_events *waits = &index->stream->events[LODE_WAIT];

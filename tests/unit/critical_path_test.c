@@ -210,7 +210,7 @@ static void the_idle_task_wakes_for_no_thread(void **state)
 	small_wait(&small, 1, 0, 10, 0);
 	small_run(&small, 0, 0, 10);
 	small.stream.threads[lode_stream_tid(&small.stream, 0)].name =
-		lode_strings_add(&small.stream.dictionary->frames.strings, "swapper/3", 9);
+		lode_strings_add(&small.dictionary.frames.strings, "swapper/3", 9);
 	path = path_in(&small, 1, 0, 10);
 	assert_int_equal(path.parts.count, 1);
 	require_part(&path.parts, 0, LODE_WAIT, 0, 0, 10);
@@ -225,6 +225,7 @@ static void an_interrupt_ends_the_chain(void **state)
 	struct lode_scope_index *index;
 	struct small_stream small;
 	uint8_t interrupts[2] = { 0, 1 };
+	struct lode_scope_result result;
 	struct path path;
 
 	(void)state;
@@ -241,6 +242,11 @@ static void an_interrupt_ends_the_chain(void **state)
 	assert_true(lode_wake_ends_chain(index, 0));
 	path = path_of(index, &symptom);
 	require_part(&path.parts, 0, LODE_WAIT, 0, 0, 10);
+	path_release(&path);
+	assert_int_equal(lode_scope_symptom(index, &symptom, LODE_SCOPE_GRAPH, &path.parts, &result, NULL),
+			 0);
+	assert_int_equal(path.parts.count, 1);
+	assert_int_equal(result.edges, 0);
 	path_release(&path);
 	lode_scope_index_free(index);
 	small_end(&small);
