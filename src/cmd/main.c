@@ -22,6 +22,7 @@
 	X(export)                                                                                            \
 	X(info)                                                                                              \
 	X(fsck)                                                                                              \
+	X(synth)                                                                                             \
 	X(help)                                                                                              \
 	X(version)
 

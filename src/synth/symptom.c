@@ -1,0 +1,287 @@
+/*
+ * Symptoms: the UI thread takes too long, in part because of bugs.
+ *
+ * A symptom has a planned length; somewhat more than half of it is dealt out among
+ * the bugs planted in this stream. Bugs and ordinary work take turns until both
+ * are used up. Each step goes on where the UI thread's story has come to, and the
+ * worker's and holder's stories never go beyond it, so everything within the
+ * symptom lies on its critical path. What is planted is counted as it is written.
+ */
+#include "synth/host.h"
+
+/* A bug that meets no symptom costs so much. */
+#define HARMLESS (2 * LODE_SYNTH_MS)
+
+static const struct lode_synth_variant *choose_variant(struct lode_synth_host *host,
+						       const struct lode_synth_bug *bug)
+{
+	uint64_t usual = host->number;
+
+	/* A host mostly comes to a bug by the same way. */
+	if (lode_random_percent(&host->tape.random, 25))
+		usual = lode_random_next(&host->tape.random);
+	return &bug->variant[usual % bug->variants];
+}
+
+/* An event of a bug was written: `cost` in all, of which `on_path` lies on the critical path. */
+static void count(struct lode_synth_host *host, struct lode_synth_cost *costs, uint64_t cost,
+		  uint64_t on_path)
+{
+	costs->whole += cost;
+	if (!host->in_symptom || !on_path)
+		return;
+	costs->cost += on_path;
+	costs->events++;
+}
+
+/* ---- bugs ---- */
+
+static void wait_directly(struct lode_synth_host *host, struct lode_synth_actor *actor,
+			  const struct lode_synth_variant *variant, struct lode_synth_cost *costs,
+			  uint64_t cost, enum lode_synth_interrupt interrupt)
+{
+	lode_synth_wait(&host->tape, actor, variant->site, cost, interrupt);
+	count(host, costs, cost, cost);
+}
+
+static void burn(struct lode_synth_host *host, struct lode_synth_actor *actor,
+		 const struct lode_synth_variant *variant, struct lode_synth_cost *costs, uint64_t cost)
+{
+	uint64_t samples = (cost + LODE_SYNTH_SAMPLE - 1) / LODE_SYNTH_SAMPLE;
+
+	lode_synth_run(&host->tape, actor, variant->site, samples);
+	while (samples--)
+		count(host, costs, LODE_SYNTH_SAMPLE, LODE_SYNTH_SAMPLE);
+}
+
+/* The UI thread waits for the worker, which meets the bug. */
+static void delegate(struct lode_synth_host *host, const struct lode_synth_bug *bug,
+		     const struct lode_synth_variant *variant, struct lode_synth_cost *costs, uint64_t cost)
+{
+	const struct lode_synth_task *task = lode_synth_any_task(&host->tape, &host->ui);
+	const struct lode_synth_task *work = lode_synth_any_task(&host->tape, &host->worker);
+
+	lode_synth_rouse(&host->tape, &host->worker, &host->ui, task->leaves[LODE_SYNTH_WAKE]);
+	lode_synth_run(&host->tape, &host->worker, work->leaves[LODE_SYNTH_RUN], 1);
+	if (bug->type == LODE_SYNTH_CPU)
+		burn(host, &host->worker, variant, costs, cost);
+	else
+		wait_directly(host, &host->worker, variant, costs, cost, LODE_SYNTH_NET_INTERRUPT);
+	lode_synth_await(&host->tape, &host->ui, variant->blocked, &host->worker, variant->wake);
+}
+
+/* What of the span from `start` on, `length` long, lies behind `from`. */
+static uint64_t behind(uint64_t start, uint64_t length, uint64_t from)
+{
+	uint64_t end = start + length;
+
+	return end <= from ? 0 : start >= from ? length : end - from;
+}
+
+/* The holder took the lock a moment ago and does slow I/O now; only what lies behind `from` delays anybody.
+ */
+static void hold_lock(struct lode_synth_host *host, const struct lode_synth_variant *variant,
+		      struct lode_synth_cost *costs, uint64_t cost, uint64_t from)
+{
+	struct lode_random *random = &host->tape.random;
+	uint64_t early = cost / 2 < 2 * LODE_SYNTH_MS ? cost / 2 : 2 * LODE_SYNTH_MS;
+	uint64_t parts = lode_random_between(random, 1, 3);
+
+	early = LODE_SYNTH_SAMPLE + lode_random_below(random, early);
+	lode_synth_rouse_at(&host->tape, &host->holder, from - early, LODE_SYNTH_TIMER_INTERRUPT);
+	lode_synth_run(&host->tape, &host->holder, variant->held, 1);
+	for (; parts; parts--) {
+		uint64_t part = cost / parts, start = host->holder.now;
+
+		lode_synth_wait(&host->tape, &host->holder, variant->site, part, LODE_SYNTH_DISK_INTERRUPT);
+		count(host, costs, part, behind(start, part, from));
+		cost -= part;
+	}
+}
+
+static void chain(struct lode_synth_host *host, const struct lode_synth_variant *variant,
+		  struct lode_synth_cost *costs, uint64_t cost)
+{
+	const struct lode_synth_task *task = lode_synth_any_task(&host->tape, &host->ui);
+	const struct lode_synth_task *work = lode_synth_any_task(&host->tape, &host->worker);
+
+	lode_synth_rouse(&host->tape, &host->worker, &host->ui, task->leaves[LODE_SYNTH_WAKE]);
+	lode_synth_run(&host->tape, &host->worker, work->leaves[LODE_SYNTH_RUN], 1);
+	hold_lock(host, variant, costs, cost, host->worker.now);
+	lode_synth_await(&host->tape, &host->worker, variant->lock, &host->holder, variant->wake);
+	lode_synth_run(&host->tape, &host->worker, work->leaves[LODE_SYNTH_RUN], 1);
+	lode_synth_await(&host->tape, &host->ui, variant->blocked, &host->worker,
+			 work->leaves[LODE_SYNTH_WAKE]);
+}
+
+static void meet_bug(struct lode_synth_host *host, size_t number, uint64_t cost)
+{
+	const struct lode_synth_bug *bug = &host->tape.model->bugs[number];
+	const struct lode_synth_variant *variant = choose_variant(host, bug);
+	struct lode_synth_cost *costs = &host->costs[number];
+
+	if (bug->type == LODE_SYNTH_LOCK_CHAIN)
+		chain(host, variant, costs, cost);
+	else if (variant->blocked.count)
+		delegate(host, bug, variant, costs, cost);
+	else if (bug->type == LODE_SYNTH_CPU)
+		burn(host, &host->ui, variant, costs, cost);
+	else
+		wait_directly(host, &host->ui, variant, costs, cost, LODE_SYNTH_DISK_INTERRUPT);
+}
+
+/* ---- ordinary work ---- */
+
+static void work(struct lode_synth_host *host)
+{
+	struct lode_synth_tape *tape = &host->tape;
+	const struct lode_synth_task *task = lode_synth_any_task(tape, &host->ui);
+	uint64_t chance = lode_random_below(&tape->random, 100);
+
+	if (chance < 40)
+		lode_synth_run(tape, &host->ui, task->leaves[LODE_SYNTH_RUN],
+			       lode_random_between(&tape->random, 1, 6));
+	else if (chance < 65)
+		lode_synth_wait(tape, &host->ui, task->leaves[LODE_SYNTH_DISK],
+				1000 + lode_random_duration(&tape->random, 5 * LODE_SYNTH_MS),
+				LODE_SYNTH_DISK_INTERRUPT);
+	else if (chance < 72)
+		lode_synth_wait(tape, &host->ui, task->leaves[LODE_SYNTH_FAULT],
+				1000 + lode_random_duration(&tape->random, 5 * LODE_SYNTH_MS),
+				LODE_SYNTH_DISK_INTERRUPT);
+	else if (chance < 77)
+		lode_synth_wait(tape, &host->ui, task->leaves[LODE_SYNTH_SOCKET],
+				1000 + lode_random_duration(&tape->random, 15 * LODE_SYNTH_MS),
+				LODE_SYNTH_NET_INTERRUPT);
+	else if (chance < 92)
+		lode_synth_ask(tape, &host->ui, task, &host->worker, 6 * LODE_SYNTH_MS);
+	else
+		lode_synth_contend(tape, &host->ui, task, &host->holder, 4 * LODE_SYNTH_MS);
+}
+
+/* ---- symptoms ---- */
+
+/* Deals out part of the symptom's length among the bugs of this stream; returns the sum. */
+static uint64_t deal_out(struct lode_synth_host *host, uint64_t length)
+{
+	const struct lode_synth_model *model = host->tape.model;
+	struct lode_random *random = &host->tape.random;
+	uint64_t part = length / 100 * lode_random_between(random, 45, 75), weights = 0, sum = 0;
+
+	for (size_t i = 0; i < model->options.bugs; i++) {
+		host->shares[i] = lode_synth_is_planted(model, i, host->number)
+					  ? model->bugs[i].weight * lode_random_between(random, 50, 150)
+					  : 0;
+		weights += host->shares[i];
+	}
+	for (size_t i = 0; i < model->options.bugs && weights; i++) {
+		host->shares[i] = part / weights * host->shares[i];
+		sum += host->shares[i];
+	}
+	return sum;
+}
+
+/* One of the bugs that have something left. */
+static size_t choose_bug(struct lode_synth_host *host, uint64_t left)
+{
+	uint64_t at = lode_random_below(&host->tape.random, left);
+	size_t i = 0;
+
+	while (at >= host->shares[i])
+		at -= host->shares[i++];
+	return i;
+}
+
+static uint64_t bug_step(struct lode_synth_host *host, uint64_t left)
+{
+	size_t bug = choose_bug(host, left);
+	uint64_t cost =
+		LODE_SYNTH_MS + lode_random_duration(&host->tape.random, host->tape.model->bugs[bug].grain);
+
+	if (cost + LODE_SYNTH_MS > host->shares[bug])
+		cost = host->shares[bug];
+	host->shares[bug] -= cost;
+	meet_bug(host, bug, cost);
+	return left - cost;
+}
+
+static void note_symptom(struct lode_synth_host *host, uint64_t t0)
+{
+	static const char *const names[] = { "open folder", "start", "search", "save", "show properties" };
+	const char *name = names[lode_random_below(&host->tape.random, 5)];
+	struct lode_synth_tape *tape = &host->tape;
+	struct lode_symptom symptom = {
+		.thread = host->ui.thread,
+		.name = lode_strings_add(&tape->stream->dictionary->frames.strings, name,
+					 __builtin_strlen(name)),
+		.t0 = t0,
+		.t1 = host->ui.now,
+	};
+	uint64_t delay = symptom.t1 - symptom.t0;
+
+	tape->failed |= symptom.name == LODE_NONE || lode_stream_add_symptom(tape->stream, &symptom) < 0;
+	host->made->symptoms++;
+	host->made->delay += delay;
+	if (delay > host->made->longest)
+		host->made->longest = delay;
+}
+
+static void tell_symptom(struct lode_synth_host *host, uint64_t length)
+{
+	uint64_t t0 = host->ui.now, bugs = deal_out(host, length);
+
+	host->in_symptom = 1;
+	while (!host->tape.failed) {
+		uint64_t gone = host->ui.now - t0, left = gone < length ? length - gone : 0;
+
+		if (bugs && lode_random_below(&host->tape.random, left) < bugs)
+			bugs = bug_step(host, bugs);
+		else if (left)
+			work(host);
+		else
+			break;
+	}
+	host->in_symptom = 0;
+	note_symptom(host, t0);
+}
+
+/* ---- between symptoms ---- */
+
+/* A message that is handled soon enough; now and then a bug is met and does no harm. */
+static void tell_message(struct lode_synth_host *host)
+{
+	const struct lode_synth_model *model = host->tape.model;
+	struct lode_random *random = &host->tape.random;
+	uint64_t steps = lode_random_between(random, 1, 5);
+	size_t bug = lode_random_below(random, model->options.bugs);
+
+	while (steps--)
+		work(host);
+	if (model->options.bugs && lode_synth_is_planted(model, bug, host->number) &&
+	    lode_random_percent(random, 20))
+		meet_bug(host, bug, HARMLESS);
+}
+
+void lode_synth_tell_ui(struct lode_synth_host *host)
+{
+	uint64_t delays = 0, gap,
+		 messages = 1 + host->tape.model->options.events / 400 / (host->symptom_count + 1);
+
+	for (size_t i = 0; i < host->symptom_count; i++)
+		delays += host->delays[i];
+	gap = (host->length > delays ? host->length - delays : 0) /
+	      (messages * (host->symptom_count + 1) + 1);
+	for (size_t i = 0; i <= host->symptom_count && !host->tape.failed; i++) {
+		for (uint64_t message = 0; message < messages && !host->tape.failed; message++) {
+			lode_synth_rouse_at(&host->tape, &host->ui,
+					    host->ui.now + 1 + lode_random_duration(&host->tape.random, gap),
+					    LODE_SYNTH_INPUT_INTERRUPT);
+			tell_message(host);
+		}
+		if (i == host->symptom_count)
+			break;
+		lode_synth_rouse_at(&host->tape, &host->ui, host->ui.now + LODE_SYNTH_MS,
+				    LODE_SYNTH_INPUT_INTERRUPT);
+		tell_symptom(host, host->delays[i]);
+	}
+}

@@ -1,0 +1,229 @@
+/*
+ * Generated corpora: see synth.h. Here: the options, and from a model to a corpus.
+ *
+ * A thread makes one stream at a time and stores it before it begins the next, so
+ * memory depends on the size of a stream and the number of threads alone.
+ */
+#include "synth/synth.h"
+
+#include "base/index.h"
+#include "base/parallel.h"
+#include "synth/model.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SECOND 1000000000ull
+
+/* ---- options ---- */
+
+static const struct {
+	const char *name;
+	struct lode_synth_options options;
+} presets[] = {
+	/* StackMine's two studies: 33 million stacks of 54 streams, 181 million of 921. */
+	{ "third-party", { 0, 54, 611111, 61, 28, 59, 7 * SECOND, 160 } },
+	{ "windows", { 0, 921, 196526, 77, 93, 1842, 3 * SECOND, 400 } },
+};
+
+#define PRESETS (sizeof(presets) / sizeof(presets[0]))
+
+struct lode_synth_options lode_synth_defaults(void)
+{
+	return (struct lode_synth_options){ 1, 100, 10000, 65, 12, 100, 3 * SECOND, 100 };
+}
+
+const char *lode_synth_preset_name(size_t i)
+{
+	return i < PRESETS ? presets[i].name : NULL;
+}
+
+void lode_synth_preset(const char *name, struct lode_synth_options *options)
+{
+	uint64_t seed = options->seed;
+
+	for (size_t i = 0; i < PRESETS; i++)
+		if (strcmp(name, presets[i].name) == 0)
+			*options = presets[i].options;
+	options->seed = seed;
+}
+
+int lode_synth_check(const struct lode_synth_options *options, struct lode_error *error)
+{
+	const struct {
+		const char *what;
+		uint64_t value, least, most;
+	} limits[] = {
+		{ "streams", options->streams, 1, 1000000 },
+		{ "events a stream", options->events, 1, 100000000 },
+		{ "percent of waits", options->waits, 1, 99 },
+		{ "bugs", options->bugs, 0, 1000 },
+		{ "symptoms", options->symptoms, 0, 1000000 },
+		{ "nanoseconds of delay", options->delay, 10000000, 3600 * SECOND },
+		{ "tasks", options->tasks, 1, 10000 },
+	};
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		if (limits[i].value < limits[i].least || limits[i].value > limits[i].most)
+			return lode_fail(error, LODE_USAGE, "%llu %s are too %s; choose from %llu to %llu",
+					 (unsigned long long)limits[i].value, limits[i].what,
+					 limits[i].value < limits[i].least ? "few" : "many",
+					 (unsigned long long)limits[i].least,
+					 (unsigned long long)limits[i].most);
+	return 0;
+}
+
+/* ---- the corpus ---- */
+
+struct making {
+	const struct lode_synth_model *model;
+	const char *path;
+	const struct lode_progress *progress;
+	struct lode_synth_truth *truth;
+	pthread_mutex_t lock; /* for all below */
+	uint64_t events;      /* of the streams that are there */
+	int code;	      /* the first failure */
+	int stop;
+	struct lode_error *error;
+};
+
+/* 32 digits that name the options and the stream's number: the same stream comes into a corpus once. */
+static void make_id(const struct lode_synth_options *options, size_t number, char id[33])
+{
+	uint64_t words[] = { 0,
+			     options->seed,
+			     options->streams,
+			     options->events,
+			     options->waits,
+			     options->bugs,
+			     options->symptoms,
+			     options->delay,
+			     options->tasks,
+			     number };
+	uint64_t first = lode_hash_bytes(words, sizeof(words));
+
+	words[0] = 1;
+	snprintf(id, 33, "%016llx%016llx", (unsigned long long)first,
+		 (unsigned long long)lode_hash_bytes(words, sizeof(words)));
+}
+
+static int store(const struct making *making, size_t number, const struct lode_stream *stream,
+		 struct lode_error *error)
+{
+	struct lode_corpus *corpus;
+	char id[33];
+	int code = lode_corpus_open(&corpus, making->path, LODE_CORPUS_CREATE, error);
+
+	if (code < 0)
+		return code;
+	make_id(&making->model->options, number, id);
+	code = lode_corpus_add(corpus, id, "lode synth", stream, 0, 1, error);
+	lode_corpus_close(corpus);
+	return code < 0 ? code : 0;
+}
+
+static int make_stream(const struct making *making, size_t number, struct lode_error *error)
+{
+	struct lode_synth_truth *truth = making->truth;
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	int code;
+
+	if (lode_dictionary_init(&dictionary) < 0)
+		return lode_fail_memory(error);
+	lode_stream_init(&stream, &dictionary);
+	code = lode_synth_stream(making->model, number, &stream,
+				 truth->costs + number * making->model->options.bugs, &truth->made[number],
+				 error);
+	if (!code)
+		code = store(making, number, &stream, error);
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+	return code;
+}
+
+/* A stream is done, or failed. */
+static void report(struct making *making, size_t number, int code, const struct lode_error *error)
+{
+	const struct lode_synth_options *options = &making->model->options;
+
+	pthread_mutex_lock(&making->lock);
+	if (code < 0 && !making->code) {
+		making->code = code;
+		if (making->error)
+			*making->error = *error;
+	}
+	making->events += making->truth->made[number].events;
+	if (lode_progress_tell(making->progress, "generating", "events", making->events,
+			       options->events * options->streams))
+		making->stop = 1;
+	pthread_mutex_unlock(&making->lock);
+}
+
+static int is_over(struct making *making)
+{
+	int over;
+
+	pthread_mutex_lock(&making->lock);
+	over = making->code < 0 || making->stop;
+	pthread_mutex_unlock(&making->lock);
+	return over;
+}
+
+static void piece(void *context, size_t number)
+{
+	struct making *making = context;
+	struct lode_error error = { "" };
+
+	if (!is_over(making))
+		report(making, number, make_stream(making, number, &error), &error);
+}
+
+static int prepare(struct making *making, struct lode_error *error)
+{
+	const struct lode_synth_options *options = &making->model->options;
+	struct lode_synth_truth *truth = making->truth;
+	struct lode_corpus *corpus;
+	int code = lode_corpus_open(&corpus, making->path, LODE_CORPUS_CREATE, error);
+
+	if (code < 0)
+		return code;
+	lode_corpus_close(corpus);
+	truth->model = making->model;
+	truth->costs = lode_calloc(options->streams * options->bugs + 1, sizeof(*truth->costs));
+	truth->made = lode_calloc(options->streams, sizeof(*truth->made));
+	return truth->costs && truth->made ? 0 : lode_fail_memory(error);
+}
+
+int lode_synth_corpus(const struct lode_synth_model *model, const char *path, unsigned jobs,
+		      const struct lode_progress *progress, struct lode_synth_truth *truth,
+		      struct lode_error *error)
+{
+	struct making making = {
+		.model = model,
+		.path = path,
+		.progress = progress,
+		.truth = truth,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.error = error,
+	};
+	int code;
+
+	memset(truth, 0, sizeof(*truth));
+	code = prepare(&making, error);
+	if (code < 0)
+		return code;
+	lode_parallel(jobs, model->options.streams, piece, &making);
+	pthread_mutex_destroy(&making.lock);
+	if (!making.code && making.stop)
+		return LODE_SYSTEM;
+	return making.code;
+}
+
+void lode_synth_truth_release(struct lode_synth_truth *truth)
+{
+	lode_free(truth->costs);
+	lode_free(truth->made);
+	memset(truth, 0, sizeof(*truth));
+}

@@ -1,0 +1,150 @@
+/* The tape: see tape.h. */
+#include "synth/tape.h"
+
+#include <string.h>
+
+/* Longest time on the run queue. */
+#define QUEUE 20000
+
+struct lode_synth_actor lode_synth_actor(struct lode_synth_tape *tape, const struct lode_synth_role *role,
+					 uint32_t pid, uint32_t tid, const char *name, uint64_t now)
+{
+	struct lode_strings *strings = &tape->stream->dictionary->frames.strings;
+	struct lode_synth_actor actor = { lode_stream_thread(tape->stream, pid, tid), now, role };
+	uint32_t text = lode_strings_add(strings, name, strlen(name));
+
+	if (actor.thread == LODE_NONE || text == LODE_NONE)
+		tape->failed = 1;
+	else
+		tape->stream->threads[actor.thread].name = text;
+	return actor;
+}
+
+const struct lode_synth_task *lode_synth_any_task(struct lode_synth_tape *tape,
+						  const struct lode_synth_actor *actor)
+{
+	return &actor->role->tasks[lode_random_skewed(&tape->random, actor->role->count)];
+}
+
+/* One of the stacks, in the stream's numbers. */
+static uint32_t any_stack(struct lode_synth_tape *tape, struct lode_synth_leaves leaves)
+{
+	uint32_t leaf = leaves.first + (uint32_t)lode_random_skewed(&tape->random, leaves.count);
+	uint32_t stack = lode_synth_translate(&tape->translator, tape->model->leaves[leaf]);
+
+	tape->failed |= stack == LODE_NONE;
+	return stack;
+}
+
+static void add(struct lode_synth_tape *tape, enum lode_event_type type, const struct lode_event *event)
+{
+	if (tape->failed)
+		return;
+	tape->failed = lode_stream_add_event(tape->stream, type, event) < 0;
+	tape->waits += type == LODE_WAIT;
+	tape->runs += type == LODE_RUN;
+}
+
+void lode_synth_run(struct lode_synth_tape *tape, struct lode_synth_actor *actor,
+		    struct lode_synth_leaves leaves, uint64_t samples)
+{
+	struct lode_event event = {
+		.cost = LODE_SYNTH_SAMPLE,
+		.thread = actor->thread,
+		.waker = LODE_NONE,
+		.cpu = LODE_NO_CPU,
+	};
+
+	for (; samples; samples--) {
+		event.t = actor->now;
+		event.stack = any_stack(tape, leaves);
+		add(tape, LODE_RUN, &event);
+		actor->now += LODE_SYNTH_SAMPLE;
+	}
+}
+
+/* Waits until `end`; then it is a moment on the run queue. */
+static void wait_until(struct lode_synth_tape *tape, struct lode_synth_actor *actor, uint64_t end,
+		       struct lode_synth_leaves leaves, uint32_t waker, struct lode_synth_leaves waking)
+{
+	struct lode_event event = {
+		.t = actor->now,
+		.cost = end - actor->now,
+		.thread = actor->thread,
+		.waker = waker,
+		.cpu = LODE_NO_CPU,
+	};
+
+	/* Not in the list above: there they might be drawn in any order. */
+	event.delay = lode_random_below(&tape->random, QUEUE);
+	event.stack = any_stack(tape, leaves);
+	event.waker_stack = any_stack(tape, waking);
+	add(tape, LODE_WAIT, &event);
+	actor->now = end + event.delay;
+}
+
+void lode_synth_wait(struct lode_synth_tape *tape, struct lode_synth_actor *actor,
+		     struct lode_synth_leaves leaves, uint64_t cost, enum lode_synth_interrupt interrupt)
+{
+	wait_until(tape, actor, actor->now + cost, leaves, tape->idle_task,
+		   tape->model->interrupts[interrupt]);
+}
+
+void lode_synth_await(struct lode_synth_tape *tape, struct lode_synth_actor *actor,
+		      struct lode_synth_leaves leaves, const struct lode_synth_actor *waker,
+		      struct lode_synth_leaves waking)
+{
+	if (waker->now > actor->now)
+		wait_until(tape, actor, waker->now, leaves, waker->thread, waking);
+}
+
+void lode_synth_rouse(struct lode_synth_tape *tape, struct lode_synth_actor *actor,
+		      const struct lode_synth_actor *waker, struct lode_synth_leaves waking)
+{
+	lode_synth_await(tape, actor, actor->role->idle, waker, waking);
+}
+
+void lode_synth_rouse_at(struct lode_synth_tape *tape, struct lode_synth_actor *actor, uint64_t time,
+			 enum lode_synth_interrupt interrupt)
+{
+	if (time > actor->now)
+		lode_synth_wait(tape, actor, actor->role->idle, time - actor->now, interrupt);
+}
+
+void lode_synth_serve(struct lode_synth_tape *tape, struct lode_synth_actor *server,
+		      const struct lode_synth_task *task, uint64_t mean)
+{
+	struct lode_random *random = &tape->random;
+	uint64_t waits = lode_random_between(random, 1, 2);
+
+	lode_synth_run(tape, server, task->leaves[LODE_SYNTH_RUN], lode_random_below(random, 3));
+	while (waits--) {
+		int disk = lode_random_percent(random, 75);
+
+		lode_synth_wait(tape, server, task->leaves[disk ? LODE_SYNTH_DISK : LODE_SYNTH_SOCKET],
+				1000 + lode_random_duration(random, mean),
+				disk ? LODE_SYNTH_DISK_INTERRUPT : LODE_SYNTH_NET_INTERRUPT);
+	}
+}
+
+void lode_synth_ask(struct lode_synth_tape *tape, struct lode_synth_actor *client,
+		    const struct lode_synth_task *task, struct lode_synth_actor *server, uint64_t mean)
+{
+	const struct lode_synth_task *work = lode_synth_any_task(tape, server);
+
+	lode_synth_rouse(tape, server, client, task->leaves[LODE_SYNTH_WAKE]);
+	lode_synth_serve(tape, server, work, mean);
+	lode_synth_await(tape, client, task->leaves[LODE_SYNTH_CALL], server, work->leaves[LODE_SYNTH_WAKE]);
+}
+
+void lode_synth_contend(struct lode_synth_tape *tape, struct lode_synth_actor *client,
+			const struct lode_synth_task *task, struct lode_synth_actor *holder, uint64_t mean)
+{
+	const struct lode_synth_task *work = lode_synth_any_task(tape, holder);
+	uint64_t before = lode_random_below(&tape->random, mean);
+
+	lode_synth_rouse_at(tape, holder, client->now > before ? client->now - before : 0,
+			    LODE_SYNTH_TIMER_INTERRUPT);
+	lode_synth_serve(tape, holder, work, mean);
+	lode_synth_await(tape, client, task->leaves[LODE_SYNTH_LOCK], holder, work->leaves[LODE_SYNTH_WAKE]);
+}
