@@ -1,0 +1,103 @@
+/*
+ * The miner: see miner.h. Sets up the search (miner_search.c), runs it on as many
+ * threads as asked for, and makes one list of what they found.
+ */
+#include "mine/miner.h"
+
+#include "base/parallel.h"
+#include "mine/maximal.h"
+#include "mine/miner_search.h"
+
+#include <string.h>
+
+void lode_patterns_release(struct lode_patterns *patterns)
+{
+	lode_free(patterns->items);
+	lode_free(patterns->frames);
+	memset(patterns, 0, sizeof(*patterns));
+}
+
+int lode_patterns_add(struct lode_patterns *patterns, const uint32_t *frames, uint32_t length, uint64_t cost)
+{
+	if (lode_grow(&patterns->items, &patterns->capacity, patterns->count + 1, sizeof(*patterns->items)) < 0 ||
+	    lode_grow(&patterns->frames, &patterns->frame_capacity, patterns->frame_count + length,
+		      sizeof(*patterns->frames)) < 0)
+		return LODE_SYSTEM;
+	patterns->items[patterns->count++] = (struct lode_pattern){ patterns->frame_count, length, 0, cost };
+	if (length)
+		memcpy(patterns->frames + patterns->frame_count, frames, length * sizeof(*frames));
+	patterns->frame_count += length;
+	return 0;
+}
+
+static void run_worker(void *context, size_t i)
+{
+	struct miner_worker *workers = context;
+
+	miner_worker_run(&workers[i]);
+}
+
+static int gather(struct lode_patterns *patterns, const struct miner_worker *workers, unsigned jobs)
+{
+	for (unsigned i = 0; i < jobs; i++)
+		for (size_t j = 0; j < workers[i].found.count; j++) {
+			const struct lode_pattern *pattern = &workers[i].found.items[j];
+
+			if (lode_patterns_add(patterns, lode_pattern_frames(&workers[i].found, j), pattern->length,
+					      pattern->cost) < 0)
+				return LODE_SYSTEM;
+		}
+	return 0;
+}
+
+/* Drops what is not maximal, and what is more than asked for. */
+static int finish(struct lode_patterns *patterns, const struct lode_miner_input *input)
+{
+	if (lode_patterns_keep_maximal(patterns, input->min_length, input->progress) < 0)
+		return LODE_SYSTEM;
+	if (input->max_patterns && patterns->count > input->max_patterns) {
+		patterns->count = input->max_patterns;
+		patterns->end = LODE_MINER_MAX_PATTERNS;
+	}
+	return 0;
+}
+
+static int mine(const struct lode_miner_input *input, struct miner_pool *pool, struct miner_worker *workers,
+		unsigned jobs, struct lode_patterns *patterns)
+{
+	int code;
+
+	for (unsigned i = 0; i < jobs; i++)
+		workers[i].pool = pool;
+	lode_parallel(jobs, jobs, run_worker, workers);
+	patterns->end = pool->end;
+	patterns->prefixes = atomic_load(&pool->prefixes);
+	code = pool->code;
+	if (!code)
+		code = gather(patterns, workers, jobs);
+	if (!code)
+		code = finish(patterns, input);
+	return code;
+}
+
+int lode_mine_patterns(const struct lode_miner_input *input, struct lode_patterns *patterns,
+		       struct lode_error *error)
+{
+	unsigned jobs = input->jobs ? input->jobs : lode_processors();
+	struct miner_worker *workers = lode_calloc(jobs, sizeof(*workers));
+	struct miner_tree root = { 0 };
+	struct miner_pool pool;
+	int code = workers ? miner_root_make(&root, input) : LODE_SYSTEM;
+
+	if (!code) {
+		code = miner_pool_init(&pool, input, &root);
+		if (!code)
+			code = mine(input, &pool, workers, jobs, patterns);
+		for (unsigned i = 0; i < jobs; i++)
+			miner_worker_release(&workers[i]);
+		miner_pool_release(&pool);
+	}
+	miner_tree_release(&root);
+	lode_free(workers);
+	return code ? lode_fail_memory(error) : 0;
+}

@@ -1,0 +1,393 @@
+/*
+ * The miner's search (StackMine, section V), depth first over prefixes.
+ *
+ * A prefix p comes with its tree: the stacks that support it, cut behind the place
+ * where p first ends in them, only with functions that are costly behind p, equal
+ * beginnings merged (miner_tree.c). Appending a function x leads to the subtrees
+ * below the topmost nodes of x. A prefix whose tree is empty is a candidate; what
+ * is contained in another candidate is dropped at the end (maximal.c). Left as it
+ * is that visits every costly pattern, 2^70 of them for one stack of 70 frames.
+ * What is not visited:
+ *
+ * - Chain: when the tree has one node at the top, every stack goes through it, so
+ *   it belongs to every longest pattern behind p. The prefix takes it over at once,
+ *   with all such nodes that follow; a single path is done in one step.
+ * - Cover: when another function y stands above each topmost node of x, then
+ *   whatever is costly behind p x is costly behind p y x.
+ * - Seen: the tree is the same as that of a longer prefix that contains this one
+ *   (miner_seen.h). Functions that stand high are appended first, so that the
+ *   longer prefix comes first as often as may be.
+ *
+ * Each of the three names a longer costly pattern for every pattern it leaves out,
+ * so no maximal pattern is ever left out, whatever the order of visits and
+ * whichever thread came first; the result is the same set each time. Where the
+ * longer pattern could exceed max_length, they do not apply.
+ *
+ * The levels of the search are held in an array, not on the C stack: prefixes can
+ * be as long as stacks are deep.
+ */
+#include "mine/miner_search.h"
+
+#include "base/error.h"
+#include "mine/maximal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Nodes looked at between two words to the progress callback: some milliseconds. */
+#define WORK_BETWEEN_WORDS  (1u << 20)
+#define WORK_OF_A_PREFIX    128
+/* Nodes looked at between two gifts to other threads. */
+#define WORK_BETWEEN_SHARES 20000u
+/* Visited prefixes that are kept, in all threads together: 128 MiB. */
+#define SEEN_LIMIT (4u << 20)
+
+void miner_level_release(struct miner_level *level)
+{
+	miner_tree_release(&level->tree);
+	miner_tree_release(&level->spare);
+	lode_free(level->order);
+	memset(level, 0, sizeof(*level));
+}
+
+void miner_worker_release(struct miner_worker *worker)
+{
+	for (size_t i = 0; i < worker->level_count; i++)
+		miner_level_release(&worker->levels[i]);
+	lode_free(worker->levels);
+	lode_free(worker->prefix);
+	lode_arena_release(&worker->arena);
+	lode_patterns_release(&worker->found);
+	miner_room_release(&worker->room);
+}
+
+/* High first; ties by label, so that runs are alike. */
+static int by_height(const void *a, const void *b, void *context)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const double *high = context;
+
+	if (high[x] != high[y])
+		return high[x] > high[y] ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+int miner_level_begin(struct miner_level *level, struct miner_room *room, uint32_t longest)
+{
+	struct miner_tree *tree = &level->tree;
+	int limited = longest - level->length < tree->height;
+
+	miner_tree_survey(tree, room);
+	if (lode_grow(&level->order, &level->order_capacity, tree->labels, sizeof(*level->order)) < 0)
+		return LODE_SYSTEM;
+	level->next = level->count = 0;
+	for (uint32_t i = 0; i < tree->labels; i++)
+		if (limited || !tree->covered[i])
+			level->order[level->count++] = i;
+	qsort_r(level->order, level->count, sizeof(*level->order), by_height, room->high);
+	return 0;
+}
+
+static void swap_trees(struct miner_tree *a, struct miner_tree *b)
+{
+	struct miner_tree c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+/* Appends a function to the prefix. */
+static int append(struct miner_worker *worker, uint32_t name)
+{
+	if (lode_grow(&worker->prefix, &worker->prefix_capacity, (size_t)worker->length + 1,
+		      sizeof(*worker->prefix)) < 0)
+		return LODE_SYSTEM;
+	worker->prefix[worker->length++] = name;
+	return 0;
+}
+
+/* The level's prefix has got longer by one function: keeps it as seen, while there is room for such. */
+static int remember(struct miner_worker *worker, struct miner_level *level, uint32_t name)
+{
+	struct miner_pool *pool = worker->pool;
+	int known = level->seen || !level->length;
+
+	level->length++;
+	if (!known || !pool->weights_are_exact ||
+	    atomic_fetch_add_explicit(&pool->seen_count, 1, memory_order_relaxed) >= SEEN_LIMIT) {
+		level->seen = NULL;
+		return 0;
+	}
+	level->seen = miner_seen_add(&worker->arena, level->seen, name);
+	return level->seen ? 0 : LODE_SYSTEM;
+}
+
+/* Takes over the nodes through which all stacks go. Returns how many, or LODE_SYSTEM. */
+static int take_chain(struct miner_worker *worker, struct miner_level *level)
+{
+	const struct miner_tree *tree = &level->tree;
+	uint32_t taken = 0;
+
+	while (taken < tree->nodes && tree->end[taken] == tree->nodes &&
+	       tree->cost[taken] >= worker->pool->input->threshold) {
+		uint32_t name = tree->names[tree->label[taken]];
+
+		if (append(worker, name) < 0 || remember(worker, level, name) < 0)
+			return LODE_SYSTEM;
+		level->cost = tree->cost[taken++];
+	}
+	return (int)taken;
+}
+
+/*
+ * Takes chains over until the tree has several nodes at the top, or none. A
+ * function that was taken over may be costly no more further down, and when it
+ * goes, paths merge and a new chain can come up.
+ */
+static int take_chains(struct miner_worker *worker, struct miner_level *level)
+{
+	struct miner_pool *pool = worker->pool;
+	int any = 0, taken;
+
+	while (pool->longest - level->length >= level->tree.height) {
+		taken = take_chain(worker, level);
+		if (taken <= 0) {
+			if (!taken && any && level->seen)
+				miner_seen_publish(&pool->seen, level->seen, worker->room.all_weight);
+			return taken;
+		}
+		any = 1;
+		worker->work += level->tree.nodes;
+		miner_tree_cut(&level->tree, (uint32_t)taken);
+		if (miner_tree_count(&level->tree, LODE_NONE, pool->input->threshold, &worker->room) ==
+		    level->tree.labels) {
+			miner_tree_recount(&level->tree, &worker->room);
+			continue;
+		}
+		if (miner_tree_make(&level->spare, &level->tree, LODE_NONE, 0, &worker->room) < 0)
+			return LODE_SYSTEM;
+		swap_trees(&level->tree, &level->spare);
+	}
+	return 0;
+}
+
+/* Keeps the list short that max_patterns asks for; when it cannot be, there are more than that. */
+static int obey_max_patterns(struct miner_worker *worker)
+{
+	uint64_t most = worker->pool->input->max_patterns;
+
+	if (!most || worker->found.count / 2 < most)
+		return 0;
+	if (lode_patterns_keep_maximal(&worker->found, 0, NULL) < 0)
+		return LODE_SYSTEM;
+	if (worker->found.count > most)
+		miner_pool_stop(worker->pool, 0, LODE_MINER_MAX_PATTERNS);
+	return 0;
+}
+
+/* The prefix has no costly extension. */
+static int found(struct miner_worker *worker, uint64_t cost)
+{
+	if (worker->length < worker->pool->input->min_length)
+		return 0;
+	if (lode_patterns_add(&worker->found, worker->prefix, worker->length, cost) < 0)
+		return LODE_SYSTEM;
+	return obey_max_patterns(worker);
+}
+
+/* Whether a longer prefix has the tree that was counted last, which is at most `height` high. */
+static int is_seen(const struct miner_worker *worker, uint32_t height)
+{
+	const struct miner_pool *pool = worker->pool;
+
+	return pool->weights_are_exact && pool->longest > height &&
+	       miner_seen_covers(&pool->seen, worker->prefix, worker->length, worker->room.all_weight,
+				 pool->longest - height);
+}
+
+/* Begins with the level's tree where it is worth it: 1, or 0 when nothing is to be extended, or LODE_SYSTEM. */
+static int begin(struct miner_worker *worker, struct miner_level *level)
+{
+	const struct miner_pool *pool = worker->pool;
+
+	if (take_chains(worker, level) < 0)
+		return LODE_SYSTEM;
+	if (!level->tree.nodes)
+		return level->length ? found(worker, level->cost) : 0;
+	if ((uint64_t)level->length + level->tree.height < pool->input->min_length)
+		return 0;
+	worker->work += level->tree.nodes;
+	return miner_level_begin(level, &worker->room, pool->longest) < 0 ? LODE_SYSTEM : 1;
+}
+
+/* Extends the prefix of `level` by one label of its tree; `next` is room for what comes of it. Returns as begin. */
+static int extend(struct miner_worker *worker, struct miner_level *level, struct miner_level *next, uint32_t label)
+{
+	struct miner_pool *pool = worker->pool;
+	uint32_t name = level->tree.names[label];
+
+	worker->prefixes++;
+	worker->work += WORK_OF_A_PREFIX;
+	worker->length = next->length = level->length;
+	next->seen = level->seen;
+	next->cost = level->tree.total[label];
+	if (append(worker, name) < 0)
+		return LODE_SYSTEM;
+	if (worker->length == pool->longest ||
+	    !miner_tree_count(&level->tree, label, pool->input->threshold, &worker->room))
+		return found(worker, next->cost);
+	if (is_seen(worker, level->tree.height - 1))
+		return 0;
+	if (remember(worker, next, name) < 0)
+		return LODE_SYSTEM;
+	if (next->seen)
+		miner_seen_publish(&pool->seen, next->seen, worker->room.all_weight);
+	if (miner_tree_make(&next->tree, &level->tree, label, 0, &worker->room) < 0)
+		return LODE_SYSTEM;
+	worker->work += next->tree.nodes;
+	return begin(worker, next);
+}
+
+static int reserve_level(struct miner_worker *worker, size_t depth)
+{
+	if (depth < worker->level_count)
+		return 0;
+	if (lode_grow(&worker->levels, &worker->level_capacity, depth + 1, sizeof(*worker->levels)) < 0)
+		return LODE_SYSTEM;
+	memset(&worker->levels[worker->level_count], 0, (depth + 1 - worker->level_count) * sizeof(*worker->levels));
+	worker->level_count = depth + 1;
+	return 0;
+}
+
+/* A task with the last `count` labels of a level; NULL when memory has run out. */
+static struct miner_task *split(const struct miner_worker *worker, const struct miner_level *level, uint32_t count)
+{
+	struct miner_task *task = lode_calloc(1, sizeof(*task));
+
+	if (!task)
+		return NULL;
+	task->level.cost = level->cost;
+	task->level.length = level->length;
+	task->level.seen = level->seen;
+	task->level.count = count;
+	task->prefix = lode_alloc(level->length * sizeof(*task->prefix));
+	if (!task->prefix || miner_tree_copy(&task->level.tree, &level->tree) < 0 ||
+	    lode_grow(&task->level.order, &task->level.order_capacity, count, sizeof(*task->level.order)) < 0) {
+		miner_task_free(task);
+		return NULL;
+	}
+	if (level->length)
+		memcpy(task->prefix, worker->prefix, level->length * sizeof(*task->prefix));
+	memcpy(task->level.order, level->order + level->count - count, count * sizeof(*task->level.order));
+	return task;
+}
+
+/* Gives away half of what is left on the shallowest level that has something left. */
+static int share(struct miner_worker *worker)
+{
+	for (size_t i = 0; i <= worker->depth; i++) {
+		struct miner_level *level = &worker->levels[i];
+		uint32_t left = level->count - level->next, given = left - left / 2;
+		struct miner_task *task;
+
+		if (!left)
+			continue;
+		task = split(worker, level, given);
+		if (!task)
+			return LODE_SYSTEM;
+		level->count -= given;
+		miner_pool_give(worker->pool, task);
+		break;
+	}
+	return 0;
+}
+
+/* Not at every step, or with more threads than processors most of the time would go into giving and taking. */
+static int is_time_to_share(struct miner_worker *worker)
+{
+	if (worker->work < worker->share_at || !miner_pool_is_hungry(worker->pool))
+		return 0;
+	worker->share_at = worker->work + WORK_BETWEEN_SHARES;
+	return 1;
+}
+
+static void tell(struct miner_worker *worker)
+{
+	atomic_fetch_add(&worker->pool->prefixes, worker->prefixes);
+	worker->prefixes = 0;
+	worker->tell_at = worker->work + WORK_BETWEEN_WORDS;
+	miner_pool_tell(worker->pool);
+}
+
+/* Works on level 0 and all below it. */
+static int search(struct miner_worker *worker)
+{
+	while (!miner_pool_stopped(worker->pool)) {
+		struct miner_level *level = &worker->levels[worker->depth];
+		int code;
+
+		if (level->next == level->count) {
+			if (!worker->depth)
+				return 0;
+			worker->depth--;
+			continue;
+		}
+		if (is_time_to_share(worker)) {
+			if (share(worker) < 0)
+				return LODE_SYSTEM;
+			continue;
+		}
+		if (reserve_level(worker, worker->depth + 1) < 0)
+			return LODE_SYSTEM;
+		level = &worker->levels[worker->depth];
+		code = extend(worker, level, level + 1, level->order[level->next++]);
+		if (code < 0)
+			return code;
+		worker->depth += (size_t)code;
+		if (worker->work >= worker->tell_at)
+			tell(worker);
+	}
+	return 0;
+}
+
+/* Makes a task the worker's level 0. The first task of all is a bare tree. */
+static int install(struct miner_worker *worker, struct miner_task *task)
+{
+	struct miner_level *level;
+	int code = 0;
+
+	worker->depth = 0;
+	worker->length = 0;
+	if (reserve_level(worker, 0) < 0)
+		return LODE_SYSTEM;
+	level = &worker->levels[0];
+	miner_level_release(level);
+	*level = task->level;
+	memset(&task->level, 0, sizeof(task->level));
+	for (uint32_t i = 0; !code && i < level->length; i++)
+		code = append(worker, task->prefix[i]);
+	if (!code && !level->order)
+		code = begin(worker, level);
+	return code < 0 ? code : 0;
+}
+
+void miner_worker_run(struct miner_worker *worker)
+{
+	struct miner_pool *pool = worker->pool;
+	int code = miner_room_init(&worker->room, pool->root_nodes, pool->root_labels, pool->root_height);
+	struct miner_task *task;
+
+	worker->tell_at = WORK_BETWEEN_WORDS;
+	if (code)
+		miner_pool_stop(pool, code, LODE_MINER_COMPLETE);
+	while ((task = miner_pool_take(pool))) {
+		code = install(worker, task);
+		miner_task_free(task);
+		if (!code)
+			code = search(worker);
+		if (code)
+			miner_pool_stop(pool, code, LODE_MINER_COMPLETE);
+		miner_pool_done(pool);
+	}
+	tell(worker);
+}
