@@ -44,8 +44,15 @@ struct step {
 	uint32_t wait; /* the wait that was stepped into; LODE_NONE for the symptom's thread */
 };
 
+/* An event that has begun, and when it is over. */
+struct open {
+	uint64_t over;
+	uint32_t event;
+	uint32_t unused;
+};
+
 struct pile {
-	uint32_t *events;
+	struct open *items;
 	size_t count;
 	size_t capacity;
 };
@@ -66,7 +73,7 @@ void lode_timelines_free(struct lode_timelines *timelines, size_t group_count)
 	for (size_t i = 0; i < group_count; i++)
 		lode_free(timelines->groups[i].items);
 	for (int type = 0; type < LODE_SCOPE_TYPES; type++)
-		lode_free(timelines->open[type].events);
+		lode_free(timelines->open[type].items);
 	lode_free(timelines->groups);
 	lode_free(timelines->steps);
 	lode_free(timelines);
@@ -123,11 +130,11 @@ static int covering(const struct lode_scope_index *index, uint64_t now)
 
 	for (int rank = 0; rank < LODE_SCOPE_TYPES; rank++) {
 		int type = by_rank[rank];
-		struct pile *open = &index->timelines->open[type];
+		struct pile *pile = &index->timelines->open[type];
 
-		while (open->count && event_over(index, type, open->events[open->count - 1]) <= now)
-			open->count--;
-		if (open->count)
+		while (pile->count && pile->items[pile->count - 1].over <= now)
+			pile->count--;
+		if (pile->count)
 			return type;
 	}
 	return -1;
@@ -139,23 +146,24 @@ static int fill(const struct lode_scope_index *index, struct timeline *line, uin
 	int type;
 
 	while (now < until && (type = covering(index, now)) >= 0) {
-		const struct pile *open = &index->timelines->open[type];
-		uint32_t event = open->events[open->count - 1];
-		uint64_t end = event_over(index, type, event);
+		const struct pile *pile = &index->timelines->open[type];
+		const struct open *top = &pile->items[pile->count - 1];
+		uint64_t end = top->over < until ? top->over : until;
 
-		end = end < until ? end : until;
-		if (add_segment(line, now, end, type, event) < 0)
+		if (add_segment(line, now, end, type, top->event) < 0)
 			return LODE_SYSTEM;
 		now = end;
 	}
 	return 0;
 }
 
-static int open_event(struct pile *open, uint32_t event)
+static int open_event(const struct lode_scope_index *index, int type, uint32_t event)
 {
-	if (lode_grow(&open->events, &open->capacity, open->count + 1, sizeof(*open->events)) < 0)
+	struct pile *pile = &index->timelines->open[type];
+
+	if (lode_grow(&pile->items, &pile->capacity, pile->count + 1, sizeof(*pile->items)) < 0)
 		return LODE_SYSTEM;
-	open->events[open->count++] = event;
+	pile->items[pile->count++] = (struct open){ .over = event_over(index, type, event), .event = event };
 	return 0;
 }
 
@@ -191,9 +199,10 @@ static int sweep(const struct lode_scope_index *index, struct timeline *line, si
 		ends[type] = index->lists[type].starts[group + 1];
 	}
 	while ((type = beginning(index, next, ends, &start)) >= 0) {
-		uint32_t event = index->lists[type].events[next[type]++];
+		uint32_t event = index->lists[type].events[next[type]];
 
-		if (fill(index, line, now, start) < 0 || open_event(&index->timelines->open[type], event) < 0)
+		lode_scope_fetch(index, type, next[type]++, ends[type]);
+		if (fill(index, line, now, start) < 0 || open_event(index, type, event) < 0)
 			return LODE_SYSTEM;
 		now = start;
 	}

@@ -149,9 +149,11 @@ static int sort_group(struct lode_scope_index *index, size_t group)
 		const struct lode_scope_list *list = &index->lists[type];
 		const struct lode_events *events = &index->stream->events[type];
 
-		for (size_t i = list->starts[group]; i < list->starts[group + 1]; i++)
+		for (size_t i = list->starts[group]; i < list->starts[group + 1]; i++) {
+			lode_scope_fetch(index, type, i, list->starts[group + 1]);
 			at[count++] = (struct entry){ .end = lode_event_end(events, list->events[i]),
 						      .number = (uint32_t)(offset + list->events[i]) };
+		}
 		offset += events->count;
 	}
 	if (count && sort_entries(at, count) < 0)
