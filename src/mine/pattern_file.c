@@ -300,7 +300,7 @@ static int is_time(struct piece value)
 	return 1;
 }
 
-static int set_made(struct parser *parser, struct piece value, const char **field)
+static int set_time(struct parser *parser, struct piece value, const char **field)
 {
 	if (!is_time(value))
 		return FAIL(parser, "'%.*s' is not a time; write it as 2026-01-31T12:00:00Z", shown(value), value.at);
@@ -316,8 +316,9 @@ struct attribute {
 static const struct attribute attributes[] = {
 	{ "bug", offsetof(struct lode_pattern_group, bug), copy_text },
 	{ "state", offsetof(struct lode_pattern_group, state), set_state },
+	{ "since", offsetof(struct lode_pattern_group, since), set_time },
 	{ "kind", offsetof(struct lode_pattern_group, kind), set_kind },
-	{ "made", offsetof(struct lode_pattern_group, made), set_made },
+	{ "made", offsetof(struct lode_pattern_group, made), set_time },
 };
 
 #define ATTRIBUTES (sizeof(attributes) / sizeof(attributes[0]))
@@ -385,7 +386,7 @@ static int take_keyword(struct parser *parser, struct piece word, struct piece r
 	if (!type && !is_word(word, "pattern"))
 		return FAIL(parser,
 			    "'%.*s' is no keyword; indent frames with a tab, or write signature, cluster, pattern, "
-			    "bug, state, kind or made",
+			    "bug, state, since, kind or made",
 			    shown(word), word.at);
 	if (!type && rest.size)
 		return FAIL(parser, "'%.*s' behind 'pattern'; write the frames below it, one a line", shown(rest),
@@ -575,6 +576,7 @@ void lode_pattern_group_write(const struct lode_pattern_group *group, const stru
 		lode_pattern_line_write(group->type, group->name, buffer);
 	lode_pattern_line_write("bug", group->bug, buffer);
 	lode_pattern_line_write("state", group->state, buffer);
+	lode_pattern_line_write("since", group->since, buffer);
 	lode_pattern_line_write("kind", group->kind, buffer);
 	lode_pattern_line_write("made", group->made, buffer);
 	for (size_t i = 0; i < group->count; i++)

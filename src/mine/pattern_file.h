@@ -6,6 +6,7 @@
  *	signature short names in hash
  *	bug https://bugs.example/123
  *	state open
+ *	since 2026-02-01T12:00:00Z
  *	kind wait
  *	made 2026-01-31T12:00:00Z
  *	pattern
@@ -36,7 +37,8 @@ struct lode_pattern_group {
 	const char *bug;
 	const char *state; /* "open", "fixed", "ignored" */
 	const char *kind;  /* "run", "wait"; NULL: either */
-	const char *made;  /* UTC, as 2026-01-31T12:00:00Z */
+	const char *since; /* when it came into its state: UTC, as 2026-01-31T12:00:00Z */
+	const char *made;  /* the same */
 	size_t first;      /* of its patterns in `patterns` */
 	size_t count;      /* at least 1 */
 	unsigned line;     /* where it begins */

@@ -1,30 +1,34 @@
 /*
  * The catalogue of a corpus: see catalogue.h.
  *
- * Schema version 1 (PRAGMA user_version; application_id 0x4c4f4445, "LODE"):
+ * Schema (PRAGMA user_version; application_id 0x4c4f4445, "LODE"):
  *
- *	streams     id, name, host, file, source, counts, costs, time span, sizes
- *	attributes  stream, key, type, value
- *	symptoms    stream, pid, tid, name, t0, t1
+ *	streams            id, name, host, file, source, counts, costs, time span, sizes
+ *	attributes         stream, key, type, value
+ *	symptoms           stream, pid, tid, name, t0, t1
+ *
+ * and from version 2 on what catalogue_signatures.c looks after:
+ *
+ *	signatures         id, place in the file, name, bug, state, since, kind, made, patterns
+ *	signature_file     one row: digest of the text file taken over last, newest id given
+ *	stream_signatures  stream, signature, costs, events: where signatures match
+ *	matched_streams    stream, the newest signature it was matched with
+ *
+ * A catalogue of version 1 is read as it is and has no signatures; opening it for
+ * writing, or keeping signatures in it, adds the tables.
  *
  * The journal is SQLite's plain rollback journal: it works on every file system
  * and leaves no extra files behind.
  */
-#include "trace/catalogue.h"
+#include "trace/catalogue_sql.h"
 
-#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
 #define BUSY_MILLISECONDS 60000
 #define APPLICATION_ID 0x4c4f4445
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 #define TEXT_LIMIT (64 << 20) /* bytes of a name, an attribute, a row */
-
-struct lode_catalogue {
-	sqlite3 *db;
-	char *path;
-};
 
 /* Word for word what SQLite keeps of them in sqlite_master, so that a catalogue can be compared with it. */
 static const char *const schema[] = {
@@ -46,12 +50,25 @@ static const char *const schema[] = {
 	"CREATE VIEW hosts AS"
 	" SELECT host, count(*) AS streams, sum(run_ns) AS run_ns, sum(wait_ns) AS wait_ns"
 	" FROM streams GROUP BY host",
+	/* since version 2 */
+	"CREATE TABLE signatures("
+	" id INTEGER PRIMARY KEY, place INTEGER NOT NULL, name TEXT NOT NULL UNIQUE, bug TEXT NOT NULL,"
+	" state TEXT NOT NULL, since TEXT NOT NULL, kind TEXT NOT NULL, made TEXT NOT NULL, patterns TEXT NOT NULL)",
+	"CREATE TABLE signature_file(digest TEXT NOT NULL, newest INTEGER NOT NULL)",
+	"CREATE TABLE stream_signatures("
+	" stream TEXT NOT NULL REFERENCES streams(id) ON DELETE CASCADE,"
+	" signature INTEGER NOT NULL REFERENCES signatures(id) ON DELETE CASCADE,"
+	" run_ns INTEGER NOT NULL, wait_ns INTEGER NOT NULL, events INTEGER NOT NULL,"
+	" PRIMARY KEY(stream, signature)) WITHOUT ROWID",
+	"CREATE INDEX streams_of_signature ON stream_signatures(signature)",
+	"CREATE TABLE matched_streams("
+	" stream TEXT PRIMARY KEY REFERENCES streams(id) ON DELETE CASCADE, newest INTEGER NOT NULL) WITHOUT ROWID",
 };
 
-#define SCHEMA_PARTS (sizeof(schema) / sizeof(schema[0]))
+#define SCHEMA_PARTS   (sizeof(schema) / sizeof(schema[0]))
+#define SCHEMA_PARTS_1 6 /* those of version 1 */
 
-/* What SQLite said, as a sentence and a code. */
-static int fail_sql(struct lode_catalogue *catalogue, struct lode_error *error)
+int lode_sql_fail(struct lode_catalogue *catalogue, struct lode_error *error)
 {
 	int code = sqlite3_errcode(catalogue->db) & 0xff;
 	const char *message = sqlite3_errmsg(catalogue->db);
@@ -79,51 +96,30 @@ static int fail_sql(struct lode_catalogue *catalogue, struct lode_error *error)
 	}
 }
 
-static int run(struct lode_catalogue *catalogue, const char *sql, struct lode_error *error)
+int lode_sql_run(struct lode_catalogue *catalogue, const char *sql, struct lode_error *error)
 {
-	return sqlite3_exec(catalogue->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail_sql(catalogue, error);
+	return sqlite3_exec(catalogue->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : lode_sql_fail(catalogue, error);
 }
 
-/* The one number a PRAGMA answers with. */
-static int ask_number(struct lode_catalogue *catalogue, const char *sql, int64_t *number, struct lode_error *error)
+int lode_sql_number(struct lode_catalogue *catalogue, const char *sql, int64_t *number, struct lode_error *error)
 {
 	sqlite3_stmt *statement;
 	int code = 0;
 
 	if (sqlite3_prepare_v2(catalogue->db, sql, -1, &statement, NULL) != SQLITE_OK)
-		return fail_sql(catalogue, error);
+		return lode_sql_fail(catalogue, error);
 	if (sqlite3_step(statement) == SQLITE_ROW)
 		*number = sqlite3_column_int64(statement, 0);
 	else
-		code = fail_sql(catalogue, error);
+		code = lode_sql_fail(catalogue, error);
 	sqlite3_finalize(statement);
 	return code;
 }
 
-/*
- * A file made by something else must not be touched. The tables are asked for
- * first: another process may be making the catalogue, and where its tables are
- * seen, the marks that it set with them are too.
- */
-static int check_owner(struct lode_catalogue *catalogue, int *empty, struct lode_error *error)
+/* How many parts of the schema a catalogue of some version has; 0: no such version. */
+static size_t parts_of_version(int64_t version)
 {
-	int64_t application = 0, version = 0, tables = 0;
-	int code = ask_number(catalogue, "SELECT count(*) FROM sqlite_master", &tables, error);
-
-	if (!code)
-		code = ask_number(catalogue, "PRAGMA application_id", &application, error);
-	if (!code)
-		code = ask_number(catalogue, "PRAGMA user_version", &version, error);
-	if (code)
-		return code;
-	*empty = tables == 0;
-	if (tables && application != APPLICATION_ID)
-		return lode_fail(error, LODE_BAD_INPUT, "%s: is not a catalogue of Lode", catalogue->path);
-	if (tables && version != SCHEMA_VERSION)
-		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s: is of version %lld, this Lode knows version %d; use a newer Lode",
-				 catalogue->path, (long long)version, SCHEMA_VERSION);
-	return 0;
+	return version == 1 ? SCHEMA_PARTS_1 : version == SCHEMA_VERSION ? SCHEMA_PARTS : 0;
 }
 
 /* A bit for the part of the schema that `definition` is; 0 when it is none. */
@@ -139,7 +135,7 @@ static unsigned schema_part(const char *definition)
  * A stranger's file can carry views that never end, triggers, and tables that only
  * look like ours: nothing is asked of it before its schema is the one we know.
  */
-static int check_schema(struct lode_catalogue *catalogue, struct lode_error *error)
+static int check_schema(struct lode_catalogue *catalogue, size_t parts, struct lode_error *error)
 {
 	sqlite3_stmt *statement;
 	unsigned found = 0, part = 1;
@@ -147,14 +143,14 @@ static int check_schema(struct lode_catalogue *catalogue, struct lode_error *err
 
 	if (sqlite3_prepare_v2(catalogue->db, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL", -1, &statement,
 			       NULL) != SQLITE_OK)
-		return fail_sql(catalogue, error);
+		return lode_sql_fail(catalogue, error);
 	while (part && (status = sqlite3_step(statement)) == SQLITE_ROW) {
 		part = schema_part((const char *)sqlite3_column_text(statement, 0));
 		found |= part;
 	}
 	if (status != SQLITE_DONE && status != SQLITE_ROW)
-		code = fail_sql(catalogue, error);
-	else if (!part || found != (1u << SCHEMA_PARTS) - 1)
+		code = lode_sql_fail(catalogue, error);
+	else if (!part || found != (1u << parts) - 1)
 		code = lode_fail(error, LODE_BAD_INPUT,
 				 "%s: its tables are not those of a catalogue; 'lode fsck --repair' makes it anew",
 				 catalogue->path);
@@ -164,26 +160,71 @@ static int check_schema(struct lode_catalogue *catalogue, struct lode_error *err
 	return code;
 }
 
-/* With the catalogue locked: another process may have made the tables meanwhile. */
-static int make_tables(struct lode_catalogue *catalogue, struct lode_error *error)
+/* A file made by something else must not be touched. `*version` 0: it is empty. */
+static int check_owner(struct lode_catalogue *catalogue, int64_t *version, struct lode_error *error)
 {
-	int64_t tables = 0;
-	int code = ask_number(catalogue, "SELECT count(*) FROM sqlite_master", &tables, error);
+	int64_t application = 0, tables = 0;
+	int code = lode_sql_number(catalogue, "SELECT count(*) FROM sqlite_master", &tables, error);
 
-	if (code || tables)
-		return code ? code : check_schema(catalogue, error);
-	code = run(catalogue, "PRAGMA application_id = 1280263237; PRAGMA user_version = 1;", error);
-	for (size_t i = 0; !code && i < SCHEMA_PARTS; i++)
-		code = run(catalogue, schema[i], error);
+	if (!code)
+		code = lode_sql_number(catalogue, "PRAGMA application_id", &application, error);
+	if (!code)
+		code = lode_sql_number(catalogue, "PRAGMA user_version", version, error);
+	if (code)
+		return code;
+	if (!tables) {
+		*version = 0;
+		return 0;
+	}
+	if (application != APPLICATION_ID)
+		return lode_fail(error, LODE_BAD_INPUT, "%s: is not a catalogue of Lode", catalogue->path);
+	if (!parts_of_version(*version))
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: is of version %lld, this Lode knows version %d; use a newer Lode",
+				 catalogue->path, (long long)*version, SCHEMA_VERSION);
+	return check_schema(catalogue, parts_of_version(*version), error);
+}
+
+/* Another process may be making or upgrading the catalogue: what is looked at is seen as of one moment. */
+static int look(struct lode_catalogue *catalogue, int64_t *version, struct lode_error *error)
+{
+	int code = lode_sql_run(catalogue, "BEGIN", error);
+
+	if (!code)
+		code = check_owner(catalogue, version, error);
+	lode_catalogue_rollback(catalogue);
 	return code;
 }
 
+int lode_catalogue_upgrade(struct lode_catalogue *catalogue, struct lode_error *error)
+{
+	int64_t version = 0;
+	size_t part;
+	int code = check_owner(catalogue, &version, error);
+
+	if (code || version == SCHEMA_VERSION)
+		return code;
+	part = parts_of_version(version);
+	code = lode_sql_run(catalogue, "PRAGMA application_id = 1280263237; PRAGMA user_version = 2;", error);
+	for (; !code && part < SCHEMA_PARTS; part++)
+		code = lode_sql_run(catalogue, schema[part], error);
+	if (!code)
+		code = lode_sql_run(catalogue, "INSERT INTO signature_file VALUES('', 0)", error);
+	return code;
+}
+
+int lode_catalogue_version(struct lode_catalogue *catalogue, int64_t *version, struct lode_error *error)
+{
+	return lode_sql_number(catalogue, "PRAGMA user_version", version, error);
+}
+
+/* Makes the tables that are not there. */
 static int make_schema(struct lode_catalogue *catalogue, struct lode_error *error)
 {
 	int code = lode_catalogue_begin(catalogue, error);
 
 	if (!code)
-		code = make_tables(catalogue, error);
+		code = lode_catalogue_upgrade(catalogue, error);
 	if (!code)
 		code = lode_catalogue_commit(catalogue, error);
 	if (code)
@@ -197,7 +238,8 @@ int lode_catalogue_open(struct lode_catalogue **result, const char *path, enum l
 	struct lode_catalogue *catalogue = lode_calloc(1, sizeof(*catalogue));
 	/* Readers may write too, where permissions allow it: a writer that was killed left a journal to undo. */
 	int flags = SQLITE_OPEN_READWRITE | (mode == LODE_CATALOGUE_WRITE ? SQLITE_OPEN_CREATE : 0);
-	int code, empty = 0;
+	int64_t version = 0;
+	int code;
 
 	*result = NULL;
 	if (!catalogue || !(catalogue->path = lode_strdup(path))) {
@@ -205,24 +247,22 @@ int lode_catalogue_open(struct lode_catalogue **result, const char *path, enum l
 		return lode_fail_memory(error);
 	}
 	if (sqlite3_open_v2(path, &catalogue->db, flags, NULL) != SQLITE_OK) {
-		code = catalogue->db ? fail_sql(catalogue, error) : lode_fail_memory(error);
+		code = catalogue->db ? lode_sql_fail(catalogue, error) : lode_fail_memory(error);
 		lode_catalogue_close(catalogue);
 		return code;
 	}
 	sqlite3_busy_timeout(catalogue->db, BUSY_MILLISECONDS);
 	sqlite3_limit(catalogue->db, SQLITE_LIMIT_LENGTH, TEXT_LIMIT);
-	code = run(catalogue, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;"
+	code = lode_sql_run(catalogue, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;"
 		   "PRAGMA cell_size_check = ON;",
 		   error);
 	if (!code)
-		code = check_owner(catalogue, &empty, error);
-	if (!code && empty && mode == LODE_CATALOGUE_WRITE)
+		code = look(catalogue, &version, error);
+	if (!code && version < SCHEMA_VERSION && mode == LODE_CATALOGUE_WRITE)
 		code = make_schema(catalogue, error);
-	else if (!code && empty)
+	else if (!code && !version)
 		code = lode_fail(error, LODE_BAD_INPUT, "%s: the catalogue is empty; 'lode fsck --repair' makes it anew",
 				 path);
-	else if (!code)
-		code = check_schema(catalogue, error);
 	if (code) {
 		lode_catalogue_close(catalogue);
 		return code;
@@ -242,48 +282,37 @@ void lode_catalogue_close(struct lode_catalogue *catalogue)
 
 int lode_catalogue_begin(struct lode_catalogue *catalogue, struct lode_error *error)
 {
-	return run(catalogue, "BEGIN IMMEDIATE", error);
+	return lode_sql_run(catalogue, "BEGIN IMMEDIATE", error);
 }
 
 int lode_catalogue_commit(struct lode_catalogue *catalogue, struct lode_error *error)
 {
-	return run(catalogue, "COMMIT", error);
+	return lode_sql_run(catalogue, "COMMIT", error);
 }
 
 void lode_catalogue_rollback(struct lode_catalogue *catalogue)
 {
 	if (!sqlite3_get_autocommit(catalogue->db))
-		run(catalogue, "ROLLBACK", NULL);
+		lode_sql_run(catalogue, "ROLLBACK", NULL);
 }
 
 /* ---- statements ---- */
 
-static sqlite3_stmt *prepare(struct lode_catalogue *catalogue, const char *sql, struct lode_error *error)
+sqlite3_stmt *lode_sql_prepare(struct lode_catalogue *catalogue, const char *sql, struct lode_error *error)
 {
 	sqlite3_stmt *statement = NULL;
 
 	if (sqlite3_prepare_v2(catalogue->db, sql, -1, &statement, NULL) != SQLITE_OK)
-		fail_sql(catalogue, error);
+		lode_sql_fail(catalogue, error);
 	return statement;
 }
 
-/* Runs a statement that yields no rows, and makes it ready for the next. */
-static int step(struct lode_catalogue *catalogue, sqlite3_stmt *statement, struct lode_error *error)
+int lode_sql_step(struct lode_catalogue *catalogue, sqlite3_stmt *statement, struct lode_error *error)
 {
-	int code = sqlite3_step(statement) == SQLITE_DONE ? 0 : fail_sql(catalogue, error);
+	int code = sqlite3_step(statement) == SQLITE_DONE ? 0 : lode_sql_fail(catalogue, error);
 
 	sqlite3_reset(statement);
 	return code;
-}
-
-static int bind_text(sqlite3_stmt *statement, int at, const char *text)
-{
-	return sqlite3_bind_text(statement, at, text, -1, SQLITE_TRANSIENT) != SQLITE_OK;
-}
-
-static int bind_number(sqlite3_stmt *statement, int at, uint64_t number)
-{
-	return sqlite3_bind_int64(statement, at, (int64_t)number) != SQLITE_OK;
 }
 
 /* File names come from a file that a stranger may have made: they must stay in the folder. */
@@ -307,12 +336,12 @@ static int take_file_name(struct lode_catalogue *catalogue, const char *name, ch
 int lode_catalogue_find(struct lode_catalogue *catalogue, const char *id, char *file, size_t size,
 			struct lode_error *error)
 {
-	sqlite3_stmt *statement = prepare(catalogue, "SELECT file FROM streams WHERE id = ?", error);
+	sqlite3_stmt *statement = lode_sql_prepare(catalogue, "SELECT file FROM streams WHERE id = ?", error);
 	int code;
 
 	if (!statement)
-		return fail_sql(catalogue, error);
-	switch (bind_text(statement, 1, id) ? SQLITE_NOMEM : sqlite3_step(statement)) {
+		return lode_sql_fail(catalogue, error);
+	switch (lode_sql_bind_text(statement, 1, id) ? SQLITE_NOMEM : sqlite3_step(statement)) {
 	case SQLITE_ROW:
 		code = take_file_name(catalogue, (const char *)sqlite3_column_text(statement, 0), file, size, error);
 		break;
@@ -320,7 +349,7 @@ int lode_catalogue_find(struct lode_catalogue *catalogue, const char *id, char *
 		code = 0;
 		break;
 	default:
-		code = fail_sql(catalogue, error);
+		code = lode_sql_fail(catalogue, error);
 	}
 	sqlite3_finalize(statement);
 	return code;
@@ -328,12 +357,13 @@ int lode_catalogue_find(struct lode_catalogue *catalogue, const char *id, char *
 
 int lode_catalogue_remove(struct lode_catalogue *catalogue, const char *id, struct lode_error *error)
 {
-	sqlite3_stmt *statement = prepare(catalogue, "DELETE FROM streams WHERE id = ?", error);
+	sqlite3_stmt *statement = lode_sql_prepare(catalogue, "DELETE FROM streams WHERE id = ?", error);
 	int code;
 
 	if (!statement)
-		return fail_sql(catalogue, error);
-	code = bind_text(statement, 1, id) ? fail_sql(catalogue, error) : step(catalogue, statement, error);
+		return lode_sql_fail(catalogue, error);
+	code = lode_sql_bind_text(statement, 1, id) ? lode_sql_fail(catalogue, error)
+						    : lode_sql_step(catalogue, statement, error);
 	sqlite3_finalize(statement);
 	return code;
 }
@@ -341,25 +371,26 @@ int lode_catalogue_remove(struct lode_catalogue *catalogue, const char *id, stru
 static int put_stream(struct lode_catalogue *catalogue, const struct lode_corpus_entry *entry, const char *file,
 		      struct lode_error *error)
 {
-	sqlite3_stmt *statement = prepare(catalogue,
+	sqlite3_stmt *statement = lode_sql_prepare(catalogue,
 					  "INSERT INTO streams(id, name, host, file, source, runs, waits, calls, run_ns,"
-					  " wait_ns, first_t, last_t, threads, stacks, symptoms, file_size)"
-					  " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+					  " wait_ns, first_t, last_t, threads, stacks, symptoms, file_size, added)"
+					  " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
+					  " strftime('%Y-%m-%dT%H:%M:%SZ', ?, 'unixepoch'))",
 					  error);
 	const char *texts[] = { entry->id, entry->name, entry->host, file, entry->source };
 	uint64_t numbers[] = { entry->events[LODE_RUN], entry->events[LODE_WAIT], entry->events[LODE_CALL],
 			       entry->cost[LODE_RUN],   entry->cost[LODE_WAIT],   entry->first_t,
 			       entry->last_t,           entry->threads,           entry->stacks,
-			       entry->symptoms,         entry->file_size };
+			       entry->symptoms,         entry->file_size,         entry->added };
 	int failed = 0, code;
 
 	if (!statement)
-		return fail_sql(catalogue, error);
+		return lode_sql_fail(catalogue, error);
 	for (int i = 0; i < 5; i++)
-		failed |= bind_text(statement, 1 + i, texts[i]);
-	for (int i = 0; i < 11; i++)
-		failed |= bind_number(statement, 6 + i, numbers[i]);
-	code = failed ? fail_sql(catalogue, error) : step(catalogue, statement, error);
+		failed |= lode_sql_bind_text(statement, 1 + i, texts[i]);
+	for (int i = 0; i < 12; i++)
+		failed |= lode_sql_bind_number(statement, 6 + i, numbers[i]);
+	code = failed ? lode_sql_fail(catalogue, error) : lode_sql_step(catalogue, statement, error);
 	sqlite3_finalize(statement);
 	return code;
 }
@@ -369,19 +400,19 @@ static int put_attributes(struct lode_catalogue *catalogue, const char *id, cons
 {
 	static const char *const types[] = { "text", "number", "bool" };
 	const struct lode_strings *strings = &stream->dictionary->frames.strings;
-	sqlite3_stmt *statement = prepare(catalogue, "INSERT INTO attributes VALUES(?,?,?,?)", error);
+	sqlite3_stmt *statement = lode_sql_prepare(catalogue, "INSERT INTO attributes VALUES(?,?,?,?)", error);
 	int code = 0;
 
 	if (!statement)
-		return fail_sql(catalogue, error);
+		return lode_sql_fail(catalogue, error);
 	for (size_t i = 0; !code && i < stream->attribute_count; i++) {
 		const struct lode_attribute *attribute = &stream->attributes[i];
-		int failed = bind_text(statement, 1, id) |
-			     bind_text(statement, 2, lode_strings_get(strings, attribute->key)) |
-			     bind_text(statement, 3, types[attribute->type]) |
-			     bind_text(statement, 4, lode_strings_get(strings, attribute->value));
+		int failed = lode_sql_bind_text(statement, 1, id) |
+			     lode_sql_bind_text(statement, 2, lode_strings_get(strings, attribute->key)) |
+			     lode_sql_bind_text(statement, 3, types[attribute->type]) |
+			     lode_sql_bind_text(statement, 4, lode_strings_get(strings, attribute->value));
 
-		code = failed ? fail_sql(catalogue, error) : step(catalogue, statement, error);
+		code = failed ? lode_sql_fail(catalogue, error) : lode_sql_step(catalogue, statement, error);
 	}
 	sqlite3_finalize(statement);
 	return code;
@@ -391,21 +422,21 @@ static int put_symptoms(struct lode_catalogue *catalogue, const char *id, const 
 			struct lode_error *error)
 {
 	const struct lode_strings *strings = &stream->dictionary->frames.strings;
-	sqlite3_stmt *statement = prepare(catalogue, "INSERT INTO symptoms VALUES(?,?,?,?,?,?)", error);
+	sqlite3_stmt *statement = lode_sql_prepare(catalogue, "INSERT INTO symptoms VALUES(?,?,?,?,?,?)", error);
 	int code = 0;
 
 	if (!statement)
-		return fail_sql(catalogue, error);
+		return lode_sql_fail(catalogue, error);
 	for (size_t i = 0; !code && i < stream->symptom_count; i++) {
 		const struct lode_symptom *symptom = &stream->symptoms[i];
 		const struct lode_thread *thread = &stream->threads[symptom->thread];
-		int failed = bind_text(statement, 1, id) | bind_number(statement, 3, thread->tid) |
-			     bind_text(statement, 4, lode_strings_get(strings, symptom->name)) |
-			     bind_number(statement, 5, symptom->t0) | bind_number(statement, 6, symptom->t1);
+		int failed = lode_sql_bind_text(statement, 1, id) | lode_sql_bind_number(statement, 3, thread->tid) |
+			     lode_sql_bind_text(statement, 4, lode_strings_get(strings, symptom->name)) |
+			     lode_sql_bind_number(statement, 5, symptom->t0) | lode_sql_bind_number(statement, 6, symptom->t1);
 
 		failed |= thread->pid == LODE_NO_PID ? sqlite3_bind_null(statement, 2) != SQLITE_OK
-						     : bind_number(statement, 2, thread->pid);
-		code = failed ? fail_sql(catalogue, error) : step(catalogue, statement, error);
+						     : lode_sql_bind_number(statement, 2, thread->pid);
+		code = failed ? lode_sql_fail(catalogue, error) : lode_sql_step(catalogue, statement, error);
 	}
 	sqlite3_finalize(statement);
 	return code;
@@ -427,7 +458,7 @@ int lode_catalogue_put(struct lode_catalogue *catalogue, const struct lode_corpu
 
 /* ---- listing ---- */
 
-static const char *copy_text(struct lode_arena *arena, sqlite3_stmt *statement, int column)
+const char *lode_sql_text(struct lode_arena *arena, sqlite3_stmt *statement, int column)
 {
 	const char *text = (const char *)sqlite3_column_text(statement, column);
 
@@ -447,14 +478,14 @@ static char *join_path(struct lode_arena *arena, const char *folder, const char 
 static int read_entry(struct lode_catalogue *catalogue, sqlite3_stmt *statement, const char *folder,
 		      struct lode_arena *arena, struct lode_corpus_entry *entry, struct lode_error *error)
 {
-	uint64_t numbers[11];
-	const char *id = copy_text(arena, statement, 0);
-	const char *file = copy_text(arena, statement, 3);
+	uint64_t numbers[12];
+	const char *id = lode_sql_text(arena, statement, 0);
+	const char *file = lode_sql_text(arena, statement, 3);
 
 	memset(entry, 0, sizeof(*entry));
-	entry->name = copy_text(arena, statement, 1);
-	entry->host = copy_text(arena, statement, 2);
-	entry->source = copy_text(arena, statement, 4);
+	entry->name = lode_sql_text(arena, statement, 1);
+	entry->host = lode_sql_text(arena, statement, 2);
+	entry->source = lode_sql_text(arena, statement, 4);
 	for (int i = 0; i < 5; i++)
 		if (sqlite3_column_type(statement, i) == SQLITE_NULL)
 			return lode_fail(error, LODE_BAD_INPUT, "%s: a stream lacks its name, file or source",
@@ -464,7 +495,7 @@ static int read_entry(struct lode_catalogue *catalogue, sqlite3_stmt *statement,
 	if (strspn(id, "0123456789abcdef") != 32 || id[32] || !safe_file_name(file))
 		return lode_fail(error, LODE_BAD_INPUT, "%s: names a stream '%s' in file '%s', which cannot be",
 				 catalogue->path, id, file);
-	for (int i = 0; i < 11; i++)
+	for (int i = 0; i < 12; i++)
 		numbers[i] = (uint64_t)sqlite3_column_int64(statement, 5 + i);
 	memcpy(entry->id, id, 33);
 	memcpy(entry->events, numbers, sizeof(entry->events));
@@ -476,24 +507,32 @@ static int read_entry(struct lode_catalogue *catalogue, sqlite3_stmt *statement,
 	entry->stacks = numbers[8];
 	entry->symptoms = numbers[9];
 	entry->file_size = numbers[10];
+	entry->added = numbers[11];
 	entry->path = join_path(arena, folder, file);
 	return entry->path ? 0 : lode_fail_memory(error);
 }
 
-int lode_catalogue_list(struct lode_catalogue *catalogue, const char *folder, struct lode_corpus_list *list,
-			struct lode_error *error)
+#define LIST_COLUMNS                                                                                  \
+	"SELECT id, name, host, file, source, runs, waits, calls, run_ns, wait_ns, first_t, last_t, threads," \
+	" stacks, symptoms, file_size, strftime('%s', added) FROM streams"
+#define LIST_ORDER " ORDER BY name, id"
+
+int lode_catalogue_list(struct lode_catalogue *catalogue, const char *folder, enum lode_catalogue_streams which,
+			struct lode_corpus_list *list, struct lode_error *error)
 {
-	sqlite3_stmt *statement = prepare(catalogue,
-					  "SELECT id, name, host, file, source, runs, waits, calls, run_ns, wait_ns,"
-					  " first_t, last_t, threads, stacks, symptoms, file_size"
-					  " FROM streams ORDER BY name, id",
-					  error);
+	static const char *const queries[] = {
+		[LODE_STREAMS_ALL] = LIST_COLUMNS LIST_ORDER,
+		[LODE_STREAMS_UNMATCHED] = LIST_COLUMNS
+		" WHERE (SELECT max(id) FROM signatures) >"
+		" coalesce((SELECT newest FROM matched_streams WHERE stream = streams.id), 0)" LIST_ORDER,
+	};
+	sqlite3_stmt *statement = lode_sql_prepare(catalogue, queries[which], error);
 	size_t capacity = 0;
 	int code = 0, status;
 
 	memset(list, 0, sizeof(*list));
 	if (!statement)
-		return fail_sql(catalogue, error);
+		return lode_sql_fail(catalogue, error);
 	while (!code && (status = sqlite3_step(statement)) == SQLITE_ROW) {
 		if (lode_grow(&list->items, &capacity, list->count + 1, sizeof(*list->items)) < 0)
 			code = lode_fail_memory(error);
@@ -503,7 +542,7 @@ int lode_catalogue_list(struct lode_catalogue *catalogue, const char *folder, st
 			list->count++;
 	}
 	if (!code && status != SQLITE_DONE)
-		code = fail_sql(catalogue, error);
+		code = lode_sql_fail(catalogue, error);
 	sqlite3_finalize(statement);
 	if (code)
 		lode_corpus_list_release(list);
@@ -512,14 +551,14 @@ int lode_catalogue_list(struct lode_catalogue *catalogue, const char *folder, st
 
 int lode_catalogue_check(struct lode_catalogue *catalogue, struct lode_error *error)
 {
-	sqlite3_stmt *statement = prepare(catalogue, "PRAGMA integrity_check(1)", error);
+	sqlite3_stmt *statement = lode_sql_prepare(catalogue, "PRAGMA integrity_check(1)", error);
 	const char *answer;
 	int code = 0;
 
 	if (!statement)
-		return fail_sql(catalogue, error);
+		return lode_sql_fail(catalogue, error);
 	if (sqlite3_step(statement) != SQLITE_ROW)
-		code = fail_sql(catalogue, error);
+		code = lode_sql_fail(catalogue, error);
 	else if (!(answer = (const char *)sqlite3_column_text(statement, 0)))
 		code = lode_fail_memory(error);
 	else if (strcmp(answer, "ok") != 0)

@@ -61,7 +61,7 @@ static int open_catalogue(struct lode_corpus *corpus, enum lode_corpus_mode mode
 	if (!path)
 		return lode_fail_memory(error);
 	if (!is_corpus(path)) {
-		if (mode == LODE_CORPUS_READ)
+		if (mode != LODE_CORPUS_CREATE)
 			code = lode_fail(error, LODE_BAD_INPUT,
 					 "%s: is not a corpus; 'lode import FILE -o %s' makes one", corpus->path,
 					 corpus->path);
@@ -114,6 +114,11 @@ void lode_corpus_close(struct lode_corpus *corpus)
 const char *lode_corpus_path(const struct lode_corpus *corpus)
 {
 	return corpus->path;
+}
+
+struct lode_catalogue *lode_corpus_catalogue(struct lode_corpus *corpus)
+{
+	return corpus->catalogue;
 }
 
 /* ---- adding ---- */
@@ -209,7 +214,6 @@ static int place(struct lode_corpus *corpus, struct lode_corpus_entry *entry, co
 		 const char *file, const struct lode_stream *stream, struct lode_error *error)
 {
 	char *path = lode_format("%s/%s", corpus->streams, file);
-	struct stat status;
 	int code;
 
 	if (!path)
@@ -220,7 +224,8 @@ static int place(struct lode_corpus *corpus, struct lode_corpus_entry *entry, co
 		return code;
 	}
 	code = lode_file_sync_folder(corpus->streams, error);
-	entry->file_size = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+	if (!code)
+		code = lode_corpus_look_at(path, entry, error);
 	if (!code)
 		code = lode_catalogue_put(corpus->catalogue, entry, file, stream, error);
 	if (!code)
@@ -290,7 +295,12 @@ int lode_corpus_add(struct lode_corpus *corpus, const char *id, const char *sour
 
 int lode_corpus_streams(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error)
 {
-	return lode_catalogue_list(corpus->catalogue, corpus->streams, list, error);
+	return lode_catalogue_list(corpus->catalogue, corpus->streams, LODE_STREAMS_ALL, list, error);
+}
+
+int lode_corpus_unmatched(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error)
+{
+	return lode_catalogue_list(corpus->catalogue, corpus->streams, LODE_STREAMS_UNMATCHED, list, error);
 }
 
 void lode_corpus_list_release(struct lode_corpus_list *list)

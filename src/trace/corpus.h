@@ -3,6 +3,8 @@
  *
  *	CORPUS/catalogue.sqlite    streams, hosts, attributes, symptoms
  *	CORPUS/streams/ID.lode     one file a stream, ID = 32 hexadecimal digits
+ *	CORPUS/signatures.txt      signatures, as people edit them
+ *	CORPUS/mined.txt           the last result of mining
  *
  * The catalogue is the truth about what is there: a stream is visible when its
  * row is committed, and that happens after its file is complete, durable and in
@@ -13,10 +15,16 @@
 
 #include "trace/store.h"
 
+/* Text files beside the catalogue, looked after by src/mine/: what people edit, and the last result of mining. */
+#define LODE_SIGNATURES_FILE "signatures.txt"
+#define LODE_MINED_FILE      "mined.txt"
+
 struct lode_corpus;
+struct lode_catalogue;
 
 enum lode_corpus_mode {
 	LODE_CORPUS_READ,   /* must be there */
+	LODE_CORPUS_WRITE,  /* must be there; open for writing */
 	LODE_CORPUS_CREATE, /* made if it is not there; open for writing */
 };
 
@@ -25,6 +33,8 @@ int lode_corpus_open(struct lode_corpus **corpus, const char *path, enum lode_co
 		     struct lode_error *error);
 void lode_corpus_close(struct lode_corpus *corpus);
 const char *lode_corpus_path(const struct lode_corpus *corpus);
+/* Its catalogue, for what others keep there (catalogue_signatures.h); goes with the corpus. */
+struct lode_catalogue *lode_corpus_catalogue(struct lode_corpus *corpus);
 
 /* Whether the stream with this id (32 hexadecimal digits) is there: 1, 0 or a negative code. */
 int lode_corpus_has(struct lode_corpus *corpus, const char *id, struct lode_error *error);
@@ -52,6 +62,7 @@ struct lode_corpus_entry {
 	uint64_t stacks;    /* distinct stacks of its events */
 	uint64_t symptoms;
 	uint64_t file_size;
+	uint64_t added;     /* seconds since 1970, UTC: when its file was written */
 };
 
 struct lode_corpus_list {
@@ -68,6 +79,8 @@ int lode_corpus_describe(const struct lode_stream *stream, struct lode_corpus_en
 /* Path of the file of stream `id`, for the caller to free; NULL with a sentence when there is none. */
 char *lode_corpus_stream_path(struct lode_corpus *corpus, const char *id, struct lode_error *error);
 
+/* The streams that were not matched with the newest signatures yet; all when some signature is new. */
+int lode_corpus_unmatched(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error);
 int lode_corpus_streams(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error);
 void lode_corpus_list_release(struct lode_corpus_list *list);
 

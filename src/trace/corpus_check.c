@@ -54,7 +54,7 @@ static int catalogue_usable(struct check *check, struct lode_error *error)
 	if (!code)
 		code = lode_catalogue_check(check->catalogue, error);
 	if (!code)
-		code = lode_catalogue_list(check->catalogue, check->streams, &check->rows, error);
+		code = lode_catalogue_list(check->catalogue, check->streams, LODE_STREAMS_ALL, &check->rows, error);
 	if (!code && check->rows.count)
 		qsort(check->rows.items, check->rows.count, sizeof(*check->rows.items), compare_paths);
 	if (code) {
@@ -108,7 +108,6 @@ static int index_file(struct check *check, const char *name, const char *path, c
 	struct lode_corpus_entry entry = { .source = source };
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
-	struct stat status;
 	int code;
 
 	if (lode_dictionary_init(&dictionary) < 0)
@@ -118,10 +117,10 @@ static int index_file(struct check *check, const char *name, const char *path, c
 	code = lode_store_load(path, &stream, error);
 	if (!code && lode_corpus_describe(&stream, &entry) < 0)
 		code = lode_fail_memory(error);
-	if (!code) {
-		entry.file_size = stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+	if (!code)
+		code = lode_corpus_look_at(path, &entry, error);
+	if (!code)
 		code = lode_catalogue_begin(check->catalogue, error);
-	}
 	if (!code) {
 		code = lode_catalogue_put(check->catalogue, &entry, name, &stream, error);
 		if (!code)

@@ -2,10 +2,12 @@
 #include "trace/corpus_files.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int ends_with(const char *text, const char *end)
@@ -41,6 +43,28 @@ long lode_corpus_temporary_process(const char *name)
 	return dot ? strtol(dot + 1, NULL, 10) : 0;
 }
 
+int lode_corpus_look_at(const char *path, struct lode_corpus_entry *entry, struct lode_error *error)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return lode_fail(error, LODE_SYSTEM, "%s: cannot be looked at: %s", path, strerror(errno));
+	entry->file_size = (uint64_t)status.st_size;
+	entry->added = (uint64_t)status.st_mtime;
+	return 0;
+}
+
+/*
+ * Another process may be making the same corpus: its catalogue, or the journal of
+ * it, is not foreign. Nor are signatures whose catalogue is lost.
+ */
+static int is_ours(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, LODE_STREAMS_FOLDER) == 0 ||
+	       strcmp(name, LODE_SIGNATURES_FILE) == 0 || strcmp(name, LODE_MINED_FILE) == 0 ||
+	       strncmp(name, LODE_CATALOGUE_FILE, strlen(LODE_CATALOGUE_FILE)) == 0;
+}
+
 int lode_corpus_folder_is_foreign(const char *path)
 {
 	DIR *folder = opendir(path);
@@ -49,11 +73,8 @@ int lode_corpus_folder_is_foreign(const char *path)
 
 	if (!folder)
 		return 0;
-	/* Another process may be making the same corpus: its catalogue, or the journal of it, is not foreign. */
 	while (!foreign && (entry = readdir(folder)))
-		foreign = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-			  strcmp(entry->d_name, LODE_STREAMS_FOLDER) != 0 &&
-			  strncmp(entry->d_name, LODE_CATALOGUE_FILE, strlen(LODE_CATALOGUE_FILE)) != 0;
+		foreign = !is_ours(entry->d_name);
 	closedir(folder);
 	return foreign;
 }

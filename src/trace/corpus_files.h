@@ -20,6 +20,8 @@ enum lode_corpus_file lode_corpus_classify(const char *name);
 char *lode_corpus_temporary(const char *streams_folder, const char *id);
 /* The process that wrote a temporary file, from its name; 0 when it cannot be told. */
 long lode_corpus_temporary_process(const char *name);
+/* Size and time of a stream's file into its entry. */
+int lode_corpus_look_at(const char *path, struct lode_corpus_entry *entry, struct lode_error *error);
 /* Whether a folder that is no corpus holds anything. */
 int lode_corpus_folder_is_foreign(const char *path);
 

@@ -65,18 +65,29 @@ void lode_frames_release(struct lode_frames *frames)
 	memset(frames, 0, sizeof(*frames));
 }
 
-uint32_t lode_frames_module(struct lode_frames *frames, const char *name, size_t length)
+static uint32_t find_module(const struct lode_frames *frames, uint32_t string)
 {
-	uint32_t string = lode_strings_add(&frames->strings, name, length);
 	uint64_t hash = lode_hash_pair(string, 0);
 	size_t probe = 0;
 	uint32_t id;
 
-	if (string == LODE_NONE)
-		return LODE_NONE;
 	while ((id = lode_index_next(&frames->module_index, hash, &probe)) != LODE_NONE)
 		if (frames->modules[id].name == string)
 			return id;
+	return LODE_NONE;
+}
+
+uint32_t lode_frames_module(struct lode_frames *frames, const char *name, size_t length)
+{
+	uint32_t string = lode_strings_add(&frames->strings, name, length);
+	uint64_t hash = lode_hash_pair(string, 0);
+	uint32_t id;
+
+	if (string == LODE_NONE)
+		return LODE_NONE;
+	id = find_module(frames, string);
+	if (id != LODE_NONE)
+		return id;
 	if (lode_grow(&frames->modules, &frames->module_capacity, frames->module_count + 1,
 		      sizeof(*frames->modules)) < 0 ||
 	    lode_index_insert(&frames->module_index, hash, (uint32_t)frames->module_count) < 0)
@@ -88,17 +99,37 @@ uint32_t lode_frames_module(struct lode_frames *frames, const char *name, size_t
 	return (uint32_t)frames->module_count++;
 }
 
-uint32_t lode_frames_pair(struct lode_frames *frames, uint32_t module, uint32_t function)
+static uint32_t find_pair(const struct lode_frames *frames, uint32_t module, uint32_t function)
 {
 	uint64_t hash = lode_hash_pair(module, function);
 	size_t probe = 0;
 	uint32_t id;
 
-	if (module == LODE_NONE || function == LODE_NONE)
-		return LODE_NONE;
 	while ((id = lode_index_next(&frames->index, hash, &probe)) != LODE_NONE)
 		if (frames->items[id].module == module && frames->items[id].function == function)
 			return id;
+	return LODE_NONE;
+}
+
+uint32_t lode_frames_find(const struct lode_frames *frames, const char *module, const char *function)
+{
+	uint32_t module_string = lode_strings_find(&frames->strings, module, strlen(module));
+	uint32_t function_string = lode_strings_find(&frames->strings, function, strlen(function));
+	uint32_t id = module_string == LODE_NONE ? LODE_NONE : find_module(frames, module_string);
+
+	return id == LODE_NONE || function_string == LODE_NONE ? LODE_NONE : find_pair(frames, id, function_string);
+}
+
+uint32_t lode_frames_pair(struct lode_frames *frames, uint32_t module, uint32_t function)
+{
+	uint64_t hash = lode_hash_pair(module, function);
+	uint32_t id;
+
+	if (module == LODE_NONE || function == LODE_NONE)
+		return LODE_NONE;
+	id = find_pair(frames, module, function);
+	if (id != LODE_NONE)
+		return id;
 	if (frames->count >= LODE_NONE ||
 	    lode_grow(&frames->items, &frames->capacity, frames->count + 1, sizeof(*frames->items)) < 0 ||
 	    lode_index_insert(&frames->index, hash, (uint32_t)frames->count) < 0)

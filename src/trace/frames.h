@@ -70,6 +70,8 @@ uint32_t lode_frames_pair(struct lode_frames *frames, uint32_t module, uint32_t 
  * A leading `!` says: no module, all the rest is the function.
  */
 uint32_t lode_frames_parse(struct lode_frames *frames, const char *text, size_t length);
+/* The frame for a function of a module, by their names; LODE_NONE when it was never added. */
+uint32_t lode_frames_find(const struct lode_frames *frames, const char *module, const char *function);
 /* Appends the text form, which lode_frames_parse reads back as the same frame. */
 void lode_frames_text(const struct lode_frames *frames, uint32_t frame, struct lode_buffer *buffer);
 

@@ -64,8 +64,8 @@ static const char *summary(struct fixture *fixture)
 		const struct lode_pattern_group *group = &file->groups[i];
 
 		lode_buffer_print(&buffer, "%s[%s]", group->type, group->name ? group->name : "-");
-		lode_buffer_print(&buffer, "%s %s %s %s", group->bug ? group->bug : "-",
-				  group->state ? group->state : "-", group->kind ? group->kind : "-",
+		lode_buffer_print(&buffer, "%s %s %s %s %s", group->bug ? group->bug : "-",
+				  group->state ? group->state : "-", group->since ? group->since : "-", group->kind ? group->kind : "-",
 				  group->made ? group->made : "-");
 		for (size_t k = 0; k < group->count; k++) {
 			const uint32_t *frames = lode_pattern_frames(&file->patterns, group->first + k);
@@ -97,6 +97,7 @@ static void the_example_of_the_manual_is_read(void **state)
 		      "signature short names in hash\n"
 		      "bug https://bugs.example/123\n"
 		      "state open\n"
+		      "since 2026-02-01T12:00:00Z\n"
 		      "kind wait\n"
 		      "made 2026-01-31T12:00:00Z\n"
 		      "pattern\n"
@@ -110,9 +111,9 @@ static void the_example_of_the_manual_is_read(void **state)
 		      "pattern\n"
 		      "    lib!x y\n");
 	assert_string_equal(summary(*state),
-			    "signature[short names in hash]https://bugs.example/123 open wait 2026-01-31T12:00:00Z"
+			    "signature[short names in hash]https://bugs.example/123 open 2026-02-01T12:00:00Z wait 2026-01-31T12:00:00Z"
 			    "|app!main,app!GetHashCode|app!main;"
-			    "cluster[0123456789ab]- - - -|lib!x y;");
+			    "cluster[0123456789ab]- - - - -|lib!x y;");
 }
 
 static void bare_frames_parted_by_blank_lines_are_patterns(void **state)
@@ -120,16 +121,16 @@ static void bare_frames_parted_by_blank_lines_are_patterns(void **state)
 	struct fixture *fixture = *state;
 
 	parse(fixture, "\n# comment\napp!main\n  app!load  \n# inside\nlibc!read\n \t\n\nother\n");
-	assert_string_equal(summary(fixture), "[-]- - - -|app!main,app!load,libc!read|other;");
+	assert_string_equal(summary(fixture), "[-]- - - - -|app!main,app!load,libc!read|other;");
 	assert_int_equal(fixture->file.groups[0].line, 3);
 	parse(fixture, "\tpattern\n\tsignature x");
-	assert_string_equal(summary(fixture), "[-]- - - -|pattern,signature x;");
+	assert_string_equal(summary(fixture), "[-]- - - - -|pattern,signature x;");
 }
 
 static void patterns_need_no_group(void **state)
 {
 	parse(*state, "pattern\n\ta\npattern\n\tb\nsignature s\npattern\n\tc\n");
-	assert_string_equal(summary(*state), "[-]- - - -|a|b;signature[s]- - - -|c;");
+	assert_string_equal(summary(*state), "[-]- - - - -|a|b;signature[s]- - - - -|c;");
 }
 
 static void a_file_of_nothing_has_no_patterns(void **state)
@@ -148,7 +149,7 @@ static void windows_lines_and_a_missing_last_line_end_change_nothing(void **stat
 	struct fixture *fixture = *state;
 
 	parse(fixture, "\xef\xbb\xbfsignature a b\r\nstate fixed\r\n\r\npattern\r\n\tx\r\n\ty");
-	assert_string_equal(summary(fixture), "signature[a b]- fixed - -|x,y;");
+	assert_string_equal(summary(fixture), "signature[a b]- fixed - - -|x,y;");
 	assert_int_equal(fixture->file.groups[0].start, 3);
 }
 
@@ -305,6 +306,7 @@ static void make_random_file(struct random_file *file, struct lode_frames *frame
 			group->bug = random_below(seed, 2) ? file->texts[i][1] : NULL;
 			group->state = one_of(seed, states, 4);
 			group->kind = one_of(seed, kinds, 3);
+			group->since = one_of(seed, times, 3);
 			group->made = one_of(seed, times, 3);
 		}
 		group->first = file->patterns.count;
@@ -350,6 +352,7 @@ static void require_same(const struct random_file *wanted, const struct lode_pat
 		require_text(wanted->groups[i].bug, got->groups[i].bug);
 		require_text(wanted->groups[i].state, got->groups[i].state);
 		require_text(wanted->groups[i].kind, got->groups[i].kind);
+		require_text(wanted->groups[i].since, got->groups[i].since);
 		require_text(wanted->groups[i].made, got->groups[i].made);
 		assert_int_equal(wanted->groups[i].first, got->groups[i].first);
 		assert_int_equal(wanted->groups[i].count, got->groups[i].count);

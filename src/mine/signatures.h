@@ -1,0 +1,131 @@
+/*
+ * Signatures: patterns that a person has named, with a bug link and a state.
+ *
+ * They are kept twice. CORPUS/signatures.txt, a pattern file, is what people
+ * read, edit and put under version control, and it is the truth; the catalogue
+ * holds a copy, where commands find them together with the streams they match.
+ * Every command that uses signatures compares the text's digest with that of the
+ * text taken over last, and takes a changed text over in one transaction. A text
+ * file that is gone is made anew from the catalogue; one that is empty means that
+ * there are none.
+ *
+ * Commands that change signatures edit the text line by line, so that comments
+ * and order stay as people wrote them, and put it in place under the catalogue's
+ * write lock: two at once cannot lose one another's changes, and after a crash at
+ * any moment the text is the old or the new one, whole.
+ */
+#ifndef LODE_MINE_SIGNATURES_H
+#define LODE_MINE_SIGNATURES_H
+
+#include "base/progress.h"
+#include "mine/pattern_file.h"
+#include "trace/catalogue_signatures.h"
+
+enum lode_signature_state {
+	LODE_SIGNATURE_OPEN,
+	LODE_SIGNATURE_FIXED,
+	LODE_SIGNATURE_IGNORED,
+	LODE_SIGNATURE_STATES,
+};
+
+/* "open", "fixed", "ignored". */
+const char *lode_signature_state_name(enum lode_signature_state state);
+
+struct lode_signature {
+	int64_t id;       /* in the catalogue; 0: it is not there, because it cannot be written to */
+	const char *name;
+	const char *bug;  /* "" none */
+	const char *since; /* when it came into its state */
+	const char *made;
+	enum lode_signature_state state;
+	unsigned kinds;   /* 1 << LODE_RUN | 1 << LODE_WAIT: events it can match */
+	size_t first;     /* of its patterns in `patterns` */
+	size_t count;
+
+	/* Where it matches, over all events of all streams, as far as known: see lode_signatures_refresh. */
+	uint64_t streams;
+	uint64_t newer;   /* streams added after `since` */
+	uint64_t events;
+	uint64_t cost[2]; /* by LODE_RUN, LODE_WAIT; saturating */
+};
+
+struct lode_signatures {
+	struct lode_signature *items;  /* as they stand in the file */
+	size_t count;
+	struct lode_patterns patterns; /* over `frames` */
+	struct lode_frames frames;
+	struct lode_arena arena;
+	int64_t newest;                /* id given last in the catalogue */
+	char digest[33];               /* of the text */
+	int kept;                      /* the catalogue holds just these */
+};
+
+/*
+ * The signatures of a corpus; takes the text file over where it has changed and
+ * the catalogue can be written to. A text that is no pattern file is
+ * LODE_BAD_INPUT and a sentence with its line. The caller releases them, whatever
+ * is returned.
+ */
+int lode_signatures_load(struct lode_corpus *corpus, struct lode_signatures *signatures, struct lode_error *error);
+void lode_signatures_release(struct lode_signatures *signatures);
+/* The one of this name, or NULL. */
+struct lode_signature *lode_signatures_find(const struct lode_signatures *signatures, const char *name);
+
+/* ---- changing ---- */
+
+enum lode_signature_verb {
+	LODE_SIGNATURE_MAKE,   /* a new one; there must be none of this name */
+	LODE_SIGNATURE_CHANGE, /* what is said of one; the patterns, if any, are added to its own */
+	LODE_SIGNATURE_REMOVE,
+};
+
+struct lode_signature_change {
+	enum lode_signature_verb verb;
+	const char *name;
+	const char *bug;   /* NULL: as it was; "": none */
+	const char *state; /* NULL: as it was; new ones are open */
+	const char *kind;  /* NULL: as it was; "run", "wait", "any" */
+	const struct lode_patterns *patterns; /* over `frames`; NULL: none */
+	const struct lode_frames *frames;
+};
+
+/* Makes one change, in the text file and in the catalogue; the corpus must be open for writing. */
+int lode_signatures_change(struct lode_corpus *corpus, const struct lode_signature_change *change,
+			   struct lode_error *error);
+
+/* ---- matching ---- */
+
+/*
+ * By node of a tree: sets marks[node] to 1 when its stack contains one of the
+ * patterns of signature `i`, and leaves others alone. `map` says for each frame of
+ * the signatures which frame of the tree it is (lode_signatures_map). Returns 0 or
+ * LODE_SYSTEM. Threads may share everything but the marks.
+ */
+int lode_signature_mark(const struct lode_signatures *signatures, size_t i, const uint32_t *map,
+			const struct lode_stack_tree *tree, uint8_t *marks);
+/* By frame of the signatures: the same frame in `frames`, or LODE_NONE. The caller frees it; NULL: no memory. */
+uint32_t *lode_signatures_map(const struct lode_signatures *signatures, const struct lode_frames *frames);
+
+struct lode_signature_matches {
+	struct lode_signature_match *items; /* those that match, in the order of the signatures */
+	size_t count;
+	size_t capacity;
+};
+
+/*
+ * What each signature matches in a stream: all its run and wait events. `matches`
+ * (zeroed before first use) is set.
+ */
+int lode_signatures_match(const struct lode_signatures *signatures, const struct lode_stream *stream,
+			  struct lode_signature_matches *matches, struct lode_error *error);
+void lode_signature_matches_release(struct lode_signature_matches *matches);
+
+/*
+ * Matches the streams that were not matched with these signatures yet, `jobs` at a
+ * time (0: one a processor), keeps the result in the catalogue where it can be
+ * written to, and brings the sums of the signatures up to date.
+ */
+int lode_signatures_refresh(struct lode_corpus *corpus, struct lode_signatures *signatures, unsigned jobs,
+			    const struct lode_progress *progress, struct lode_error *error);
+
+#endif
