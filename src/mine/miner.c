@@ -10,26 +10,6 @@
 
 #include <string.h>
 
-void lode_patterns_release(struct lode_patterns *patterns)
-{
-	lode_free(patterns->items);
-	lode_free(patterns->frames);
-	memset(patterns, 0, sizeof(*patterns));
-}
-
-int lode_patterns_add(struct lode_patterns *patterns, const uint32_t *frames, uint32_t length, uint64_t cost)
-{
-	if (lode_grow(&patterns->items, &patterns->capacity, patterns->count + 1, sizeof(*patterns->items)) < 0 ||
-	    lode_grow(&patterns->frames, &patterns->frame_capacity, patterns->frame_count + length,
-		      sizeof(*patterns->frames)) < 0)
-		return LODE_SYSTEM;
-	patterns->items[patterns->count++] = (struct lode_pattern){ patterns->frame_count, length, 0, cost };
-	if (length)
-		memcpy(patterns->frames + patterns->frame_count, frames, length * sizeof(*frames));
-	patterns->frame_count += length;
-	return 0;
-}
-
 static void run_worker(void *context, size_t i)
 {
 	struct miner_worker *workers = context;
