@@ -1,5 +1,6 @@
 /*
  * Clusters of similar patterns: average linkage on 1 - Sim, cut at a similarity.
+ * Of equally similar clusters those with the first patterns are joined first.
  */
 #ifndef LODE_MINE_CLUSTERS_H
 #define LODE_MINE_CLUSTERS_H
@@ -23,6 +24,12 @@ struct lode_clusters_input {
 	const struct lode_words *words;
 	const struct lode_call_counts *counts;
 	double similarity; /* clusters whose average Sim is at least this are joined, most similar first */
+	/*
+	 * Of so many patterns all similarities are held in memory; 0, and at most: 16384
+	 * (512 MiB). Of more, pairs are compared twice, and those that hang together by
+	 * similar pairs must not be more than this.
+	 */
+	size_t held;
 	unsigned jobs;
 	const struct lode_progress *progress;
 };

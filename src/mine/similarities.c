@@ -1,0 +1,611 @@
+/*
+ * Similarities: see similarities.h.
+ *
+ * Dynamic programming as in alignment.c, for eight rows (patterns) at a time
+ * against one column (pattern) after another. The eight lie interleaved, number
+ * by number, so that each step is the same operation on eight neighbours, which
+ * compilers turn into vector instructions. Rows are taken in the order of their
+ * length, so that little is wasted on padding.
+ *
+ * With D the cost of aligning the first i frames of a row with the first j of a
+ * column, the table holds D - i, in units of Sub. Then a deletion changes nothing,
+ * and the costs of a row's beginning are 0:
+ *
+ *	E[i][j] = min(E[i-1][j-1] + Sub - 1, E[i][j-1] + 1, E[i-1][j])
+ *
+ * `Sub - 1` comes from a profile: for each name that has a word in common with any
+ * frame of the eight, a row of numbers as long as the longest of them; all other
+ * names share a row of zeros. Which of the eight is the left pattern does not
+ * matter for the costs, only for ties on the way back.
+ *
+ * The way back follows the rule for ties run by run: equal frames always match
+ * (alignment.c says why), so runs of matches need no look at the table.
+ */
+#include "mine/similarities.h"
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "mine/names.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LANES 8
+#define ONE ((int32_t)LODE_SUB_UNITS)
+
+/*
+ * Patterns longer than this are aligned one by one, without vectors: below it the
+ * numbers fit 32 bits, and table and profile stay small.
+ */
+#define LONGEST_IN_LANES 1024
+
+/* What the weight of a function in its pattern is made of, and the weight inside a segment. */
+struct weight {
+	double uni;
+	double forward;
+	double backward;
+	double inner;
+};
+
+struct lode_similarities {
+	const struct lode_patterns *patterns;
+	const struct lode_words *words;
+	const struct lode_call_counts *counts;
+	struct lode_names names;
+	struct weight *weights; /* beside the patterns' frames */
+	uint32_t *order;
+};
+
+/* ---- preparing ---- */
+
+static void weigh_pattern(const struct lode_call_counts *counts, const uint32_t *frames, uint32_t length,
+			  struct weight *weights)
+{
+	for (uint32_t i = 0; i < length; i++) {
+		struct weight *weight = &weights[i];
+
+		weight->uni = lode_call_uni(counts, frames[i]);
+		weight->forward = i ? lode_call_fbi(counts, frames[i - 1], frames[i]) : 1;
+		weight->backward = i + 1 < length ? lode_call_bbi(counts, frames[i], frames[i + 1]) : 1;
+		weight->inner = weight->uni * (weight->forward + weight->backward) / 2;
+	}
+}
+
+static int compare_lengths(const void *a, const void *b, void *context)
+{
+	const struct lode_patterns *patterns = context;
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	uint32_t x = patterns->items[left].length, y = patterns->items[right].length;
+
+	return x != y ? (x < y ? -1 : 1) : (left > right) - (left < right);
+}
+
+static int prepare(struct lode_similarities *similarities)
+{
+	const struct lode_patterns *patterns = similarities->patterns;
+
+	similarities->weights = lode_calloc(patterns->frame_count, sizeof(*similarities->weights));
+	similarities->order = lode_calloc(patterns->count, sizeof(*similarities->order));
+	if (!similarities->weights || !similarities->order ||
+	    lode_names_make(&similarities->names, patterns, similarities->words) < 0)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < patterns->count; i++) {
+		weigh_pattern(similarities->counts, lode_pattern_frames(patterns, i), patterns->items[i].length,
+			      similarities->weights + patterns->items[i].first);
+		similarities->order[i] = (uint32_t)i;
+	}
+	if (patterns->count)
+		qsort_r(similarities->order, patterns->count, sizeof(*similarities->order), compare_lengths,
+			(void *)(uintptr_t)patterns);
+	return 0;
+}
+
+struct lode_similarities *lode_similarities_make(const struct lode_patterns *patterns, const struct lode_words *words,
+						 const struct lode_call_counts *counts)
+{
+	struct lode_similarities *similarities = lode_calloc(1, sizeof(*similarities));
+
+	if (!similarities)
+		return NULL;
+	similarities->patterns = patterns;
+	similarities->words = words;
+	similarities->counts = counts;
+	if (prepare(similarities) < 0) {
+		lode_similarities_free(similarities);
+		return NULL;
+	}
+	return similarities;
+}
+
+void lode_similarities_free(struct lode_similarities *similarities)
+{
+	if (!similarities)
+		return;
+	lode_names_release(&similarities->names);
+	lode_free(similarities->weights);
+	lode_free(similarities->order);
+	lode_free(similarities);
+}
+
+const uint32_t *lode_similarities_order(const struct lode_similarities *similarities)
+{
+	return similarities->order;
+}
+
+/* ---- a worker: one thread's room ---- */
+
+struct lane {
+	const uint32_t *frames;
+	const struct weight *weights;
+	uint32_t pattern;
+	uint32_t length;
+};
+
+struct worker {
+	struct worker *next;           /* among those at rest */
+	const struct lode_similarities *similarities;
+	struct lane lanes[LANES];
+	size_t lane_count;
+	uint32_t longest;              /* of the lanes that take part */
+	int32_t *profile;              /* rows of `longest` * LANES numbers; row 0 is all zero */
+	size_t profile_capacity;
+	uint32_t *row_of_name;         /* in the profile; 0: nothing in common */
+	uint32_t *named;               /* names that have a row of their own, from row 1 on */
+	size_t row_count;              /* of the profile, row 0 included */
+	struct lode_near_name *near;
+	uint32_t *common;
+	int32_t *table;                /* columns of (longest + 1) * LANES numbers */
+	size_t table_capacity;
+	uint32_t *units;               /* LANES rows of results */
+	size_t unit_capacity;
+	struct lode_alignment alignment; /* for long patterns */
+};
+
+static void free_worker(struct worker *worker)
+{
+	if (!worker)
+		return;
+	lode_free(worker->profile);
+	lode_free(worker->row_of_name);
+	lode_free(worker->named);
+	lode_free(worker->near);
+	lode_free(worker->common);
+	lode_free(worker->table);
+	lode_free(worker->units);
+	lode_alignment_release(&worker->alignment);
+	lode_free(worker);
+}
+
+static struct worker *make_worker(const struct lode_similarities *similarities)
+{
+	struct worker *worker = lode_calloc(1, sizeof(*worker));
+	size_t names = similarities->names.count;
+
+	if (!worker)
+		return NULL;
+	worker->similarities = similarities;
+	worker->row_of_name = lode_calloc(names, sizeof(*worker->row_of_name));
+	worker->named = lode_calloc(names + 1, sizeof(*worker->named));
+	worker->near = lode_calloc(names, sizeof(*worker->near));
+	worker->common = lode_calloc(names, sizeof(*worker->common));
+	if (!worker->row_of_name || !worker->named || !worker->near || !worker->common) {
+		free_worker(worker);
+		return NULL;
+	}
+	return worker;
+}
+
+static struct lane get_lane(const struct lode_similarities *similarities, uint32_t pattern)
+{
+	const struct lode_pattern *item = &similarities->patterns->items[pattern];
+
+	return (struct lane){ similarities->patterns->frames + item->first, similarities->weights + item->first,
+			      pattern, item->length };
+}
+
+/* ---- the profile ---- */
+
+static void forget_profile(struct worker *worker)
+{
+	for (size_t row = 1; row < worker->row_count; row++)
+		worker->row_of_name[worker->named[row]] = 0;
+	worker->row_count = 0;
+}
+
+/* Appends a row of zeros. */
+static int add_profile_row(struct worker *worker)
+{
+	size_t width = (size_t)worker->longest * LANES;
+
+	if (lode_grow(&worker->profile, &worker->profile_capacity, (worker->row_count + 1) * width,
+		      sizeof(*worker->profile)) < 0)
+		return LODE_SYSTEM;
+	if (width)
+		memset(worker->profile + worker->row_count * width, 0, width * sizeof(*worker->profile));
+	worker->row_count++;
+	return 0;
+}
+
+/* Enters what is near to frame `at` of a lane. */
+static int profile_frame(struct worker *worker, size_t lane, uint32_t at, uint32_t name)
+{
+	size_t width = (size_t)worker->longest * LANES;
+	size_t count = lode_names_near(&worker->similarities->names, name, worker->common, worker->near);
+
+	for (size_t i = 0; i < count; i++) {
+		struct lode_near_name near = worker->near[i];
+
+		if (!worker->row_of_name[near.name]) {
+			if (add_profile_row(worker) < 0)
+				return LODE_SYSTEM;
+			worker->row_of_name[near.name] = (uint32_t)worker->row_count - 1;
+			worker->named[worker->row_count - 1] = near.name;
+		}
+		worker->profile[worker->row_of_name[near.name] * width + (size_t)at * LANES + lane] =
+			(int32_t)near.sub - ONE;
+	}
+	return 0;
+}
+
+static int make_profile(struct worker *worker)
+{
+	const struct lode_similarities *similarities = worker->similarities;
+
+	forget_profile(worker);
+	if (add_profile_row(worker) < 0)
+		return LODE_SYSTEM;
+	for (size_t k = 0; k < worker->lane_count; k++) {
+		const struct lane *lane = &worker->lanes[k];
+		const uint32_t *names = similarities->names.of + similarities->patterns->items[lane->pattern].first;
+
+		for (uint32_t i = 0; lane->length <= LONGEST_IN_LANES && i < lane->length; i++)
+			if (profile_frame(worker, k, i, names[i]) < 0)
+				return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+/* ---- the table ---- */
+
+static const int32_t *profile_of(const struct worker *worker, uint32_t name)
+{
+	return worker->profile + worker->row_of_name[name] * (size_t)worker->longest * LANES;
+}
+
+/* One column from the one before it; the first LANES numbers of `column` are there already. */
+static void fill_column(const int32_t *restrict before, const int32_t *restrict profile, int32_t *column,
+			size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		for (size_t k = 0; k < LANES; k++) {
+			int32_t cost = before[k] + profile[k], insert = before[LANES + k] + ONE;
+
+			cost = insert < cost ? insert : cost;
+			column[LANES + k] = column[k] < cost ? column[k] : cost;
+		}
+		before += LANES;
+		profile += LANES;
+		column += LANES;
+	}
+}
+
+static int fill_table(struct worker *worker, const uint32_t *names, uint32_t length)
+{
+	size_t width = ((size_t)worker->longest + 1) * LANES;
+
+	if (lode_grow(&worker->table, &worker->table_capacity, ((size_t)length + 1) * width, sizeof(*worker->table)) < 0)
+		return LODE_SYSTEM;
+	memset(worker->table, 0, width * sizeof(*worker->table));
+	for (uint32_t j = 0; j < length; j++) {
+		int32_t *column = worker->table + (j + 1) * width;
+
+		for (size_t k = 0; k < LANES; k++)
+			column[k] = ((int32_t)j + 1) * ONE;
+		fill_column(column - width, profile_of(worker, names[j]), column, worker->longest);
+	}
+	return 0;
+}
+
+/* ---- the way back ---- */
+
+/* How far the way back has come, and the sums of Sim so far. */
+struct way {
+	const struct worker *worker;
+	const struct lane *row;
+	const struct lane *column;
+	const uint32_t *names; /* of the column */
+	size_t k;              /* lane of the row */
+	int row_is_left;
+	uint32_t i;            /* frames of the row that are left */
+	uint32_t j;            /* of the column */
+	double matched;
+	double rest;
+};
+
+static int32_t cell(const struct way *way, uint32_t i, uint32_t j)
+{
+	return way->worker->table[((size_t)j * (way->worker->longest + 1) + i) * LANES + way->k];
+}
+
+/* Sub - 1, where i and j are one more than the places of the frames. */
+static int32_t nearness(const struct way *way, uint32_t i, uint32_t j)
+{
+	return profile_of(way->worker, way->names[j - 1])[(size_t)(i - 1) * LANES + way->k];
+}
+
+enum turn {
+	SUBSTITUTE,
+	LEAVE_ROW,    /* a frame of the row stands alone */
+	LEAVE_COLUMN,
+};
+
+/* The next step back where the frames do not match. */
+static enum turn next_turn(const struct way *way)
+{
+	uint32_t i = way->i, j = way->j;
+	int32_t here;
+	int row, column;
+
+	if (!i || !j)
+		return i ? LEAVE_ROW : LEAVE_COLUMN;
+	here = cell(way, i, j);
+	if (cell(way, i - 1, j - 1) + nearness(way, i, j) == here)
+		return SUBSTITUTE;
+	row = cell(way, i - 1, j) == here;
+	column = cell(way, i, j - 1) + ONE == here;
+	return row && (way->row_is_left || !column) ? LEAVE_ROW : LEAVE_COLUMN;
+}
+
+/* The weight of a function at the end of its segment, or at both; `before`, `after`: whether the segment goes on. */
+static double end_weight(const struct weight *weight, int before, int after)
+{
+	return weight->uni * ((before ? weight->forward : 1) + (after ? weight->backward : 1)) / 2;
+}
+
+/* Adds the weights of functions first..last-1 of a pattern, one segment, to `sum`, from the leaf end. */
+static double add_segment(double sum, const struct weight *weights, uint32_t first, uint32_t last)
+{
+	if (last - first == 1)
+		return sum + end_weight(&weights[first], 0, 0);
+	sum += end_weight(&weights[last - 1], 1, 0);
+	for (uint32_t i = last - 1; i-- > first + 1;)
+		sum += weights[i].inner;
+	return sum + end_weight(&weights[first], 0, 1);
+}
+
+static int frames_match(const struct way *way)
+{
+	return way->i && way->j && way->row->frames[way->i - 1] == way->column->frames[way->j - 1];
+}
+
+static void go_along_matches(struct way *way)
+{
+	uint32_t last = way->i;
+
+	do {
+		way->i--;
+		way->j--;
+	} while (frames_match(way));
+	way->matched = add_segment(way->matched, way->row->weights, way->i, last);
+}
+
+static void go_along_gap(struct way *way, enum turn turn)
+{
+	uint32_t *at = turn == LEAVE_ROW ? &way->i : &way->j, last = *at;
+
+	do
+		--*at;
+	while ((way->i || way->j) && !frames_match(way) && next_turn(way) == turn);
+	way->rest = add_segment(way->rest, (turn == LEAVE_ROW ? way->row : way->column)->weights, *at, last);
+}
+
+static void go_along_substitutions(struct way *way)
+{
+	int after = 0, before;
+
+	do {
+		uint32_t i = way->i--, j = way->j--;
+		double sub = (double)(nearness(way, i, j) + ONE) / LODE_SUB_UNITS;
+		double left, right;
+
+		before = (way->i || way->j) && !frames_match(way) && next_turn(way) == SUBSTITUTE;
+		left = end_weight(&way->row->weights[i - 1], before, after);
+		right = end_weight(&way->column->weights[j - 1], before, after);
+		way->rest += sub * (left + right) / 2;
+		after = 1;
+	} while (before);
+}
+
+static double similarity_of_lane(const struct worker *worker, size_t k, const struct lane *column,
+				 const uint32_t *names)
+{
+	struct way way = {
+		.worker = worker, .row = &worker->lanes[k], .column = column, .names = names, .k = k,
+		.row_is_left = worker->lanes[k].pattern < column->pattern,
+		.i = worker->lanes[k].length, .j = column->length,
+	};
+	int equal = 1;
+
+	while (way.i || way.j) {
+		enum turn turn;
+
+		if (frames_match(&way)) {
+			go_along_matches(&way);
+			continue;
+		}
+		equal = 0;
+		turn = next_turn(&way);
+		if (turn == SUBSTITUTE)
+			go_along_substitutions(&way);
+		else
+			go_along_gap(&way, turn);
+	}
+	if (way.matched + way.rest == 0)
+		return equal;
+	return way.matched / (way.matched + way.rest);
+}
+
+/* ---- comparing ---- */
+
+/* The long way, for long patterns. */
+static int compare_alone(struct worker *worker, const struct lane *row, const struct lane *column, double *similarity)
+{
+	const struct lode_similarities *similarities = worker->similarities;
+	const struct lane *left = row->pattern < column->pattern ? row : column;
+	const struct lane *right = left == row ? column : row;
+
+	if (lode_align(similarities->words, left->frames, left->length, right->frames, right->length,
+		       &worker->alignment) < 0)
+		return LODE_SYSTEM;
+	*similarity = lode_alignment_similarity(&worker->alignment, similarities->words, similarities->counts,
+						left->frames, right->frames);
+	return 0;
+}
+
+/* One column against the first `lanes` lanes; results go to units[lane * stride]. */
+static int compare_column(struct worker *worker, uint32_t pattern, size_t lanes, uint32_t *units, size_t stride)
+{
+	const struct lode_similarities *similarities = worker->similarities;
+	const uint32_t *names = similarities->names.of + similarities->patterns->items[pattern].first;
+	struct lane column = get_lane(similarities, pattern);
+	int is_long = column.length > LONGEST_IN_LANES;
+
+	if (!is_long && fill_table(worker, names, column.length) < 0)
+		return LODE_SYSTEM;
+	for (size_t k = 0; k < lanes; k++) {
+		double similarity;
+
+		if (!is_long && worker->lanes[k].length <= LONGEST_IN_LANES)
+			similarity = similarity_of_lane(worker, k, &column, names);
+		else if (compare_alone(worker, &worker->lanes[k], &column, &similarity) < 0)
+			return LODE_SYSTEM;
+		units[k * stride] = lode_sim_units(similarity);
+	}
+	return 0;
+}
+
+static void take_lanes(struct worker *worker, const uint32_t *members, size_t count)
+{
+	worker->lane_count = count;
+	worker->longest = 0;
+	for (size_t k = 0; k < count; k++) {
+		struct lane *lane = &worker->lanes[k];
+
+		*lane = get_lane(worker->similarities, members[k]);
+		if (lane->length <= LONGEST_IN_LANES && lane->length > worker->longest)
+			worker->longest = lane->length;
+	}
+}
+
+/* Rows first..first+LANES-1 against all columns behind each. */
+static int compare_rows(struct worker *worker, const uint32_t *members, size_t count, size_t first)
+{
+	size_t lanes = count - first < LANES ? count - first : LANES;
+
+	forget_profile(worker);
+	take_lanes(worker, members + first, lanes);
+	if (lode_grow(&worker->units, &worker->unit_capacity, LANES * count, sizeof(*worker->units)) < 0 ||
+	    make_profile(worker) < 0)
+		return LODE_SYSTEM;
+	for (size_t column = first + 1; column < count; column++) {
+		size_t above = column - first < lanes ? column - first : lanes;
+
+		if (compare_column(worker, members[column], above, worker->units + column, count) < 0)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+/* ---- all pairs on several threads ---- */
+
+struct comparison {
+	const struct lode_similarities *similarities;
+	const uint32_t *members;
+	size_t count;
+	const struct lode_progress *progress;
+	const struct lode_similarities_sink *sink;
+	pthread_mutex_t lock;    /* for all below, for the sink and for progress */
+	struct worker *at_rest;
+	uint64_t done;           /* pairs */
+	int stopped;
+	int failed;
+};
+
+static struct worker *take_worker(struct comparison *comparison)
+{
+	struct worker *worker = NULL;
+	int over;
+
+	pthread_mutex_lock(&comparison->lock);
+	over = comparison->stopped || comparison->failed;
+	if (!over && (worker = comparison->at_rest))
+		comparison->at_rest = worker->next;
+	pthread_mutex_unlock(&comparison->lock);
+	if (over || worker)
+		return worker;
+	worker = make_worker(comparison->similarities);
+	if (!worker) {
+		pthread_mutex_lock(&comparison->lock);
+		comparison->failed = 1;
+		pthread_mutex_unlock(&comparison->lock);
+	}
+	return worker;
+}
+
+static uint64_t pairs(uint64_t count)
+{
+	return count * (count - 1) / 2;
+}
+
+/* Hands the rows over and lets the worker rest. */
+static void finish_rows(struct comparison *comparison, struct worker *worker, size_t first, int code)
+{
+	size_t count = comparison->count;
+
+	pthread_mutex_lock(&comparison->lock);
+	for (size_t k = 0; k < worker->lane_count && !code; k++) {
+		comparison->sink->row(comparison->sink->context, first + k, worker->units + k * count);
+		comparison->done += count - (first + k) - 1;
+	}
+	comparison->failed |= code != 0;
+	comparison->stopped |= lode_progress_tell(comparison->progress, "comparing patterns", "pairs",
+						  comparison->done, pairs(count)) != 0;
+	worker->next = comparison->at_rest;
+	comparison->at_rest = worker;
+	pthread_mutex_unlock(&comparison->lock);
+}
+
+static void compare_piece(void *context, size_t piece)
+{
+	struct comparison *comparison = context;
+	struct worker *worker = take_worker(comparison);
+	int code;
+
+	if (!worker)
+		return;
+	code = compare_rows(worker, comparison->members, comparison->count, piece * LANES);
+	finish_rows(comparison, worker, piece * LANES, code);
+}
+
+int lode_similarities_compare(const struct lode_similarities *similarities, const uint32_t *members, size_t count,
+			      unsigned jobs, const struct lode_progress *progress,
+			      const struct lode_similarities_sink *sink, struct lode_error *error)
+{
+	struct comparison comparison = { similarities, members, count, progress, sink,
+					 PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, 0 };
+
+	lode_parallel(jobs, (count + LANES - 1) / LANES, compare_piece, &comparison);
+	while (comparison.at_rest) {
+		struct worker *worker = comparison.at_rest;
+
+		comparison.at_rest = worker->next;
+		free_worker(worker);
+	}
+	pthread_mutex_destroy(&comparison.lock);
+	if (comparison.failed)
+		return lode_fail_memory(error);
+	if (comparison.stopped)
+		return lode_fail(error, LODE_SYSTEM, "comparing the patterns was stopped");
+	return 0;
+}

@@ -1,0 +1,46 @@
+/*
+ * Sim of all pairs of many patterns: what lode_alignment_similarity gives, to the
+ * last digit, hundreds of times faster.
+ */
+#ifndef LODE_MINE_SIMILARITIES_H
+#define LODE_MINE_SIMILARITIES_H
+
+#include "mine/clusters.h"
+
+/* Sim as a whole number, so that sums of it are exact in any order: 0 to this. */
+#define LODE_SIM_UNITS 0x80000000u
+
+static inline uint32_t lode_sim_units(double similarity)
+{
+	return (uint32_t)(similarity * LODE_SIM_UNITS + 0.5);
+}
+
+/* Patterns prepared for comparing: names, weights. Threads share it. */
+struct lode_similarities;
+
+/* NULL when memory has run out. What is handed in must outlive it. */
+struct lode_similarities *lode_similarities_make(const struct lode_patterns *patterns, const struct lode_words *words,
+						 const struct lode_call_counts *counts);
+void lode_similarities_free(struct lode_similarities *similarities);
+
+/* The numbers of all patterns in the order that compares fastest. */
+const uint32_t *lode_similarities_order(const struct lode_similarities *similarities);
+
+/* Where the results go, row by row, in no particular order; called by one thread at a time. */
+struct lode_similarities_sink {
+	/* `units[j]` is Sim of members[row] and members[j], for all j above row. */
+	void (*row)(void *context, size_t row, const uint32_t *units);
+	void *context;
+};
+
+/*
+ * Compares each of the `count` patterns `members` (in the order of
+ * lode_similarities_order) with each other; in an alignment the pattern with the
+ * lower number is the left one. Returns 0, or LODE_SYSTEM when memory has run out
+ * or `progress` asked to stop.
+ */
+int lode_similarities_compare(const struct lode_similarities *similarities, const uint32_t *members, size_t count,
+			      unsigned jobs, const struct lode_progress *progress,
+			      const struct lode_similarities_sink *sink, struct lode_error *error);
+
+#endif
