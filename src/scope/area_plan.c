@@ -3,6 +3,7 @@
  */
 #include "base/units.h"
 #include "scope/area_stream.h"
+#include "scope/where.h"
 
 #include <string.h>
 
@@ -45,17 +46,6 @@ static int parse_time(struct lode_area_plan *plan, const char *text, struct lode
 	return code;
 }
 
-static int check_where(const char *const *where, struct lode_error *error)
-{
-	for (; where && *where; where++)
-		if (!strchr(*where, '=') || **where == '=')
-			return lode_fail(error, LODE_USAGE,
-					 "'%s' says nothing about an attribute; write 'version=4.2', "
-					 "'host=web-*' or 'name=…'",
-					 *where);
-	return 0;
-}
-
 static enum lode_scope choose_scope(const struct lode_area_plan *plan, const struct lode_corpus_list *list)
 {
 	if (plan->options->scope != LODE_SCOPE_AUTO)
@@ -71,7 +61,7 @@ static enum lode_scope choose_scope(const struct lode_area_plan *plan, const str
 int lode_area_plan_make(struct lode_area_plan *plan, const struct lode_area_options *options,
 			const struct lode_corpus_list *list, struct lode_error *error)
 {
-	int code = check_where(options->where, error);
+	int code = lode_where_check(options->where, error);
 
 	plan->options = options;
 	plan->kinds = options->kinds ? options->kinds : 1u << LODE_RUN | 1u << LODE_WAIT;

@@ -13,6 +13,7 @@
 #include "scope/area_stream.h"
 
 #include "scope/frame_filter.h"
+#include "scope/where.h"
 
 #include <string.h>
 
@@ -38,37 +39,6 @@ struct mapping {
 	uint64_t from;
 	uint64_t to;
 };
-
-/* ---- which streams ---- */
-
-static const char *attribute_value(const struct lode_stream *stream, const char *key, size_t length)
-{
-	const struct lode_strings *strings = &stream->dictionary->frames.strings;
-
-	for (size_t i = 0; i < stream->attribute_count; i++) {
-		const char *name = lode_strings_get(strings, stream->attributes[i].key);
-
-		if (!strncmp(name, key, length) && !name[length])
-			return lode_strings_get(strings, stream->attributes[i].value);
-	}
-	if (length == 4 && !memcmp(key, "host", 4))
-		return lode_strings_get(strings, stream->host);
-	if (length == 4 && !memcmp(key, "name", 4))
-		return lode_strings_get(strings, stream->name);
-	return NULL;
-}
-
-static int is_wanted(const struct lode_stream *stream, const char *const *where)
-{
-	for (; where && *where; where++) {
-		const char *equals = strchr(*where, '=');
-		const char *value = attribute_value(stream, *where, (size_t)(equals - *where));
-
-		if (!value || !lode_glob_match(equals + 1, value))
-			return 0;
-	}
-	return 1;
-}
 
 /* ---- adding to rows ---- */
 
@@ -334,7 +304,7 @@ static int map_stream(struct mapping *mapping, const struct lode_corpus_entry *e
 	partial->occurrences = lode_calloc(partial->dictionary.tree.count, sizeof(*partial->occurrences));
 	if (!partial->occurrences)
 		return lode_fail_memory(error);
-	partial->wanted = is_wanted(&partial->stream, mapping->plan->options->where);
+	partial->wanted = lode_where_fits(&partial->stream, mapping->plan->options->where);
 	if (!partial->wanted)
 		return add_blocks(mapping, 0, error);
 	code = prepare(mapping, error);

@@ -232,7 +232,8 @@ struct walk {
 	uint64_t unknown;
 	struct lode_parts *parts;
 	struct lode_parts *stepped; /* may be NULL */
-	size_t first;               /* of this walk's parts, and */
+	size_t first;               /* of this walk's parts, */
+	size_t first_of_step;       /* of those since a thread was stepped into or left, and */
 	size_t first_stepped;       /* of its waits */
 };
 
@@ -255,7 +256,7 @@ static int take(struct walk *walk, int type, uint32_t event, uint64_t from)
 	struct lode_parts *parts = walk->parts;
 	uint64_t cost = walk->x - from;
 
-	if (parts->count > walk->first &&
+	if (parts->count > walk->first_of_step &&
 	    same_part(walk, &parts->items[parts->count - 1], type, event, walk->x)) {
 		parts->items[parts->count - 1].t = from;
 		parts->items[parts->count - 1].cost += cost;
@@ -290,6 +291,7 @@ static int step_into(struct walk *walk, uint32_t group, uint32_t wait, uint64_t 
 		line->cursor = line->count;
 	}
 	line->walked = 1;
+	walk->first_of_step = walk->parts->count;
 	timelines->steps[timelines->step_count++] = (struct step){ .low = low, .group = group, .wait = wait };
 	return 0;
 }
@@ -299,6 +301,7 @@ static int step_out(struct walk *walk)
 	struct step *step = &walk->timelines->steps[--walk->timelines->step_count];
 
 	walk->timelines->groups[step->group].walked = 0;
+	walk->first_of_step = walk->parts->count;
 	if (!walk->stepped || step->wait == LODE_NONE)
 		return 0;
 	/* How long it was is filled in at the end. */

@@ -111,8 +111,8 @@ int lode_scope_symptom(struct lode_scope_index *index, const struct lode_symptom
  * The critical path with the way it took: `stepped`, which may be NULL, gets the
  * waits that were stepped into, from their start, or the path's, to their end, or
  * t1. They nest like brackets, and stand by start, an outer one before its inner
- * ones. Of a part's stepped waits the innermost says for whom its thread was
- * walked. On failure both lists are as before.
+ * ones. A part lies inside or outside of each; of those around it the innermost
+ * says for whom its thread was walked. On failure both lists are as before.
  */
 int lode_critical_path(struct lode_scope_index *index, const struct lode_symptom *symptom,
 		       struct lode_parts *parts, struct lode_parts *stepped, uint64_t *unknown,

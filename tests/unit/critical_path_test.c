@@ -423,6 +423,17 @@ static uint64_t length_of(const struct path *path)
 	return length;
 }
 
+/* No part is cut by the start or the end of a wait that was stepped into. */
+static void require_inside_or_outside(const struct lode_part *part, const struct lode_parts *stepped)
+{
+	for (size_t i = 0; i < stepped->count; i++) {
+		uint64_t start = stepped->items[i].t, end = start + stepped->items[i].cost;
+
+		assert_true(part->t >= end || part->t + part->cost <= start ||
+			    (part->t >= start && part->t + part->cost <= end));
+	}
+}
+
 /* By start, outer before inner, each inside the one around it. */
 static void require_brackets(const struct lode_parts *stepped, uint64_t t0, uint64_t t1)
 {
@@ -452,6 +463,8 @@ static void compare(struct small_stream *small, struct lode_scope_index *index, 
 	assert_int_equal(length_of(&path), symptom->t1 - symptom->t0);
 	assert_int_equal(path.stepped.count, slow.steps);
 	require_brackets(&path.stepped, symptom->t0, symptom->t1);
+	for (size_t i = 0; i < path.parts.count; i++)
+		require_inside_or_outside(&path.parts.items[i], &path.stepped);
 	path_release(&path);
 }
 
