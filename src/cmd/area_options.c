@@ -22,9 +22,8 @@ static enum lode_scope chosen_scope(const char *name)
 	return LODE_SCOPE_AUTO;
 }
 
-/* The built-in rules, those of the corpus, those of the command line. */
-static int load_rules(struct lode_corpus *corpus, const struct lode_area_settings *settings,
-		      struct lode_idle_rules **rules, struct lode_error *error)
+int lode_area_rules(struct lode_corpus *corpus, const struct lode_area_settings *settings,
+		    struct lode_idle_rules **rules, struct lode_error *error)
 {
 	const char **paths = lode_calloc(settings->idle_rules.count + 2, sizeof(*paths));
 	char *own = lode_format("%s/idle.rules", lode_corpus_path(corpus));
@@ -53,7 +52,7 @@ int lode_area_read(struct lode_corpus *corpus, const struct lode_area_settings *
 	int code;
 
 	memset(reading, 0, sizeof(*reading));
-	code = load_rules(corpus, settings, &reading->rules, error);
+	code = lode_area_rules(corpus, settings, &reading->rules, error);
 	if (code)
 		return code;
 	reading->options = (struct lode_area_options){

@@ -45,6 +45,10 @@ const char *lode_scope_choice(size_t i);
 	LODE_NUMBER("jobs", 'j', LODE_AREA_FIELD(base, jobs), "N",                                           \
 		    "number of threads (default: one a processor)", 1, 1024)
 
+/* Loads the built-in idle rules, those of the corpus (CORPUS/idle.rules), those of the command line. */
+int lode_area_rules(struct lode_corpus *corpus, const struct lode_area_settings *settings,
+		    struct lode_idle_rules **rules, struct lode_error *error);
+
 /* An area with the rules it was collected with. */
 struct lode_area_reading {
 	struct lode_area area;

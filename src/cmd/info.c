@@ -4,9 +4,9 @@
 #include "cmd/info.h"
 
 #include "cmd/command.h"
-#include "cmd/nearest.h"
 #include "cmd/progress.h"
 #include "cmd/signals.h"
+#include "cmd/streams.h"
 
 #include <errno.h>
 #include <string.h>
@@ -37,39 +37,6 @@ static const struct lode_option options[] = {
 
 /* ---- which streams ---- */
 
-static int is_asked_for(const struct settings *settings, const char *name, const char *id)
-{
-	for (size_t i = 0; i < settings->streams.count; i++)
-		if (!strcmp(settings->streams.items[i], name) || !strcmp(settings->streams.items[i], id))
-			return 1;
-	return !settings->streams.count;
-}
-
-/* Every name that was asked for must be that of a stream. */
-static int check_names(const struct settings *settings, const struct lode_corpus_list *list, const char *path,
-		       struct lode_error *error)
-{
-	for (size_t i = 0; i < settings->streams.count; i++) {
-		const char *wanted = settings->streams.items[i];
-		struct lode_nearest nearest = lode_nearest(wanted);
-		size_t at = 0;
-
-		for (; at < list->count; at++) {
-			if (!strcmp(list->items[at].name, wanted) || !strcmp(list->items[at].id, wanted))
-				break;
-			lode_nearest_try(&nearest, list->items[at].name);
-		}
-		if (at < list->count)
-			continue;
-		if (nearest.best)
-			return lode_fail(error, LODE_USAGE, "%s: has no stream '%s'; did you mean '%s'?",
-					 path, wanted, nearest.best);
-		return lode_fail(error, LODE_USAGE, "%s: has no stream '%s'; 'lode info --all %s' lists them",
-				 path, wanted, path);
-	}
-	return 0;
-}
-
 static struct lode_info_stream from_entry(const struct lode_corpus_entry *entry)
 {
 	struct lode_info_stream stream = {
@@ -91,7 +58,7 @@ static int choose_streams(const struct settings *settings, const struct lode_cor
 	if (!*streams)
 		return lode_fail_memory(error);
 	for (size_t i = 0; i < list->count; i++)
-		if (is_asked_for(settings, list->items[i].name, list->items[i].id))
+		if (lode_stream_asked_for(&settings->streams, &list->items[i]))
 			(*streams)[(*count)++] = from_entry(&list->items[i]);
 	return 0;
 }
@@ -162,6 +129,7 @@ static int tell(const struct lode_call *call, struct lode_info_stream *streams, 
 
 static int tell_corpus(const struct lode_call *call, struct lode_error *error)
 {
+	const struct settings *settings = call->settings;
 	struct lode_corpus_list list = { 0 };
 	struct lode_info_stream *streams;
 	struct lode_corpus *corpus;
@@ -172,7 +140,7 @@ static int tell_corpus(const struct lode_call *call, struct lode_error *error)
 		return code;
 	code = lode_corpus_streams(corpus, &list, error);
 	if (!code)
-		code = check_names(call->settings, &list, call->operands[0], error);
+		code = lode_streams_check(&settings->streams, &list, call->operands[0], error);
 	if (!code)
 		code = choose_streams(call->settings, &list, &streams, &count, error);
 	if (!code)
