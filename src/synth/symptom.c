@@ -23,7 +23,8 @@ static const struct lode_synth_variant *choose_variant(struct lode_synth_host *h
 	return &bug->variant[usual % bug->variants];
 }
 
-/* An event of a bug was written: `cost` in all, of which `on_path` lies on the critical path. */
+/* An event of a bug was written. `on_path` is what lies on the critical path, time on the run queue included.
+ */
 static void count(struct lode_synth_host *host, struct lode_synth_cost *costs, uint64_t cost,
 		  uint64_t on_path)
 {
@@ -40,8 +41,10 @@ static void wait_directly(struct lode_synth_host *host, struct lode_synth_actor 
 			  const struct lode_synth_variant *variant, struct lode_synth_cost *costs,
 			  uint64_t cost, enum lode_synth_interrupt interrupt)
 {
+	uint64_t start = actor->now;
+
 	lode_synth_wait(&host->tape, actor, variant->site, cost, interrupt);
-	count(host, costs, cost, cost);
+	count(host, costs, cost, actor->now - start);
 }
 
 static void burn(struct lode_synth_host *host, struct lode_synth_actor *actor,
@@ -70,12 +73,10 @@ static void delegate(struct lode_synth_host *host, const struct lode_synth_bug *
 	lode_synth_await(&host->tape, &host->ui, variant->blocked, &host->worker, variant->wake);
 }
 
-/* What of the span from `start` on, `length` long, lies behind `from`. */
-static uint64_t behind(uint64_t start, uint64_t length, uint64_t from)
+/* What of the span from `start` to `end` lies behind `from`. */
+static uint64_t behind(uint64_t start, uint64_t end, uint64_t from)
 {
-	uint64_t end = start + length;
-
-	return end <= from ? 0 : start >= from ? length : end - from;
+	return end <= from ? 0 : end - (start > from ? start : from);
 }
 
 /* The holder took the lock a moment ago and does slow I/O now; only what lies behind `from` delays anybody.
@@ -94,7 +95,7 @@ static void hold_lock(struct lode_synth_host *host, const struct lode_synth_vari
 		uint64_t part = cost / parts, start = host->holder.now;
 
 		lode_synth_wait(&host->tape, &host->holder, variant->site, part, LODE_SYNTH_DISK_INTERRUPT);
-		count(host, costs, part, behind(start, part, from));
+		count(host, costs, part, behind(start, host->holder.now, from));
 		cost -= part;
 	}
 }

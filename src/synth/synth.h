@@ -47,7 +47,8 @@ void lode_synth_model_free(struct lode_synth_model *model);
 
 /* What a bug costs in a stream. */
 struct lode_synth_cost {
-	uint64_t cost;	 /* ns on the critical paths of the stream's symptoms */
+	uint64_t
+		cost; /* ns on the critical paths of the stream's symptoms, with the run queue behind waits */
 	uint64_t events; /* that have a part in it */
 	uint64_t whole;	 /* ns of all events with the key frames, in a symptom or not */
 };

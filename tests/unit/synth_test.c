@@ -131,26 +131,40 @@ static int has_frame(const struct example *example, uint32_t stack, const char *
 	return 0;
 }
 
+static uint64_t overlap(uint64_t start, uint64_t end, uint64_t from, uint64_t to)
+{
+	start = start > from ? start : from;
+	end = end < to ? end : to;
+	return end > start ? end - start : 0;
+}
+
 /*
  * The critical path by its definition: what `thread` did from `from` to `to`, and
- * where it waited for another thread, what that one did until it woke it. Adds up
- * what events with the key of `bug` have on it.
+ * where it waited for another thread, what that one did until it woke it; the time
+ * on the run queue belongs to the wait. Adds up what events with the key of `bug`
+ * have on it.
  */
 static void walk(const struct example *example, const struct span *spans, size_t count, uint32_t thread,
 		 uint64_t from, uint64_t to, const struct lode_synth_bug *bug, struct lode_synth_cost *sum)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct span *span = &spans[i];
-		uint64_t start = span->event.t > from ? span->event.t : from,
-			 end = span->end < to ? span->end : to;
+		uint64_t waited = overlap(span->event.t, span->end, from, to);
+		uint64_t queued = overlap(span->end, span->end + span->event.delay, from, to),
+			 own = waited + queued;
 
-		if (span->event.thread != thread || start >= end)
+		if (span->event.thread != thread)
 			continue;
 		if (span->type == LODE_WAIT && span->event.waker != example->idle_task) {
-			walk(example, spans, count, span->event.waker, start, end, bug, sum);
-		} else if (span->type == lode_synth_bug_kind(bug) &&
-			   has_key(example, span->event.stack, bug)) {
-			sum->cost += end - start;
+			if (waited)
+				walk(example, spans, count, span->event.waker,
+				     span->event.t > from ? span->event.t : from,
+				     span->end < to ? span->end : to, bug, sum);
+			own = queued;
+		}
+		if (own && span->type == lode_synth_bug_kind(bug) &&
+		    has_key(example, span->event.stack, bug)) {
+			sum->cost += own;
 			sum->events++;
 		}
 	}
@@ -275,7 +289,6 @@ static void check_whole_costs(struct example *example)
 				}
 		}
 		assert_true(sum == example->costs[bug].whole);
-		assert_true(example->costs[bug].whole >= example->costs[bug].cost);
 		if (!lode_synth_is_planted(model, bug, number))
 			assert_true(sum == 0);
 		else if (example->stream.symptom_count)
