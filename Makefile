@@ -34,7 +34,7 @@ all: $(BUILD)/build.ninja
 
 help:
 	@echo 'make            build the program: $(BUILD)/src/cmd/lode'
-	@echo 'make demo       build, record a small program that is too slow, and look into it'
+	@echo 'make demo       build, record small programs that are too slow, and look into them'
 	@echo 'make check      all tests, the unit tests under sanitizers too, and the rules of the house'
 	@echo 'make asan       all tests under sanitizers'
 	@echo 'make fuzz       each fuzz target for FUZZ_SECONDS (60)'

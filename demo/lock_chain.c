@@ -1,11 +1,10 @@
 /*
- * A small program with a performance bug, for the demo.
- *
- *	lock_chain good|bad [CLICKS]
+ * A lock held across slow I/O: a wait bug behind a chain of waits.
  *
  * Three threads, as in many programs with a window: `ui` answers clicks and for
  * that looks at the folder list under its lock; `indexer` keeps the folder list
- * fresh; `disk` reads and writes the files that the indexer asks for, slowly.
+ * fresh; `disk` reads the files that the indexer asks for, slowly. Besides, a pool
+ * of `worker` threads has nothing to do.
  *
  * bad:  the indexer takes the lock and then asks the disk. Whoever clicks waits
  *       for the lock, whose holder waits for the disk: a chain of two waits, and
@@ -13,248 +12,245 @@
  * good: the indexer asks the disk first and takes the lock only to put in what
  *       it got.
  *
- * Prints how long the clicks took. Functions that matter are not inlined, so that
- * stacks show them.
+ * Timing: a folder of `size` files takes the disk `size` ms. The indexer rests 10 ms
+ * between folders, the user 20 ms between clicks. In the bad variant a click comes
+ * 10 ms after the indexer took the lock, so it waits size - 10 ms, and all clicks
+ * take CLICKS * (size + 10) ms; in the good one CLICKS * 20 ms.
  */
-#include <fcntl.h>
-#include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "demo.h"
+
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#define OWN_FRAME __attribute__((noinline))
-#define BLOCK 65536
+#define CLICKS 12
 #define FOLDERS 64
-#define CLICKS_AT_MOST 100000
+#define BETWEEN_FOLDERS 10 /* ms */
+#define BETWEEN_CLICKS 20  /* ms */
+#define FILE_TIME 1000     /* us that the disk takes for a file */
 
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct demo demo = {
+	.program = "lock_chain",
+	.about = "A click waits for a lock whose holder waits for a slow disk. Size: files in a folder, 1 ms each.\n"
+		 "Threads: workers that have nothing to do.",
+	.size = 40,
+	.smallest = 15,
+	.largest = 1000,
+	.threads = 2,
+};
+
+static struct demo_lock list_lock = DEMO_LOCK;
 static uint64_t folder_sums[FOLDERS];
+static volatile uint64_t picture; /* of the list, for nobody */
 static int quit; /* read and written atomically */
 
 /* One request at a time: the indexer asks, the disk answers. */
 static struct {
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	int folder; /* asked for; -1: nothing */
-	int done;
+	struct demo_lock lock;
+	struct demo_signal asked;
+	struct demo_signal answered;
+	int waiting; /* a request without an answer */
 	uint64_t sum;
-} request = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, -1, 0, 0 };
+} request = { .lock = DEMO_LOCK, .asked = DEMO_SIGNAL, .answered = DEMO_SIGNAL };
 
-static volatile uint64_t keep; /* so that work is not optimised away */
+static struct {
+	struct demo_lock lock;
+	struct demo_signal work;
+} pool = { .lock = DEMO_LOCK, .work = DEMO_SIGNAL };
 
-static uint64_t now_ns(void)
+static int quitting(void)
 {
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-static OWN_FRAME void sleep_ms(unsigned ms)
-{
-	struct timespec time = { 0, (long)ms * 1000000 };
-
-	nanosleep(&time, NULL);
+	return __atomic_load_n(&quit, __ATOMIC_RELAXED);
 }
 
 /* ---- disk ---- */
 
-static OWN_FRAME uint64_t sum_block(const unsigned char *block)
+static OWN_FRAME void await_disk_arm(void)
 {
-	uint64_t sum = 0;
-
-	for (int round = 0; round < 8; round++)
-		for (size_t i = 0; i < BLOCK; i++)
-			sum = sum * 31 + block[i];
-	return sum;
+	IN_FRAME;
+	demo_await_device(demo.size * FILE_TIME);
 }
 
-static OWN_FRAME void write_through(int fd, const unsigned char *block)
+static OWN_FRAME uint64_t read_files_slowly(void)
 {
-	if (pwrite(fd, block, BLOCK, 0) != BLOCK || fsync(fd) < 0) {
-		perror("lock_chain: temporary file");
-		exit(4);
-	}
+	IN_FRAME;
+	await_disk_arm();
+	return demo_work(demo.size, 200000);
 }
 
-static OWN_FRAME uint64_t read_file_slowly(int fd, int folder)
+static OWN_FRAME void serve_requests(void *unused)
 {
-	static unsigned char block[BLOCK];
-
-	memset(block, folder, sizeof(block));
-	write_through(fd, block);
-	sleep_ms(60); /* the arm of the disk moves */
-	if (pread(fd, block, BLOCK, 0) != BLOCK)
-		exit(4);
-	return sum_block(block);
-}
-
-static OWN_FRAME void serve_requests(int fd)
-{
+	IN_FRAME;
 	uint64_t sum;
-	int folder;
 
-	pthread_mutex_lock(&request.lock);
-	while (!__atomic_load_n(&quit, __ATOMIC_RELAXED)) {
-		if (request.folder < 0 || request.done) {
-			pthread_cond_wait(&request.changed, &request.lock);
+	(void)unused;
+	demo_acquire(&request.lock);
+	while (!quitting()) {
+		if (!request.waiting) {
+			demo_await(&request.asked, &request.lock);
 			continue;
 		}
-		folder = request.folder;
-		pthread_mutex_unlock(&request.lock);
-		sum = read_file_slowly(fd, folder);
-		pthread_mutex_lock(&request.lock);
+		demo_release(&request.lock);
+		sum = read_files_slowly();
+		demo_acquire(&request.lock);
 		request.sum = sum;
-		request.done = 1;
-		pthread_cond_broadcast(&request.changed);
+		request.waiting = 0;
+		demo_give(&request.answered);
 	}
-	pthread_mutex_unlock(&request.lock);
-}
-
-static void *disk_main(void *file)
-{
-	pthread_setname_np(pthread_self(), "disk");
-	serve_requests(fileno(file));
-	return NULL;
+	demo_release(&request.lock);
 }
 
 /* ---- indexer ---- */
 
-static OWN_FRAME uint64_t fetch_from_disk(int folder)
+static OWN_FRAME uint64_t fetch_from_disk(void)
 {
+	IN_FRAME;
 	uint64_t sum;
 
-	pthread_mutex_lock(&request.lock);
-	request.folder = folder;
-	request.done = 0;
-	pthread_cond_broadcast(&request.changed);
-	while (!request.done && !__atomic_load_n(&quit, __ATOMIC_RELAXED))
-		pthread_cond_wait(&request.changed, &request.lock);
-	request.folder = -1;
+	demo_acquire(&request.lock);
+	request.waiting = 1;
+	demo_give(&request.asked);
+	while (request.waiting && !quitting())
+		demo_await(&request.answered, &request.lock);
 	sum = request.sum;
-	pthread_mutex_unlock(&request.lock);
+	demo_release(&request.lock);
 	return sum;
 }
 
 static OWN_FRAME void refresh_folder_holding_lock(int folder)
 {
-	pthread_mutex_lock(&list_lock);
-	folder_sums[folder] = fetch_from_disk(folder);
-	pthread_mutex_unlock(&list_lock);
+	IN_FRAME;
+	demo_acquire(&list_lock);
+	folder_sums[folder] = fetch_from_disk();
+	demo_release(&list_lock);
 }
 
 static OWN_FRAME void refresh_folder(int folder)
 {
-	uint64_t sum = fetch_from_disk(folder);
+	IN_FRAME;
+	uint64_t sum = fetch_from_disk();
 
-	pthread_mutex_lock(&list_lock);
+	demo_acquire(&list_lock);
 	folder_sums[folder] = sum;
-	pthread_mutex_unlock(&list_lock);
+	demo_release(&list_lock);
 }
 
-static void *indexer_main(void *bad)
+static OWN_FRAME void rest_between_folders(void)
 {
-	pthread_setname_np(pthread_self(), "indexer");
-	for (int folder = 0; !__atomic_load_n(&quit, __ATOMIC_RELAXED); folder = (folder + 1) % FOLDERS) {
-		if (bad)
+	IN_FRAME;
+	demo_rest(BETWEEN_FOLDERS);
+}
+
+static OWN_FRAME void keep_list_fresh(void *unused)
+{
+	IN_FRAME;
+
+	(void)unused;
+	for (int folder = 0; !quitting(); folder = (folder + 1) % FOLDERS) {
+		if (demo.bad)
 			refresh_folder_holding_lock(folder);
 		else
 			refresh_folder(folder);
-		sleep_ms(5);
+		rest_between_folders();
 	}
-	return NULL;
+}
+
+/* ---- pool ---- */
+
+static OWN_FRAME void wait_for_work(void *unused)
+{
+	IN_FRAME;
+
+	(void)unused;
+	demo_acquire(&pool.lock);
+	while (!quitting())
+		demo_await(&pool.work, &pool.lock);
+	demo_release(&pool.lock);
 }
 
 /* ---- ui ---- */
 
 static OWN_FRAME void lock_folder_list(void)
 {
-	pthread_mutex_lock(&list_lock);
+	IN_FRAME;
+	demo_acquire(&list_lock);
 }
 
-static OWN_FRAME void draw_folder_list(void)
+static OWN_FRAME uint64_t draw_folder_list(void)
 {
-	for (int round = 0; round < 2000; round++)
-		for (int i = 0; i < FOLDERS; i++)
-			keep += folder_sums[i] ^ (uint64_t)round;
+	IN_FRAME;
+	return demo_work(folder_sums[0], 500000);
 }
 
-static OWN_FRAME void show_folder_list(void)
+static OWN_FRAME void handle_click(void)
 {
+	IN_FRAME;
+
 	lock_folder_list();
-	draw_folder_list();
-	pthread_mutex_unlock(&list_lock);
-}
-
-static OWN_FRAME uint64_t handle_click(void)
-{
-	uint64_t start = now_ns();
-
-	show_folder_list();
-	return now_ns() - start;
+	picture ^= draw_folder_list();
+	demo_release(&list_lock);
 }
 
 static OWN_FRAME void wait_for_click(void)
 {
-	sleep_ms(20);
+	IN_FRAME;
+	demo_rest(BETWEEN_CLICKS);
 }
 
-static int by_size(const void *a, const void *b)
+/* Returns how long the slowest click took. */
+static OWN_FRAME uint64_t run_ui(void)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	IN_FRAME;
+	uint64_t start, slowest = 0;
 
-	return x < y ? -1 : x > y;
-}
-
-static OWN_FRAME void run_ui(const char *variant, size_t clicks)
-{
-	uint64_t *taken = calloc(clicks, sizeof(*taken));
-
-	if (!taken)
-		exit(4);
-	pthread_setname_np(pthread_self(), "ui");
-	for (size_t i = 0; i < clicks; i++) {
+	for (int i = 0; i < CLICKS; i++) {
 		wait_for_click();
-		taken[i] = handle_click();
+		start = demo_clock(CLOCK_MONOTONIC);
+		handle_click();
+		start = demo_clock(CLOCK_MONOTONIC) - start;
+		slowest = start > slowest ? start : slowest;
 	}
-	qsort(taken, clicks, sizeof(*taken), by_size);
-	printf("lock_chain %s: %zu clicks answered in %.1f ms (median), %.1f ms (worst)\n", variant, clicks,
-	       (double)taken[clicks / 2] / 1e6, (double)taken[clicks - 1] / 1e6);
-	free(taken);
+	return slowest;
 }
 
-static void stop(pthread_t disk, pthread_t indexer)
+/* ---- all of it ---- */
+
+static void start(struct demo_thread *threads)
+{
+	demo_thread_start(&threads[0], "disk", serve_requests, NULL);
+	demo_thread_start(&threads[1], "indexer", keep_list_fresh, NULL);
+	for (unsigned i = 0; i < demo.threads; i++)
+		demo_thread_start(&threads[2 + i], "worker", wait_for_work, NULL);
+}
+
+static void stop(struct demo_thread *threads)
 {
 	__atomic_store_n(&quit, 1, __ATOMIC_RELAXED);
-	pthread_mutex_lock(&request.lock);
-	pthread_cond_broadcast(&request.changed);
-	pthread_mutex_unlock(&request.lock);
-	pthread_join(indexer, NULL);
-	pthread_join(disk, NULL);
+	demo_acquire(&request.lock);
+	demo_give(&request.asked);
+	demo_give(&request.answered);
+	demo_release(&request.lock);
+	demo_acquire(&pool.lock);
+	demo_give(&pool.work);
+	demo_release(&pool.lock);
+	for (unsigned i = 0; i < 2 + demo.threads; i++)
+		demo_join(&threads[i]);
 }
 
 int main(int argc, char **argv)
 {
-	int bad = argc > 1 && strcmp(argv[1], "bad") == 0;
-	long clicks = argc > 2 ? strtol(argv[2], NULL, 10) : 40;
-	pthread_t disk, indexer;
-	FILE *file;
+	struct demo_thread *threads;
+	char result[64];
 
-	if (argc < 2 || argc > 3 || (!bad && strcmp(argv[1], "good") != 0) || clicks < 1 || clicks > CLICKS_AT_MOST) {
-		fprintf(stderr, "usage: lock_chain good|bad [CLICKS]\n");
-		return 2;
+	demo_options(&demo, argc, argv);
+	threads = demo_room(2 + demo.threads, sizeof(*threads));
+	demo_start(&demo, "ui");
+	{
+		IN_FRAME;
+		start(threads);
+		snprintf(result, sizeof(result), "%d clicks, slowest %.1f ms", CLICKS, (double)run_ui() / 1e6);
+		demo_stop(&demo);
+		stop(threads);
 	}
-	file = tmpfile();
-	if (!file || pthread_create(&disk, NULL, disk_main, file) != 0 ||
-	    pthread_create(&indexer, NULL, indexer_main, bad ? file : NULL) != 0) {
-		perror("lock_chain");
-		return 4;
-	}
-	run_ui(argv[1], (size_t)clicks);
-	stop(disk, indexer);
-	fclose(file);
+	demo_finish(&demo, result);
+	free(threads);
 	return 0;
 }
