@@ -21,6 +21,7 @@
 	X(import)                                                                                            \
 	X(export)                                                                                            \
 	X(info)                                                                                              \
+	X(mine)                                                                                              \
 	X(fsck)                                                                                              \
 	X(synth)                                                                                             \
 	X(help)                                                                                              \
