@@ -10,6 +10,7 @@
 #include "base/output.h"
 #include "cmd/notes.h"
 #include "cmd/signals.h"
+#include "mine/signatures.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -200,6 +201,7 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_call *call, c
 		code = lode_fail_memory(error);
 	mining->report = (struct lode_mine_report){
 		.corpus = path,
+		.rules = mining->reading.rules,
 		.area = &mining->reading.area,
 		.options = &mining->how,
 		.mined = &mining->mined,
@@ -207,6 +209,41 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_call *call, c
 		.timing = settings->timing,
 		.read_time = mining->reading.time,
 	};
+	return code;
+}
+
+/* Marks what signatures of this kind cover. */
+static int mark_covered(const struct lode_signatures *signatures, enum lode_event_type kind,
+			const struct lode_dictionary *dictionary, uint8_t *marks)
+{
+	uint32_t *map = lode_signatures_map(signatures, &dictionary->frames);
+	int code = map ? 0 : LODE_SYSTEM;
+
+	for (size_t i = 0; !code && i < signatures->count; i++)
+		if (signatures->items[i].kinds & 1u << kind)
+			code = lode_signature_mark(signatures, i, map, &dictionary->tree, marks);
+	lode_free(map);
+	return code;
+}
+
+/* --new: takes out of the area what signatures cover, whatever their state. */
+static int leave_out_known(struct lode_mining *mining, struct lode_error *error)
+{
+	struct lode_area *area = &mining->reading.area;
+	struct lode_signatures signatures;
+	uint8_t *marks = NULL;
+	int code = lode_signatures_load(mining->corpus, &signatures, error);
+
+	if (!code) {
+		marks = lode_calloc(area->dictionary.tree.count, 1);
+		if (!marks || mark_covered(&signatures, mining->how.kind, &area->dictionary, marks) < 0)
+			code = lode_fail_memory(error);
+	}
+	if (!code)
+		mining->report.covered = lode_area_remove(area, mining->how.kind, marks);
+	mining->report.only_new = 1;
+	lode_free(marks);
+	lode_signatures_release(&signatures);
 	return code;
 }
 
@@ -223,10 +260,10 @@ static int read_patterns(struct lode_mining *mining, const char *path, struct lo
 int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings *settings, uint64_t threshold,
 		    struct lode_error *error)
 {
-	int code = 0;
+	int code = settings->only_new ? leave_out_known(mining, error) : 0;
 
 	mining->how.threshold = threshold;
-	if (!threshold)
+	if (!code && !threshold)
 		code = choose_threshold(settings, &mining->reading.area, &mining->how, error);
 	if (!code && settings->patterns)
 		code = read_patterns(mining, settings->patterns, error);

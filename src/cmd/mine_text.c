@@ -3,6 +3,7 @@
  * each cluster what it costs, where, and what its patterns have in common; what
  * differs stands indented between the common frames (StackMine, Figures 3 and 5).
  */
+#include "base/json.h"
 #include "base/units.h"
 #include "cmd/mine.h"
 
@@ -103,20 +104,36 @@ struct idle_sum {
 	uint64_t cost;
 };
 
-/* The costliest leaf functions of what is idle, so that nobody has to wonder what was set apart. */
-static size_t idle_leaves(const struct lode_area *area, const struct lode_area_rows *rows, struct idle_sum *top)
+/* By frame: what waits cost that it made idle. NULL when memory has run out. */
+static uint64_t *idle_costs(const struct lode_mine_report *report, const struct lode_area_rows *rows)
 {
-	uint64_t *costs = lode_calloc(area->dictionary.frames.count + 1, sizeof(*costs));
-	size_t count = 0;
+	const struct lode_dictionary *dictionary = &report->area->dictionary;
+	uint64_t *costs = lode_calloc(dictionary->frames.count + 1, sizeof(*costs));
+	struct lode_idle_stacks *stacks = NULL;
 
-	for (size_t i = 0; costs && i < rows->count; i++) {
-		uint32_t frame = area->dictionary.tree.nodes[rows->items[i].stack].frame;
+	if (!costs || lode_idle_stacks_make(&stacks, report->rules, dictionary, NULL) < 0) {
+		lode_free(costs);
+		return NULL;
+	}
+	for (size_t i = 0; i < rows->count; i++) {
+		uint32_t frame = lode_idle_frame(stacks, rows->items[i].stack);
 
 		if (frame != LODE_NONE)
 			costs[frame] = lode_add_saturating(costs[frame], rows->items[i].cost);
 	}
-	for (uint32_t frame = 0; costs && frame < area->dictionary.frames.count; frame++) {
-		size_t at = count < IDLE_KINDS ? count : IDLE_KINDS;
+	lode_idle_stacks_free(stacks);
+	return costs;
+}
+
+/* The frames that made most idle, so that nobody has to wonder what was set apart. */
+static size_t idle_reasons(struct page *page, const struct lode_area_rows *rows, struct idle_sum *top)
+{
+	uint64_t *costs = idle_costs(page->report, rows);
+	size_t count = 0;
+
+	page->buffer->failed |= !costs;
+	for (uint32_t frame = 0; costs && frame < page->report->area->dictionary.frames.count; frame++) {
+		size_t at = count;
 
 		if (!costs[frame])
 			continue;
@@ -142,7 +159,7 @@ static void put_idle(struct page *page)
 		return;
 	put_rows(page, "idle", rows);
 	put(page, " kept apart (--include-idle counts them):");
-	count = idle_leaves(page->report->area, rows, top);
+	count = idle_reasons(page, rows, top);
 	for (size_t i = 0; i < count; i++) {
 		lode_buffer_print(page->buffer, "%s %s in ", i ? "," : "", lode_duration_text(top[i].cost, cost));
 		put_frame(page, top[i].frame);
@@ -154,14 +171,16 @@ static void put_found(struct page *page)
 {
 	const struct lode_mine_report *report = page->report;
 	const struct lode_mined *mined = report->mined;
+	uint64_t whole = report->area->rows[report->options->kind].cost;
 	char text[LODE_UNITS_TEXT], other[LODE_UNITS_TEXT];
 
 	lode_buffer_print(page->buffer, "threshold %s", lode_duration_text(report->options->threshold, text));
-	lode_buffer_print(page->buffer, " (%s of the area)%s\n",
-			  lode_share_text(report->options->threshold,
-					  report->area->rows[report->options->kind].cost, text),
-			  report->options->fold_recursion ? "; of a recursive function only the first call counts"
-							  : "");
+	if (report->options->threshold <= whole)
+		lode_buffer_print(page->buffer, " (%s of the area)",
+				  lode_share_text(report->options->threshold, whole, text));
+	if (report->options->fold_recursion)
+		put(page, "; of a recursive function only the first call counts");
+	put(page, "\n");
 	if (report->only_new)
 		lode_buffer_print(page->buffer, "known     %s are covered by signatures and left out\n",
 				  lode_duration_text(report->covered, text));
@@ -286,6 +305,29 @@ static void count_value(struct value_count *counts, size_t *count, uint32_t valu
 	counts[(*count)++] = (struct value_count){ value, 1 };
 }
 
+/* `1200 to 48000`: numbers with many values are shown by their range. Returns whether it was done. */
+static int put_range(struct page *page, const struct value_count *counts, size_t count)
+{
+	const struct lode_strings *strings = &page->report->area->dictionary.frames.strings;
+	size_t least = 0, most = 0;
+
+	if (count <= VALUES)
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		double value = strtod(lode_strings_get(strings, counts[i].value), NULL);
+
+		if (!lode_json_is_number(lode_strings_get(strings, counts[i].value)))
+			return 0;
+		if (value < strtod(lode_strings_get(strings, counts[least].value), NULL))
+			least = i;
+		if (value > strtod(lode_strings_get(strings, counts[most].value), NULL))
+			most = i;
+	}
+	lode_buffer_print(page->buffer, " %s to %s\n", lode_strings_get(strings, counts[least].value),
+			  lode_strings_get(strings, counts[most].value));
+	return 1;
+}
+
 /* `version 4.2 (20), 4.1 (4)`: the values a cluster occurs with, most frequent first. */
 static void put_values(struct page *page, size_t i, uint32_t key, struct value_count *counts)
 {
@@ -304,6 +346,8 @@ static void put_values(struct page *page, size_t i, uint32_t key, struct value_c
 	qsort(counts, count, sizeof(*counts), compare_values);
 	put(page, "    ");
 	lode_text_column(page->buffer, key ? lode_strings_get(strings, key) : "host", 9);
+	if (put_range(page, counts, count))
+		return;
 	for (size_t k = 0; k < count && k < VALUES; k++) {
 		put(page, k ? ", " : " ");
 		lode_text_safe(page->buffer, lode_strings_get(strings, counts[k].value));

@@ -15,7 +15,7 @@
 
 const char *lode_change_name(enum lode_change change)
 {
-	static const char *const names[LODE_CHANGES] = { "new", "gone", "slower", "faster" };
+	static const char *const names[LODE_CHANGES] = { "new", "gone", "slower", "faster", "same" };
 
 	return names[change];
 }
@@ -141,7 +141,9 @@ static enum lode_change change_of(const struct lode_compared *compared)
 		return LODE_CHANGE_NEW;
 	if (!compared->here.events)
 		return LODE_CHANGE_GONE;
-	return compared->here_mean > compared->other_mean ? LODE_CHANGE_SLOWER : LODE_CHANGE_FASTER;
+	if (compared->here_mean > compared->other_mean)
+		return LODE_CHANGE_SLOWER;
+	return compared->here_mean < compared->other_mean ? LODE_CHANGE_FASTER : LODE_CHANGE_SAME;
 }
 
 static int judge(struct work *work, struct lode_compared *compared)

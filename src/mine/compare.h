@@ -18,11 +18,12 @@ enum lode_change {
 	LODE_CHANGE_NEW,    /* nothing of it in the other corpus */
 	LODE_CHANGE_GONE,   /* nothing of it in this one */
 	LODE_CHANGE_SLOWER, /* more of it per stream */
-	LODE_CHANGE_FASTER, /* less, or the same */
+	LODE_CHANGE_FASTER, /* less */
+	LODE_CHANGE_SAME,
 	LODE_CHANGES,
 };
 
-/* "new", "gone", "slower", "faster". */
+/* "new", "gone", "slower", "faster", "same". */
 const char *lode_change_name(enum lode_change change);
 
 struct lode_compared {
