@@ -2,10 +2,10 @@
  * Similarities: see similarities.h.
  *
  * Dynamic programming as in alignment.c, for eight rows (patterns) at a time
- * against one column (pattern) after another. The eight lie interleaved, number
- * by number, so that each step is the same operation on eight neighbours, which
- * compilers turn into vector instructions. Rows are taken in the order of their
- * length, so that little is wasted on padding.
+ * against one column (pattern) after another: the numbers of the eight stand side
+ * by side in vectors, so that one operation serves them all. Rows are taken in the
+ * order of their length, so that little is wasted on padding; columns in the order
+ * of their frames, so that the table of one goes on where the next one differs.
  *
  * With D the cost of aligning the first i frames of a row with the first j of a
  * column, the table holds D - i, in units of Sub. Then a deletion changes nothing,
@@ -39,6 +39,14 @@
  * numbers fit 32 bits, and table and profile stay small.
  */
 #define LONGEST_IN_LANES 1024
+
+/* One number for each of the eight, in two vectors of the size that every machine has. */
+typedef int32_t vector __attribute__((vector_size(16)));
+
+union lanes {
+	vector half[2];
+	int32_t lane[LANES];
+};
 
 /* What the weight of a function in its pattern is made of, and the weight inside a segment. */
 struct weight {
@@ -148,15 +156,17 @@ struct worker {
 	struct lane lanes[LANES];
 	size_t lane_count;
 	uint32_t longest;              /* of the lanes that take part */
-	int32_t *profile;              /* rows of `longest` * LANES numbers; row 0 is all zero */
+	union lanes *profile;          /* rows of `longest`, Sub - 1; row 0 is all zero */
 	size_t profile_capacity;
 	uint32_t *row_of_name;         /* in the profile; 0: nothing in common */
 	uint32_t *named;               /* names that have a row of their own, from row 1 on */
 	size_t row_count;              /* of the profile, row 0 included */
 	struct lode_near_name *near;
 	uint32_t *common;
-	int32_t *table;                /* columns of (longest + 1) * LANES numbers */
+	union lanes *table;            /* columns of longest + 1 */
 	size_t table_capacity;
+	const union lanes **column_profiles; /* by frame of the column: its row of the profile */
+	size_t column_capacity;
 	uint32_t *units;               /* LANES rows of results */
 	size_t unit_capacity;
 	struct lode_alignment alignment; /* for long patterns */
@@ -172,6 +182,7 @@ static void free_worker(struct worker *worker)
 	lode_free(worker->near);
 	lode_free(worker->common);
 	lode_free(worker->table);
+	lode_free((void *)(uintptr_t)worker->column_profiles);
 	lode_free(worker->units);
 	lode_alignment_release(&worker->alignment);
 	lode_free(worker);
@@ -216,7 +227,7 @@ static void forget_profile(struct worker *worker)
 /* Appends a row of zeros. */
 static int add_profile_row(struct worker *worker)
 {
-	size_t width = (size_t)worker->longest * LANES;
+	size_t width = worker->longest;
 
 	if (lode_grow(&worker->profile, &worker->profile_capacity, (worker->row_count + 1) * width,
 		      sizeof(*worker->profile)) < 0)
@@ -230,7 +241,6 @@ static int add_profile_row(struct worker *worker)
 /* Enters what is near to frame `at` of a lane. */
 static int profile_frame(struct worker *worker, size_t lane, uint32_t at, uint32_t name)
 {
-	size_t width = (size_t)worker->longest * LANES;
 	size_t count = lode_names_near(&worker->similarities->names, name, worker->common, worker->near);
 
 	for (size_t i = 0; i < count; i++) {
@@ -242,7 +252,7 @@ static int profile_frame(struct worker *worker, size_t lane, uint32_t at, uint32
 			worker->row_of_name[near.name] = (uint32_t)worker->row_count - 1;
 			worker->named[worker->row_count - 1] = near.name;
 		}
-		worker->profile[worker->row_of_name[near.name] * width + (size_t)at * LANES + lane] =
+		worker->profile[(size_t)worker->row_of_name[near.name] * worker->longest + at].lane[lane] =
 			(int32_t)near.sub - ONE;
 	}
 	return 0;
@@ -268,41 +278,48 @@ static int make_profile(struct worker *worker)
 
 /* ---- the table ---- */
 
-static const int32_t *profile_of(const struct worker *worker, uint32_t name)
+static inline vector smaller(vector a, vector b)
 {
-	return worker->profile + worker->row_of_name[name] * (size_t)worker->longest * LANES;
+	vector mask = a < b;
+
+	return (a & mask) | (b & ~mask);
 }
 
-/* One column from the one before it; the first LANES numbers of `column` are there already. */
-static void fill_column(const int32_t *restrict before, const int32_t *restrict profile, int32_t *column,
-			size_t length)
+/* One column from the one before it; the first number of `column` is there already. */
+static void fill_column(const union lanes *restrict before, const union lanes *restrict profile,
+			union lanes *restrict column, size_t length)
 {
-	for (size_t i = 0; i < length; i++) {
-		for (size_t k = 0; k < LANES; k++) {
-			int32_t cost = before[k] + profile[k], insert = before[LANES + k] + ONE;
+	union lanes above = column[0], diagonal = before[0];
 
-			cost = insert < cost ? insert : cost;
-			column[LANES + k] = column[k] < cost ? column[k] : cost;
-		}
-		before += LANES;
-		profile += LANES;
-		column += LANES;
+	for (size_t i = 0; i < length; i++) {
+		union lanes insert = before[i + 1];
+
+		for (int k = 0; k < 2; k++)
+			above.half[k] = smaller(above.half[k], smaller(diagonal.half[k] + profile[i].half[k],
+								       insert.half[k] + ONE));
+		column[i + 1] = above;
+		diagonal = insert;
 	}
 }
 
-static int fill_table(struct worker *worker, const uint32_t *names, uint32_t length)
+/* Makes the table of one column pattern; of the table that is there the first `shared` frames are the same. */
+static int fill_table(struct worker *worker, const uint32_t *names, uint32_t length, uint32_t shared)
 {
-	size_t width = ((size_t)worker->longest + 1) * LANES;
+	size_t width = (size_t)worker->longest + 1;
 
-	if (lode_grow(&worker->table, &worker->table_capacity, ((size_t)length + 1) * width, sizeof(*worker->table)) < 0)
+	if (lode_grow(&worker->table, &worker->table_capacity, ((size_t)length + 1) * width,
+		      sizeof(*worker->table)) < 0 ||
+	    lode_grow(&worker->column_profiles, &worker->column_capacity, length, sizeof(*worker->column_profiles)) < 0)
 		return LODE_SYSTEM;
-	memset(worker->table, 0, width * sizeof(*worker->table));
-	for (uint32_t j = 0; j < length; j++) {
-		int32_t *column = worker->table + (j + 1) * width;
+	if (!shared)
+		memset(worker->table, 0, width * sizeof(*worker->table));
+	for (uint32_t j = shared; j < length; j++) {
+		union lanes *column = worker->table + (j + 1) * width;
 
 		for (size_t k = 0; k < LANES; k++)
-			column[k] = ((int32_t)j + 1) * ONE;
-		fill_column(column - width, profile_of(worker, names[j]), column, worker->longest);
+			column->lane[k] = ((int32_t)j + 1) * ONE;
+		worker->column_profiles[j] = worker->profile + (size_t)worker->row_of_name[names[j]] * worker->longest;
+		fill_column(column - width, worker->column_profiles[j], column, worker->longest);
 	}
 	return 0;
 }
@@ -314,132 +331,115 @@ struct way {
 	const struct worker *worker;
 	const struct lane *row;
 	const struct lane *column;
-	const uint32_t *names; /* of the column */
-	size_t k;              /* lane of the row */
+	size_t width;  /* of the table */
+	size_t k;      /* lane of the row */
 	int row_is_left;
-	uint32_t i;            /* frames of the row that are left */
-	uint32_t j;            /* of the column */
+	uint32_t i;    /* frames of the row that are still to go */
+	uint32_t j;    /* of the column */
 	double matched;
 	double rest;
 };
 
-static int32_t cell(const struct way *way, uint32_t i, uint32_t j)
-{
-	return way->worker->table[((size_t)j * (way->worker->longest + 1) + i) * LANES + way->k];
-}
-
-/* Sub - 1, where i and j are one more than the places of the frames. */
-static int32_t nearness(const struct way *way, uint32_t i, uint32_t j)
-{
-	return profile_of(way->worker, way->names[j - 1])[(size_t)(i - 1) * LANES + way->k];
-}
-
 enum turn {
+	MATCH,
 	SUBSTITUTE,
 	LEAVE_ROW,    /* a frame of the row stands alone */
 	LEAVE_COLUMN,
 };
 
-/* The next step back where the frames do not match. */
-static enum turn next_turn(const struct way *way)
+/* Sub - 1 of the frames in front of i and j. */
+static inline int32_t nearness(const struct way *way, uint32_t i, uint32_t j)
 {
-	uint32_t i = way->i, j = way->j;
-	int32_t here;
+	return way->worker->column_profiles[j - 1][i - 1].lane[way->k];
+}
+
+static inline enum turn next_turn(const struct way *way)
+{
+	const union lanes *here, *before;
+	int32_t cost;
 	int row, column;
 
-	if (!i || !j)
-		return i ? LEAVE_ROW : LEAVE_COLUMN;
-	here = cell(way, i, j);
-	if (cell(way, i - 1, j - 1) + nearness(way, i, j) == here)
+	if (!way->i || !way->j)
+		return way->i ? LEAVE_ROW : LEAVE_COLUMN;
+	if (way->row->frames[way->i - 1] == way->column->frames[way->j - 1])
+		return MATCH;
+	here = way->worker->table + way->j * way->width + way->i;
+	before = here - way->width;
+	cost = here->lane[way->k];
+	if (before[-1].lane[way->k] + nearness(way, way->i, way->j) == cost)
 		return SUBSTITUTE;
-	row = cell(way, i - 1, j) == here;
-	column = cell(way, i, j - 1) + ONE == here;
+	row = here[-1].lane[way->k] == cost;
+	column = before->lane[way->k] + ONE == cost;
 	return row && (way->row_is_left || !column) ? LEAVE_ROW : LEAVE_COLUMN;
 }
 
-/* The weight of a function at the end of its segment, or at both; `before`, `after`: whether the segment goes on. */
-static double end_weight(const struct weight *weight, int before, int after)
+/* The weight of a function; `before` and `after` say whether its segment goes on there. */
+static inline double weight_at(const struct weight *weight, int before, int after)
 {
 	return weight->uni * ((before ? weight->forward : 1) + (after ? weight->backward : 1)) / 2;
 }
 
 /* Adds the weights of functions first..last-1 of a pattern, one segment, to `sum`, from the leaf end. */
-static double add_segment(double sum, const struct weight *weights, uint32_t first, uint32_t last)
+static inline double add_segment(double sum, const struct weight *weights, uint32_t first, uint32_t last)
 {
 	if (last - first == 1)
-		return sum + end_weight(&weights[first], 0, 0);
-	sum += end_weight(&weights[last - 1], 1, 0);
+		return sum + weight_at(&weights[first], 0, 0);
+	sum += weight_at(&weights[last - 1], 1, 0);
 	for (uint32_t i = last - 1; i-- > first + 1;)
 		sum += weights[i].inner;
-	return sum + end_weight(&weights[first], 0, 1);
+	return sum + weight_at(&weights[first], 0, 1);
 }
 
-static int frames_match(const struct way *way)
+/* The same for a segment of substitutions that ends in front of i and j. */
+static inline double add_substitutions(double sum, const struct way *way, uint32_t i, uint32_t j)
 {
-	return way->i && way->j && way->row->frames[way->i - 1] == way->column->frames[way->j - 1];
-}
-
-static void go_along_matches(struct way *way)
-{
-	uint32_t last = way->i;
-
-	do {
-		way->i--;
-		way->j--;
-	} while (frames_match(way));
-	way->matched = add_segment(way->matched, way->row->weights, way->i, last);
-}
-
-static void go_along_gap(struct way *way, enum turn turn)
-{
-	uint32_t *at = turn == LEAVE_ROW ? &way->i : &way->j, last = *at;
-
-	do
-		--*at;
-	while ((way->i || way->j) && !frames_match(way) && next_turn(way) == turn);
-	way->rest = add_segment(way->rest, (turn == LEAVE_ROW ? way->row : way->column)->weights, *at, last);
-}
-
-static void go_along_substitutions(struct way *way)
-{
-	int after = 0, before;
-
-	do {
-		uint32_t i = way->i--, j = way->j--;
+	for (int after = 0; i > way->i; i--, j--, after = 1) {
+		int before = i - 1 > way->i;
 		double sub = (double)(nearness(way, i, j) + ONE) / LODE_SUB_UNITS;
-		double left, right;
+		double row = weight_at(&way->row->weights[i - 1], before, after);
+		double column = weight_at(&way->column->weights[j - 1], before, after);
 
-		before = (way->i || way->j) && !frames_match(way) && next_turn(way) == SUBSTITUTE;
-		left = end_weight(&way->row->weights[i - 1], before, after);
-		right = end_weight(&way->column->weights[j - 1], before, after);
-		way->rest += sub * (left + right) / 2;
-		after = 1;
-	} while (before);
+		sum += sub * (row + column) / 2;
+	}
+	return sum;
 }
 
-static double similarity_of_lane(const struct worker *worker, size_t k, const struct lane *column,
-				 const uint32_t *names)
+/* Goes back over one segment and adds its weight. */
+static inline void go_along(struct way *way, enum turn *turn)
+{
+	enum turn kind = *turn;
+	uint32_t i = way->i, j = way->j;
+
+	do {
+		way->i -= kind != LEAVE_COLUMN;
+		way->j -= kind != LEAVE_ROW;
+	} while ((way->i || way->j) && (*turn = next_turn(way)) == kind);
+	if (kind == MATCH)
+		way->matched = add_segment(way->matched, way->row->weights, way->i, i);
+	else if (kind == LEAVE_ROW)
+		way->rest = add_segment(way->rest, way->row->weights, way->i, i);
+	else if (kind == LEAVE_COLUMN)
+		way->rest = add_segment(way->rest, way->column->weights, way->j, j);
+	else
+		way->rest = add_substitutions(way->rest, way, i, j);
+}
+
+static double similarity_of_lane(const struct worker *worker, size_t k, const struct lane *column)
 {
 	struct way way = {
-		.worker = worker, .row = &worker->lanes[k], .column = column, .names = names, .k = k,
+		.worker = worker, .row = &worker->lanes[k], .column = column, .k = k,
+		.width = (size_t)worker->longest + 1,
 		.row_is_left = worker->lanes[k].pattern < column->pattern,
 		.i = worker->lanes[k].length, .j = column->length,
 	};
+	enum turn turn = MATCH;
 	int equal = 1;
 
-	while (way.i || way.j) {
-		enum turn turn;
-
-		if (frames_match(&way)) {
-			go_along_matches(&way);
-			continue;
-		}
-		equal = 0;
+	if (way.i || way.j)
 		turn = next_turn(&way);
-		if (turn == SUBSTITUTE)
-			go_along_substitutions(&way);
-		else
-			go_along_gap(&way, turn);
+	while (way.i || way.j) {
+		equal &= turn == MATCH;
+		go_along(&way, &turn);
 	}
 	if (way.matched + way.rest == 0)
 		return equal;
@@ -463,57 +463,132 @@ static int compare_alone(struct worker *worker, const struct lane *row, const st
 	return 0;
 }
 
-/* One column against the first `lanes` lanes; results go to units[lane * stride]. */
-static int compare_column(struct worker *worker, uint32_t pattern, size_t lanes, uint32_t *units, size_t stride)
-{
-	const struct lode_similarities *similarities = worker->similarities;
-	const uint32_t *names = similarities->names.of + similarities->patterns->items[pattern].first;
-	struct lane column = get_lane(similarities, pattern);
-	int is_long = column.length > LONGEST_IN_LANES;
+/* What is compared: some patterns by length, and the same by frames. */
+struct members {
+	const uint32_t *patterns;
+	size_t count;
+	uint32_t *by_frames; /* places in `patterns` */
+	uint32_t *shared;    /* beside by_frames: how many frames the one before begins with, too */
+};
 
-	if (!is_long && fill_table(worker, names, column.length) < 0)
-		return LODE_SYSTEM;
+/* One column against the first `lanes` lanes; results go to units[lane * stride]. */
+static int compare_column(struct worker *worker, const struct lane *column, size_t lanes, uint32_t *units,
+			  size_t stride)
+{
+	int is_long = column->length > LONGEST_IN_LANES;
+
 	for (size_t k = 0; k < lanes; k++) {
 		double similarity;
 
 		if (!is_long && worker->lanes[k].length <= LONGEST_IN_LANES)
-			similarity = similarity_of_lane(worker, k, &column, names);
-		else if (compare_alone(worker, &worker->lanes[k], &column, &similarity) < 0)
+			similarity = similarity_of_lane(worker, k, column);
+		else if (compare_alone(worker, &worker->lanes[k], column, &similarity) < 0)
 			return LODE_SYSTEM;
 		units[k * stride] = lode_sim_units(similarity);
 	}
 	return 0;
 }
 
-static void take_lanes(struct worker *worker, const uint32_t *members, size_t count)
+/* All columns behind row `first`, in the order of their frames. */
+static int compare_columns(struct worker *worker, const struct members *members, size_t first)
+{
+	const struct lode_similarities *similarities = worker->similarities;
+	uint32_t shared = 0;
+
+	for (size_t i = 0; i < members->count; i++) {
+		size_t place = members->by_frames[i], above = place - first;
+		struct lane column;
+
+		shared = members->shared[i] < shared ? members->shared[i] : shared;
+		if (place <= first)
+			continue;
+		column = get_lane(similarities, members->patterns[place]);
+		if (column.length <= LONGEST_IN_LANES) {
+			if (fill_table(worker, similarities->names.of +
+				       similarities->patterns->items[column.pattern].first, column.length, shared) < 0)
+				return LODE_SYSTEM;
+			shared = column.length;
+		}
+		if (compare_column(worker, &column, above < worker->lane_count ? above : worker->lane_count,
+				   worker->units + place, members->count) < 0)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+static void take_lanes(struct worker *worker, const uint32_t *patterns, size_t count)
 {
 	worker->lane_count = count;
 	worker->longest = 0;
 	for (size_t k = 0; k < count; k++) {
 		struct lane *lane = &worker->lanes[k];
 
-		*lane = get_lane(worker->similarities, members[k]);
+		*lane = get_lane(worker->similarities, patterns[k]);
 		if (lane->length <= LONGEST_IN_LANES && lane->length > worker->longest)
 			worker->longest = lane->length;
 	}
 }
 
 /* Rows first..first+LANES-1 against all columns behind each. */
-static int compare_rows(struct worker *worker, const uint32_t *members, size_t count, size_t first)
+static int compare_rows(struct worker *worker, const struct members *members, size_t first)
 {
-	size_t lanes = count - first < LANES ? count - first : LANES;
+	size_t left = members->count - first;
 
 	forget_profile(worker);
-	take_lanes(worker, members + first, lanes);
-	if (lode_grow(&worker->units, &worker->unit_capacity, LANES * count, sizeof(*worker->units)) < 0 ||
+	take_lanes(worker, members->patterns + first, left < LANES ? left : LANES);
+	if (lode_grow(&worker->units, &worker->unit_capacity, LANES * members->count, sizeof(*worker->units)) < 0 ||
 	    make_profile(worker) < 0)
 		return LODE_SYSTEM;
-	for (size_t column = first + 1; column < count; column++) {
-		size_t above = column - first < lanes ? column - first : lanes;
+	return compare_columns(worker, members, first);
+}
 
-		if (compare_column(worker, members[column], above, worker->units + column, count) < 0)
-			return LODE_SYSTEM;
+/* ---- the order of the columns ---- */
+
+struct sorting {
+	const struct lode_patterns *patterns;
+	const uint32_t *members;
+};
+
+/* How many frames two patterns begin with alike. */
+static uint32_t count_shared(const struct lode_patterns *patterns, uint32_t a, uint32_t b)
+{
+	const uint32_t *left = lode_pattern_frames(patterns, a), *right = lode_pattern_frames(patterns, b);
+	uint32_t x = patterns->items[a].length, y = patterns->items[b].length, shared = 0;
+
+	while (shared < x && shared < y && left[shared] == right[shared])
+		shared++;
+	return shared;
+}
+
+static int compare_frames(const void *a, const void *b, void *context)
+{
+	const struct sorting *sorting = context;
+	uint32_t left = sorting->members[*(const uint32_t *)a], right = sorting->members[*(const uint32_t *)b];
+	uint32_t shared = count_shared(sorting->patterns, left, right);
+	uint32_t x = sorting->patterns->items[left].length, y = sorting->patterns->items[right].length;
+
+	if (shared < x && shared < y) {
+		x = lode_pattern_frames(sorting->patterns, left)[shared];
+		y = lode_pattern_frames(sorting->patterns, right)[shared];
 	}
+	return (x > y) - (x < y);
+}
+
+static int sort_members(struct members *members, const struct lode_patterns *patterns)
+{
+	struct sorting sorting = { patterns, members->patterns };
+
+	members->by_frames = lode_calloc(members->count, sizeof(*members->by_frames));
+	members->shared = lode_calloc(members->count, sizeof(*members->shared));
+	if (!members->by_frames || !members->shared)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < members->count; i++)
+		members->by_frames[i] = (uint32_t)i;
+	if (members->count)
+		qsort_r(members->by_frames, members->count, sizeof(*members->by_frames), compare_frames, &sorting);
+	for (size_t i = 1; i < members->count; i++)
+		members->shared[i] = count_shared(patterns, members->patterns[members->by_frames[i - 1]],
+						  members->patterns[members->by_frames[i]]);
 	return 0;
 }
 
@@ -521,8 +596,7 @@ static int compare_rows(struct worker *worker, const uint32_t *members, size_t c
 
 struct comparison {
 	const struct lode_similarities *similarities;
-	const uint32_t *members;
-	size_t count;
+	struct members members;
 	const struct lode_progress *progress;
 	const struct lode_similarities_sink *sink;
 	pthread_mutex_t lock;    /* for all below, for the sink and for progress */
@@ -561,7 +635,7 @@ static uint64_t pairs(uint64_t count)
 /* Hands the rows over and lets the worker rest. */
 static void finish_rows(struct comparison *comparison, struct worker *worker, size_t first, int code)
 {
-	size_t count = comparison->count;
+	size_t count = comparison->members.count;
 
 	pthread_mutex_lock(&comparison->lock);
 	for (size_t k = 0; k < worker->lane_count && !code; k++) {
@@ -584,7 +658,7 @@ static void compare_piece(void *context, size_t piece)
 
 	if (!worker)
 		return;
-	code = compare_rows(worker, comparison->members, comparison->count, piece * LANES);
+	code = compare_rows(worker, &comparison->members, piece * LANES);
 	finish_rows(comparison, worker, piece * LANES, code);
 }
 
@@ -592,10 +666,17 @@ int lode_similarities_compare(const struct lode_similarities *similarities, cons
 			      unsigned jobs, const struct lode_progress *progress,
 			      const struct lode_similarities_sink *sink, struct lode_error *error)
 {
-	struct comparison comparison = { similarities, members, count, progress, sink,
-					 PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, 0 };
+	struct comparison comparison = {
+		.similarities = similarities,
+		.members = { members, count, NULL, NULL },
+		.progress = progress,
+		.sink = sink,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+	};
 
-	lode_parallel(jobs, (count + LANES - 1) / LANES, compare_piece, &comparison);
+	comparison.failed = sort_members(&comparison.members, similarities->patterns) < 0;
+	if (!comparison.failed)
+		lode_parallel(jobs, (count + LANES - 1) / LANES, compare_piece, &comparison);
 	while (comparison.at_rest) {
 		struct worker *worker = comparison.at_rest;
 
@@ -603,6 +684,8 @@ int lode_similarities_compare(const struct lode_similarities *similarities, cons
 		free_worker(worker);
 	}
 	pthread_mutex_destroy(&comparison.lock);
+	lode_free(comparison.members.by_frames);
+	lode_free(comparison.members.shared);
 	if (comparison.failed)
 		return lode_fail_memory(error);
 	if (comparison.stopped)
