@@ -15,47 +15,6 @@
 
 /* ---- classes of stacks ---- */
 
-/* The patterns of all signatures in the area's frames; those with a frame that no stack has are left out. */
-struct translated {
-	struct lode_patterns patterns;
-	size_t *starts; /* by signature, one more */
-};
-
-static int translate_one(const struct lode_signatures *signatures, size_t i, const uint32_t *map,
-			 struct lode_patterns *patterns, uint32_t *sequence)
-{
-	uint32_t length = signatures->patterns.items[i].length;
-	const uint32_t *frames = lode_pattern_frames(&signatures->patterns, i);
-
-	for (uint32_t k = 0; k < length; k++) {
-		sequence[k] = map[frames[k]];
-		if (sequence[k] == LODE_NONE)
-			return 0;
-	}
-	return lode_patterns_add(patterns, sequence, length, 0);
-}
-
-static int translate(const struct lode_signatures *signatures, const struct lode_frames *frames,
-		     struct translated *translated)
-{
-	uint32_t *map = lode_signatures_map(signatures, frames);
-	uint32_t *sequence = lode_calloc(LODE_STACK_DEPTH_LIMIT, sizeof(*sequence));
-	int code;
-
-	translated->starts = lode_calloc(signatures->count + 1, sizeof(*translated->starts));
-	code = map && sequence && translated->starts ? 0 : LODE_SYSTEM;
-	for (size_t i = 0; !code && i < signatures->count; i++) {
-		const struct lode_signature *signature = &signatures->items[i];
-
-		for (size_t k = 0; !code && k < signature->count; k++)
-			code = translate_one(signatures, signature->first + k, map, &translated->patterns, sequence);
-		translated->starts[i + 1] = translated->patterns.count;
-	}
-	lode_free(map);
-	lode_free(sequence);
-	return code;
-}
-
 /* Moves the marked stacks on to the classes that this item matches, too. */
 static int refine(struct lode_coverage_classes *classes, unsigned kinds, uint32_t item, const uint8_t *marks,
 		  size_t nodes)
@@ -79,20 +38,23 @@ static int classify(struct lode_coverage_classes *classes, const struct lode_are
 		    const struct lode_matcher *matcher)
 {
 	size_t nodes = area->dictionary.tree.count;
-	struct translated translated = { 0 };
+	struct lode_patterns patterns = { 0 };
 	uint8_t *marks = lode_alloc(nodes);
-	int code = marks ? translate(signatures, &area->dictionary.frames, &translated) : LODE_SYSTEM;
+	size_t *starts;
+	int code = lode_signatures_translate(signatures, &area->dictionary.frames, &patterns, &starts);
 
+	if (!marks)
+		code = LODE_SYSTEM;
 	for (uint32_t i = 0; !code && i < classes->count; i++) {
-		size_t s = items[i].signature, first = translated.starts[s];
+		size_t s = items[i].signature;
 
 		memset(marks, 0, nodes);
-		code = lode_marks_add(matcher, &translated.patterns, first, translated.starts[s + 1] - first, marks);
+		code = lode_marks_add(matcher, &patterns, starts[s], starts[s + 1] - starts[s], marks);
 		if (!code)
 			code = refine(classes, signatures->items[s].kinds, i, marks, nodes);
 	}
-	lode_patterns_release(&translated.patterns);
-	lode_free(translated.starts);
+	lode_patterns_release(&patterns);
+	lode_free(starts);
 	lode_free(marks);
 	return code;
 }

@@ -6,8 +6,11 @@
  * one pass in order of numbers knows for each node how many frames of the pattern
  * its stack has passed: those of its parent, and one more if its own frame is the
  * next. A pattern with a frame that the tree does not have at all is in no stack.
+ * (The matcher needs the tree numbered first, which is worth it for an area with
+ * the stacks of all streams, but not for one stream.)
  */
 #include "base/parallel.h"
+#include "mine/marks.h"
 #include "mine/signatures.h"
 #include "trace/catalogue.h"
 
@@ -18,7 +21,8 @@
 /* Streams that are matched, and then kept in one transaction. */
 #define STREAMS_AT_ONCE 128
 
-uint32_t *lode_signatures_map(const struct lode_signatures *signatures, const struct lode_frames *frames)
+/* By frame of the signatures: the same frame in `frames`, or LODE_NONE. */
+static uint32_t *map_frames(const struct lode_signatures *signatures, const struct lode_frames *frames)
 {
 	uint32_t *map = lode_calloc(signatures->frames.count + 1, sizeof(*map));
 
@@ -28,65 +32,54 @@ uint32_t *lode_signatures_map(const struct lode_signatures *signatures, const st
 	return map;
 }
 
-/* A pattern in the tree's frames; 0 when the tree does not have one of them. */
-static int translate(const struct lode_patterns *patterns, size_t i, const uint32_t *map, uint32_t *sequence)
+static int translate(const struct lode_signatures *signatures, size_t i, const uint32_t *map, uint32_t *sequence,
+		     struct lode_patterns *patterns)
 {
-	const uint32_t *frames = lode_pattern_frames(patterns, i);
+	const uint32_t *frames = lode_pattern_frames(&signatures->patterns, i);
+	uint32_t length = signatures->patterns.items[i].length;
 
-	for (uint32_t k = 0; k < patterns->items[i].length; k++) {
+	for (uint32_t k = 0; k < length; k++) {
 		sequence[k] = map[frames[k]];
 		if (sequence[k] == LODE_NONE)
 			return 0;
 	}
-	return 1;
+	return lode_patterns_add(patterns, sequence, length, 0);
 }
 
-static void mark(const struct lode_stack_tree *tree, const uint32_t *sequence, uint32_t length, uint32_t *passed,
-		 uint8_t *marks)
+int lode_signatures_translate(const struct lode_signatures *signatures, const struct lode_frames *frames,
+			      struct lode_patterns *patterns, size_t **starts)
 {
-	passed[0] = 0;
-	for (size_t node = 1; node < tree->count; node++) {
-		uint32_t at = passed[tree->nodes[node].parent];
-
-		at += at < length && tree->nodes[node].frame == sequence[at];
-		passed[node] = at;
-		if (at == length)
-			marks[node] = 1;
-	}
-}
-
-int lode_signature_mark(const struct lode_signatures *signatures, size_t i, const uint32_t *map,
-			const struct lode_stack_tree *tree, uint8_t *marks)
-{
-	const struct lode_signature *signature = &signatures->items[i];
-	const struct lode_patterns *patterns = &signatures->patterns;
-	uint32_t *passed = lode_calloc(tree->count, sizeof(*passed));
+	uint32_t *map = map_frames(signatures, frames);
 	uint32_t *sequence = lode_calloc(LODE_STACK_DEPTH_LIMIT, sizeof(*sequence));
-	int code = passed && sequence ? 0 : LODE_SYSTEM;
+	int code;
 
-	for (size_t k = signature->first; !code && k < signature->first + signature->count; k++)
-		if (translate(patterns, k, map, sequence))
-			mark(tree, sequence, patterns->items[k].length, passed, marks);
-	lode_free(passed);
+	*starts = lode_calloc(signatures->count + 1, sizeof(**starts));
+	code = map && sequence && *starts ? 0 : LODE_SYSTEM;
+	for (size_t i = 0; !code && i < signatures->count; i++) {
+		const struct lode_signature *signature = &signatures->items[i];
+
+		for (size_t k = 0; !code && k < signature->count; k++)
+			code = translate(signatures, signature->first + k, map, sequence, patterns);
+		(*starts)[i + 1] = patterns->count;
+	}
+	lode_free(map);
 	lode_free(sequence);
 	return code;
 }
 
-/* Whether some pattern of the signature has all its frames in the tree. */
-static int may_match(const struct lode_signatures *signatures, size_t i, const uint32_t *map)
+int lode_signatures_cover(const struct lode_signatures *signatures, const struct lode_frames *frames,
+			  const struct lode_matcher *matcher, enum lode_event_type kind, uint8_t *marks)
 {
-	const struct lode_signature *signature = &signatures->items[i];
+	struct lode_patterns patterns = { 0 };
+	size_t *starts;
+	int code = lode_signatures_translate(signatures, frames, &patterns, &starts);
 
-	for (size_t k = signature->first; k < signature->first + signature->count; k++) {
-		const uint32_t *frames = lode_pattern_frames(&signatures->patterns, k);
-		uint32_t at = 0, length = signatures->patterns.items[k].length;
-
-		while (at < length && map[frames[at]] != LODE_NONE)
-			at++;
-		if (at == length)
-			return 1;
-	}
-	return 0;
+	for (size_t i = 0; !code && i < signatures->count; i++)
+		if (signatures->items[i].kinds & 1u << kind)
+			code = lode_marks_add(matcher, &patterns, starts[i], starts[i + 1] - starts[i], marks);
+	lode_patterns_release(&patterns);
+	lode_free(starts);
+	return code;
 }
 
 /* ---- one stream ---- */
@@ -145,21 +138,47 @@ static struct lode_signature_match sum(const struct lode_signature *signature, c
 	return match;
 }
 
-static int match_one(const struct lode_signatures *signatures, size_t i, const uint32_t *map,
-		     const struct lode_stack_tree *tree, const struct node_costs *costs, uint8_t *marks,
-		     struct lode_signature_matches *matches)
+/* Marks the nodes whose stacks contain the pattern. */
+static void mark(const struct lode_stack_tree *tree, const uint32_t *sequence, uint32_t length, uint32_t *passed,
+		 uint8_t *marks)
 {
+	passed[0] = 0;
+	for (size_t node = 1; node < tree->count; node++) {
+		uint32_t at = passed[tree->nodes[node].parent];
+
+		at += at < length && tree->nodes[node].frame == sequence[at];
+		passed[node] = at;
+		if (at == length)
+			marks[node] = 1;
+	}
+}
+
+/* What is needed to match the signatures with one stack tree. */
+struct matching {
+	const struct lode_signatures *signatures;
+	const struct lode_stack_tree *tree;
+	const struct node_costs *costs;
+	struct lode_patterns patterns;
+	size_t *starts;
+	uint32_t *passed; /* by node: frames of the pattern that its stack has passed */
+	uint8_t *marks;   /* by node */
+};
+
+static int match_one(struct matching *matching, size_t i, struct lode_signature_matches *matches)
+{
+	const struct lode_signature *signature = &matching->signatures->items[i];
 	struct lode_signature_match match;
 
-	if (!may_match(signatures, i, map))
+	if (matching->starts[i] == matching->starts[i + 1])
 		return 0;
-	memset(marks, 0, tree->count);
-	if (lode_signature_mark(signatures, i, map, tree, marks) < 0)
-		return LODE_SYSTEM;
-	match = sum(&signatures->items[i], costs, marks, tree->count);
+	memset(matching->marks, 0, matching->tree->count);
+	for (size_t k = matching->starts[i]; k < matching->starts[i + 1]; k++)
+		mark(matching->tree, lode_pattern_frames(&matching->patterns, k), matching->patterns.items[k].length,
+		     matching->passed, matching->marks);
+	match = sum(signature, matching->costs, matching->marks, matching->tree->count);
 	if (!match.events)
 		return 0;
-	match.signature = signatures->items[i].id;
+	match.signature = signature->id;
 	match.number = i;
 	if (lode_grow(&matches->items, &matches->capacity, matches->count + 1, sizeof(match)) < 0)
 		return LODE_SYSTEM;
@@ -170,15 +189,20 @@ static int match_one(const struct lode_signatures *signatures, size_t i, const u
 static int match_costs(const struct lode_signatures *signatures, const struct lode_dictionary *dictionary,
 		       const struct node_costs *costs, struct lode_signature_matches *matches)
 {
-	uint32_t *map = lode_signatures_map(signatures, &dictionary->frames);
-	uint8_t *marks = lode_alloc(dictionary->tree.count);
-	int code = map && marks ? 0 : LODE_SYSTEM;
+	struct matching matching = { .signatures = signatures, .tree = &dictionary->tree, .costs = costs };
+	int code = lode_signatures_translate(signatures, &dictionary->frames, &matching.patterns, &matching.starts);
 
+	matching.passed = lode_alloc(dictionary->tree.count * sizeof(*matching.passed));
+	matching.marks = lode_alloc(dictionary->tree.count);
+	if (!matching.passed || !matching.marks)
+		code = LODE_SYSTEM;
 	matches->count = 0;
 	for (size_t i = 0; !code && i < signatures->count; i++)
-		code = match_one(signatures, i, map, &dictionary->tree, costs, marks, matches);
-	lode_free(map);
-	lode_free(marks);
+		code = match_one(&matching, i, matches);
+	lode_patterns_release(&matching.patterns);
+	lode_free(matching.starts);
+	lode_free(matching.passed);
+	lode_free(matching.marks);
 	return code;
 }
 

@@ -18,6 +18,7 @@
 #define LODE_MINE_SIGNATURES_H
 
 #include "base/progress.h"
+#include "mine/matcher.h"
 #include "mine/pattern_file.h"
 #include "trace/catalogue_signatures.h"
 
@@ -96,15 +97,20 @@ int lode_signatures_change(struct lode_corpus *corpus, const struct lode_signatu
 /* ---- matching ---- */
 
 /*
- * By node of a tree: sets marks[node] to 1 when its stack contains one of the
- * patterns of signature `i`, and leaves others alone. `map` says for each frame of
- * the signatures which frame of the tree it is (lode_signatures_map). Returns 0 or
- * LODE_SYSTEM. Threads may share everything but the marks.
+ * The patterns of all signatures in the frames of another dictionary, appended to
+ * `patterns` (zeroed): those of signature i are (*starts)[i] to (*starts)[i + 1] - 1.
+ * A pattern with a frame that is not there matches nothing and is left out. The
+ * caller frees both, whatever is returned. Returns 0 or LODE_SYSTEM.
  */
-int lode_signature_mark(const struct lode_signatures *signatures, size_t i, const uint32_t *map,
-			const struct lode_stack_tree *tree, uint8_t *marks);
-/* By frame of the signatures: the same frame in `frames`, or LODE_NONE. The caller frees it; NULL: no memory. */
-uint32_t *lode_signatures_map(const struct lode_signatures *signatures, const struct lode_frames *frames);
+int lode_signatures_translate(const struct lode_signatures *signatures, const struct lode_frames *frames,
+			      struct lode_patterns *patterns, size_t **starts);
+/*
+ * Sets `marks` (by node of the matcher's tree, whose frames are `frames`) to 1
+ * where a signature, whatever its state, matches events of this kind with this
+ * stack; other marks stay. Returns 0 or LODE_SYSTEM.
+ */
+int lode_signatures_cover(const struct lode_signatures *signatures, const struct lode_frames *frames,
+			  const struct lode_matcher *matcher, enum lode_event_type kind, uint8_t *marks);
 
 struct lode_signature_matches {
 	struct lode_signature_match *items; /* those that match, in the order of the signatures */
