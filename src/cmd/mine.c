@@ -212,20 +212,6 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_call *call, c
 	return code;
 }
 
-/* Marks what signatures of this kind cover. */
-static int mark_covered(const struct lode_signatures *signatures, enum lode_event_type kind,
-			const struct lode_dictionary *dictionary, uint8_t *marks)
-{
-	uint32_t *map = lode_signatures_map(signatures, &dictionary->frames);
-	int code = map ? 0 : LODE_SYSTEM;
-
-	for (size_t i = 0; !code && i < signatures->count; i++)
-		if (signatures->items[i].kinds & 1u << kind)
-			code = lode_signature_mark(signatures, i, map, &dictionary->tree, marks);
-	lode_free(map);
-	return code;
-}
-
 /* --new: takes out of the area what signatures cover, whatever their state. */
 static int leave_out_known(struct lode_mining *mining, struct lode_error *error)
 {
@@ -236,7 +222,7 @@ static int leave_out_known(struct lode_mining *mining, struct lode_error *error)
 
 	if (!code) {
 		marks = lode_calloc(area->dictionary.tree.count, 1);
-		if (!marks || mark_covered(&signatures, mining->how.kind, &area->dictionary, marks) < 0)
+		if (!marks || lode_signatures_cover(&signatures, &area->dictionary, mining->how.kind, marks) < 0)
 			code = lode_fail_memory(error);
 	}
 	if (!code)

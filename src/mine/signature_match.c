@@ -67,16 +67,20 @@ int lode_signatures_translate(const struct lode_signatures *signatures, const st
 	return code;
 }
 
-int lode_signatures_cover(const struct lode_signatures *signatures, const struct lode_frames *frames,
-			  const struct lode_matcher *matcher, enum lode_event_type kind, uint8_t *marks)
+int lode_signatures_cover(const struct lode_signatures *signatures, const struct lode_dictionary *dictionary,
+			  enum lode_event_type kind, uint8_t *marks)
 {
 	struct lode_patterns patterns = { 0 };
+	struct lode_matcher matcher = { 0 };
 	size_t *starts;
-	int code = lode_signatures_translate(signatures, frames, &patterns, &starts);
+	int code = lode_signatures_translate(signatures, &dictionary->frames, &patterns, &starts);
 
+	if (!code)
+		code = lode_matcher_init(&matcher, &dictionary->tree, dictionary->frames.count);
 	for (size_t i = 0; !code && i < signatures->count; i++)
 		if (signatures->items[i].kinds & 1u << kind)
-			code = lode_marks_add(matcher, &patterns, starts[i], starts[i + 1] - starts[i], marks);
+			code = lode_marks_add(&matcher, &patterns, starts[i], starts[i + 1] - starts[i], marks);
+	lode_matcher_release(&matcher);
 	lode_patterns_release(&patterns);
 	lode_free(starts);
 	return code;

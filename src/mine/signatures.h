@@ -18,7 +18,6 @@
 #define LODE_MINE_SIGNATURES_H
 
 #include "base/progress.h"
-#include "mine/matcher.h"
 #include "mine/pattern_file.h"
 #include "trace/catalogue_signatures.h"
 
@@ -105,12 +104,12 @@ int lode_signatures_change(struct lode_corpus *corpus, const struct lode_signatu
 int lode_signatures_translate(const struct lode_signatures *signatures, const struct lode_frames *frames,
 			      struct lode_patterns *patterns, size_t **starts);
 /*
- * Sets `marks` (by node of the matcher's tree, whose frames are `frames`) to 1
- * where a signature, whatever its state, matches events of this kind with this
- * stack; other marks stay. Returns 0 or LODE_SYSTEM.
+ * Sets `marks` (by node of the dictionary's tree) to 1 where a signature, whatever
+ * its state, matches events of this kind with this stack; other marks stay.
+ * Returns 0 or LODE_SYSTEM.
  */
-int lode_signatures_cover(const struct lode_signatures *signatures, const struct lode_frames *frames,
-			  const struct lode_matcher *matcher, enum lode_event_type kind, uint8_t *marks);
+int lode_signatures_cover(const struct lode_signatures *signatures, const struct lode_dictionary *dictionary,
+			  enum lode_event_type kind, uint8_t *marks);
 
 struct lode_signature_matches {
 	struct lode_signature_match *items; /* those that match, in the order of the signatures */
