@@ -10,8 +10,8 @@
  * good: without the setting spell.so keeps what it read.
  *
  * Timing: a page costs the host a wait of 1 ms and the plug-ins about 0.4 ms of CPU
- * time each; in the bad variant spell.so takes another 3.8 ms, 3 ms of it a wait. So the
- * good variant takes about 2.2 ms * size / threads, the bad one 6 ms * size / threads.
+ * time each; in the bad variant spell.so takes another 6.8 ms, 6 ms of it a wait. So the
+ * good variant takes about 2.2 ms * size / threads, the bad one 9 ms * size / threads.
  */
 #include "demo.h"
 #include "plugin.h"
