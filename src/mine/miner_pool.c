@@ -20,8 +20,8 @@ static int weight_fits(const struct miner_tree *root)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < root->nodes; i++)
-		if (__builtin_add_overflow(sum, root->cost[i], &sum))
+	for (uint32_t i = 0; i < root->count; i++)
+		if (__builtin_add_overflow(sum, root->nodes[i].cost, &sum))
 			return 0;
 	return 1;
 }
@@ -45,7 +45,7 @@ int miner_pool_init(struct miner_pool *pool, const struct lode_miner_input *inpu
 	pthread_mutex_init(&pool->telling, NULL);
 	pool->input = input;
 	pool->longest = input->max_length ? input->max_length : UINT32_MAX;
-	pool->root_nodes = root->nodes;
+	pool->root_nodes = root->count;
 	pool->root_labels = root->labels;
 	pool->root_height = root->height;
 	pool->weights_are_exact = weight_fits(root);

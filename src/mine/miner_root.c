@@ -79,22 +79,21 @@ static void put_in_preorder(const struct links *links, struct miner_tree *tree)
 	uint32_t node = links->child[0], depth = 0, place = 0;
 
 	while (node != LODE_NONE) {
-		tree->label[place] = links->nodes[node].frame;
-		tree->cost[place] = links->cost[node];
+		tree->nodes[place] = (struct miner_node){ links->cost[node], links->nodes[node].frame, 0 };
 		links->places[depth++] = place++;
 		if (links->child[node] != LODE_NONE) {
 			node = links->child[node];
 			continue;
 		}
 		for (;;) {
-			tree->end[links->places[--depth]] = place;
+			tree->nodes[links->places[--depth]].end = place;
 			if (links->sibling[node] != LODE_NONE || !depth)
 				break;
 			node = links->nodes[node].parent;
 		}
 		node = links->sibling[node];
 	}
-	tree->nodes = place;
+	tree->count = place;
 }
 
 static int make_plain(struct miner_tree *plain, const struct lode_miner_input *input)
@@ -111,9 +110,37 @@ static int make_plain(struct miner_tree *plain, const struct lode_miner_input *i
 		plain->labels = (uint32_t)links.labels;
 		plain->height = (uint32_t)links.height;
 		for (uint32_t i = 0; i < plain->labels; i++)
-			plain->names[i] = i;
+			plain->label[i].name = i;
 	}
 	links_release(&links);
+	return code;
+}
+
+/* Takes out every node that has a node of the same label above it; what stands below moves up. */
+static int fold_recursion(struct miner_tree *tree)
+{
+	uint32_t *last_end = lode_calloc(tree->labels, sizeof(*last_end)); /* by label, as in miner_tree.c */
+	uint32_t *places = lode_calloc((size_t)tree->count + 1, sizeof(*places)); /* by node: number it will have */
+	uint32_t kept = 0;
+	int code = last_end && places ? 0 : LODE_SYSTEM;
+
+	for (uint32_t i = 0; !code && i < tree->count; i++) {
+		struct miner_node node = tree->nodes[i];
+
+		places[i] = kept;
+		if (i < last_end[node.label])
+			continue;
+		last_end[node.label] = node.end;
+		tree->nodes[kept++] = node;
+	}
+	if (!code) {
+		places[tree->count] = kept;
+		tree->count = kept;
+		for (uint32_t i = 0; i < kept; i++)
+			tree->nodes[i].end = places[tree->nodes[i].end];
+	}
+	lode_free(last_end);
+	lode_free(places);
 	return code;
 }
 
@@ -123,11 +150,13 @@ int miner_root_make(struct miner_tree *root, const struct lode_miner_input *inpu
 	struct miner_tree plain = { 0 };
 	int code = make_plain(&plain, input);
 
+	if (!code && input->fold_recursion)
+		code = fold_recursion(&plain);
 	if (!code)
-		code = miner_room_init(&room, plain.nodes, plain.labels, plain.height);
+		code = miner_room_init(&room, plain.count, plain.labels, plain.height);
 	if (!code) {
 		miner_tree_count(&plain, LODE_NONE, input->threshold, &room);
-		code = miner_tree_make(root, &plain, LODE_NONE, input->fold_recursion, &room);
+		code = miner_tree_make(root, &plain, LODE_NONE, &room);
 	}
 	miner_room_release(&room);
 	miner_tree_release(&plain);

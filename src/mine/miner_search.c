@@ -61,33 +61,6 @@ void miner_worker_release(struct miner_worker *worker)
 	miner_room_release(&worker->room);
 }
 
-/* High first; ties by label, so that runs are alike. */
-static int by_height(const void *a, const void *b, void *context)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	const double *high = context;
-
-	if (high[x] != high[y])
-		return high[x] > high[y] ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-int miner_level_begin(struct miner_level *level, struct miner_room *room, uint32_t longest)
-{
-	struct miner_tree *tree = &level->tree;
-	int limited = longest - level->length < tree->height;
-
-	miner_tree_survey(tree, room);
-	if (lode_grow(&level->order, &level->order_capacity, tree->labels, sizeof(*level->order)) < 0)
-		return LODE_SYSTEM;
-	level->next = level->count = 0;
-	for (uint32_t i = 0; i < tree->labels; i++)
-		if (limited || !tree->covered[i])
-			level->order[level->count++] = i;
-	qsort_r(level->order, level->count, sizeof(*level->order), by_height, room->high);
-	return 0;
-}
-
 static void swap_trees(struct miner_tree *a, struct miner_tree *b)
 {
 	struct miner_tree c = *a;
@@ -128,13 +101,13 @@ static int take_chain(struct miner_worker *worker, struct miner_level *level)
 	const struct miner_tree *tree = &level->tree;
 	uint32_t taken = 0;
 
-	while (taken < tree->nodes && tree->end[taken] == tree->nodes &&
-	       tree->cost[taken] >= worker->pool->input->threshold) {
-		uint32_t name = tree->names[tree->label[taken]];
+	while (taken < tree->count && tree->nodes[taken].end == tree->count &&
+	       tree->nodes[taken].cost >= worker->pool->input->threshold) {
+		uint32_t name = tree->label[tree->nodes[taken].label].name;
 
 		if (append(worker, name) < 0 || remember(worker, level, name) < 0)
 			return LODE_SYSTEM;
-		level->cost = tree->cost[taken++];
+		level->cost = tree->nodes[taken++].cost;
 	}
 	return (int)taken;
 }
@@ -157,14 +130,14 @@ static int take_chains(struct miner_worker *worker, struct miner_level *level)
 			return taken;
 		}
 		any = 1;
-		worker->work += level->tree.nodes;
+		worker->work += level->tree.count;
 		miner_tree_cut(&level->tree, (uint32_t)taken);
 		if (miner_tree_count(&level->tree, LODE_NONE, pool->input->threshold, &worker->room) ==
 		    level->tree.labels) {
 			miner_tree_recount(&level->tree, &worker->room);
 			continue;
 		}
-		if (miner_tree_make(&level->spare, &level->tree, LODE_NONE, 0, &worker->room) < 0)
+		if (miner_tree_make(&level->spare, &level->tree, LODE_NONE, &worker->room) < 0)
 			return LODE_SYSTEM;
 		swap_trees(&level->tree, &level->spare);
 	}
@@ -195,6 +168,52 @@ static int found(struct miner_worker *worker, uint64_t cost)
 	return obey_max_patterns(worker);
 }
 
+/* High first; ties by label, so that runs are alike. */
+static int by_height(const void *a, const void *b, void *context)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct miner_sight *sight = context;
+
+	if (sight[x].high != sight[y].high)
+		return sight[x].high > sight[y].high ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* A label with nothing below it: the prefix with it is a candidate, and there is nothing to follow. */
+static int found_last(struct miner_worker *worker, const struct miner_label *label)
+{
+	int code;
+
+	worker->prefixes++;
+	worker->work += WORK_OF_A_PREFIX;
+	if (append(worker, label->name) < 0)
+		return LODE_SYSTEM;
+	code = found(worker, label->total);
+	worker->length--;
+	return code;
+}
+
+/* Lists the labels by which to extend the level's prefix. */
+static int list_labels(struct miner_worker *worker, struct miner_level *level)
+{
+	const struct miner_tree *tree = &level->tree;
+	int limited = worker->pool->longest - level->length < tree->height;
+
+	if (lode_grow(&level->order, &level->order_capacity, tree->labels, sizeof(*level->order)) < 0)
+		return LODE_SYSTEM;
+	level->next = level->count = 0;
+	for (uint32_t i = 0; i < tree->labels; i++) {
+		if (tree->label[i].covered && !limited)
+			continue;
+		if (tree->label[i].inner)
+			level->order[level->count++] = i;
+		else if (found_last(worker, &tree->label[i]) < 0)
+			return LODE_SYSTEM;
+	}
+	qsort_r(level->order, level->count, sizeof(*level->order), by_height, worker->room.sight);
+	return 0;
+}
+
 /* Whether a longer prefix has the tree that was counted last, which is at most `height` high. */
 static int is_seen(const struct miner_worker *worker, uint32_t height)
 {
@@ -212,25 +231,26 @@ static int begin(struct miner_worker *worker, struct miner_level *level)
 
 	if (take_chains(worker, level) < 0)
 		return LODE_SYSTEM;
-	if (!level->tree.nodes)
+	if (!level->tree.count)
 		return level->length ? found(worker, level->cost) : 0;
 	if ((uint64_t)level->length + level->tree.height < pool->input->min_length)
 		return 0;
-	worker->work += level->tree.nodes;
-	return miner_level_begin(level, &worker->room, pool->longest) < 0 ? LODE_SYSTEM : 1;
+	worker->work += level->tree.count;
+	miner_tree_survey(&level->tree, &worker->room);
+	return list_labels(worker, level) < 0 ? LODE_SYSTEM : level->count > 0;
 }
 
 /* Extends the prefix of `level` by one label of its tree; `next` is room for what comes of it. Returns as begin. */
 static int extend(struct miner_worker *worker, struct miner_level *level, struct miner_level *next, uint32_t label)
 {
 	struct miner_pool *pool = worker->pool;
-	uint32_t name = level->tree.names[label];
+	uint32_t name = level->tree.label[label].name;
 
 	worker->prefixes++;
 	worker->work += WORK_OF_A_PREFIX;
 	worker->length = next->length = level->length;
 	next->seen = level->seen;
-	next->cost = level->tree.total[label];
+	next->cost = level->tree.label[label].total;
 	if (append(worker, name) < 0)
 		return LODE_SYSTEM;
 	if (worker->length == pool->longest ||
@@ -242,9 +262,9 @@ static int extend(struct miner_worker *worker, struct miner_level *level, struct
 		return LODE_SYSTEM;
 	if (next->seen)
 		miner_seen_publish(&pool->seen, next->seen, worker->room.all_weight);
-	if (miner_tree_make(&next->tree, &level->tree, label, 0, &worker->room) < 0)
+	if (miner_tree_make(&next->tree, &level->tree, label, &worker->room) < 0)
 		return LODE_SYSTEM;
-	worker->work += next->tree.nodes;
+	worker->work += next->tree.count;
 	return begin(worker, next);
 }
 
@@ -319,6 +339,23 @@ static void tell(struct miner_worker *worker)
 	miner_pool_tell(worker->pool);
 }
 
+/*
+ * Goes on with the next level. A level that has nothing left to do is not kept
+ * below it, so that a prefix that grows and grows in a deep recursion does not
+ * hold a tree for each of its functions.
+ */
+static void go_down(struct miner_worker *worker)
+{
+	struct miner_level *level = &worker->levels[worker->depth], done = *level;
+
+	if (level->next < level->count) {
+		worker->depth++;
+	} else {
+		level[0] = level[1];
+		level[1] = done;
+	}
+}
+
 /* Works on level 0 and all below it. */
 static int search(struct miner_worker *worker)
 {
@@ -343,7 +380,8 @@ static int search(struct miner_worker *worker)
 		code = extend(worker, level, level + 1, level->order[level->next++]);
 		if (code < 0)
 			return code;
-		worker->depth += (size_t)code;
+		if (code > 0)
+			go_down(worker);
 		if (worker->work >= worker->tell_at)
 			tell(worker);
 	}

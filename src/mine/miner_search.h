@@ -97,8 +97,6 @@ static inline int miner_pool_stopped(struct miner_pool *pool)
 }
 
 void miner_level_release(struct miner_level *level);
-/* Lists the functions by which to extend the level's prefix. Returns 0 or LODE_SYSTEM. */
-int miner_level_begin(struct miner_level *level, struct miner_room *room, uint32_t longest);
 /* Works on tasks until there are none; results stay in the worker. Failures go to the pool. */
 void miner_worker_run(struct miner_worker *worker);
 void miner_worker_release(struct miner_worker *worker);

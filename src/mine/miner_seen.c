@@ -26,6 +26,20 @@ static size_t group_of(uint64_t weight)
 	return (size_t)(hash >> 32) % GROUPS * GROUP_SIZE;
 }
 
+static uint64_t bit_of(uint32_t name)
+{
+	return 1ull << (name * 0x9e3779b1u >> 26);
+}
+
+static uint64_t signature_of(const uint32_t *prefix, uint32_t length)
+{
+	uint64_t signature = 0;
+
+	for (uint32_t i = 0; i < length; i++)
+		signature |= bit_of(prefix[i]);
+	return signature;
+}
+
 /* From the end, since that is where a chain of prefixes is held. */
 static int contains(const struct miner_seen *seen, const uint32_t *prefix, uint32_t length)
 {
@@ -37,6 +51,7 @@ static int contains(const struct miner_seen *seen, const uint32_t *prefix, uint3
 int miner_seen_covers(const struct miner_seen_table *table, const uint32_t *prefix, uint32_t length,
 		      uint64_t weight, uint32_t longest)
 {
+	uint64_t signature = signature_of(prefix, length);
 	size_t group = group_of(weight);
 
 	for (size_t i = 0; i < GROUP_SIZE; i++) {
@@ -45,7 +60,7 @@ int miner_seen_covers(const struct miner_seen_table *table, const uint32_t *pref
 		if (!seen)
 			return 0;
 		if (seen->weight == weight && seen->length > length && seen->length <= longest &&
-		    contains(seen, prefix, length))
+		    !(signature & ~seen->signature) && contains(seen, prefix, length))
 			return 1;
 	}
 	return 0;
@@ -56,7 +71,8 @@ struct miner_seen *miner_seen_add(struct lode_arena *arena, const struct miner_s
 	struct miner_seen *seen = lode_arena_alloc(arena, sizeof(*seen));
 
 	if (seen)
-		*seen = (struct miner_seen){ before, 0, name, before ? before->length + 1 : 1 };
+		*seen = (struct miner_seen){ before, 0, bit_of(name) | (before ? before->signature : 0), name,
+					     before ? before->length + 1 : 1 };
 	return seen;
 }
 

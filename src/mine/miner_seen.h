@@ -24,6 +24,7 @@
 struct miner_seen {
 	const struct miner_seen *before; /* NULL: it is the first */
 	uint64_t weight;                 /* of its tree */
+	uint64_t signature;              /* a bit for each of its functions, by hash */
 	uint32_t name;
 	uint32_t length;
 };

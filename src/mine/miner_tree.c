@@ -19,333 +19,297 @@
 #include <string.h>
 
 /* Labels above a node that are remembered as possible covers of its label. */
-#define ABOVE 32
-#define NOT_MET 255
+#define ABOVE   32
+#define NOT_MET UINT16_MAX
 
 int miner_room_init(struct miner_room *room, size_t nodes, size_t labels, size_t height)
 {
 	memset(room, 0, sizeof(*room));
+	room->tally = lode_calloc(labels, sizeof(*room->tally));
 	room->last_end = lode_calloc(labels, sizeof(*room->last_end));
 	room->map = lode_calloc(labels, sizeof(*room->map));
-	room->sum = lode_calloc(labels, sizeof(*room->sum));
-	room->weight = lode_calloc(labels, sizeof(*room->weight));
-	room->last = lode_calloc(labels, sizeof(*room->last));
 	room->top = lode_calloc(labels, sizeof(*room->top));
-	room->on_path = lode_calloc(labels, sizeof(*room->on_path));
+	room->sight = lode_calloc(labels, sizeof(*room->sight));
 	room->above = lode_calloc(labels, ABOVE * sizeof(*room->above));
-	room->above_count = lode_calloc(labels, sizeof(*room->above_count));
-	room->high = lode_calloc(labels, sizeof(*room->high));
-	room->label = lode_calloc(nodes, sizeof(*room->label));
-	room->parent = lode_calloc(nodes, sizeof(*room->parent));
-	room->child = lode_calloc(nodes, sizeof(*room->child));
-	room->sibling = lode_calloc(nodes, sizeof(*room->sibling));
-	room->cost = lode_calloc(nodes, sizeof(*room->cost));
-	room->stack_end = lode_calloc(height + 1, sizeof(*room->stack_end));
-	room->stack_node = lode_calloc(height + 1, sizeof(*room->stack_node));
-	if (!room->last_end || !room->map || !room->sum || !room->weight || !room->last || !room->top ||
-	    !room->on_path || !room->high || !room->above || !room->above_count || !room->label || !room->parent ||
-	    !room->child || !room->sibling || !room->cost || !room->stack_end || !room->stack_node)
+	room->loose = lode_calloc(nodes, sizeof(*room->loose));
+	room->path = lode_calloc(height + 1, sizeof(*room->path));
+	if (!room->tally || !room->last_end || !room->map || !room->top || !room->sight || !room->above ||
+	    !room->loose || !room->path)
 		return LODE_SYSTEM;
 	return 0;
 }
 
 void miner_room_release(struct miner_room *room)
 {
+	lode_free(room->tally);
 	lode_free(room->last_end);
 	lode_free(room->map);
-	lode_free(room->sum);
-	lode_free(room->weight);
-	lode_free(room->last);
 	lode_free(room->top);
-	lode_free(room->on_path);
+	lode_free(room->sight);
 	lode_free(room->above);
-	lode_free(room->above_count);
-	lode_free(room->high);
-	lode_free(room->label);
-	lode_free(room->parent);
-	lode_free(room->child);
-	lode_free(room->sibling);
-	lode_free(room->cost);
-	lode_free(room->stack_end);
-	lode_free(room->stack_node);
+	lode_free(room->loose);
+	lode_free(room->path);
 	memset(room, 0, sizeof(*room));
 }
 
 void miner_tree_release(struct miner_tree *tree)
 {
-	lode_free(tree->label);
-	lode_free(tree->end);
-	lode_free(tree->cost);
+	lode_free(tree->nodes);
 	lode_free(tree->next);
-	lode_free(tree->names);
-	lode_free(tree->total);
-	lode_free(tree->first);
-	lode_free(tree->covered);
+	lode_free(tree->label);
 	memset(tree, 0, sizeof(*tree));
+}
+
+static int reserve_nodes(struct miner_tree *tree, size_t count)
+{
+	size_t capacity = count + count / 4;
+
+	if (count <= tree->node_capacity)
+		return 0;
+	tree->node_capacity = 0;
+	lode_free(tree->nodes);
+	lode_free(tree->next);
+	tree->nodes = lode_calloc(capacity, sizeof(*tree->nodes));
+	tree->next = lode_calloc(capacity, sizeof(*tree->next));
+	if (!tree->nodes || !tree->next)
+		return LODE_SYSTEM;
+	tree->node_capacity = capacity;
+	return 0;
 }
 
 int miner_tree_reserve(struct miner_tree *tree, size_t nodes, size_t labels)
 {
-	if (nodes > tree->node_capacity) {
-		size_t capacity = nodes + nodes / 4;
+	if (reserve_nodes(tree, nodes) < 0)
+		return LODE_SYSTEM;
+	if (labels <= tree->label_capacity)
+		return 0;
+	tree->label_capacity = 0;
+	lode_free(tree->label);
+	tree->label = lode_calloc(labels + labels / 4, sizeof(*tree->label));
+	if (!tree->label)
+		return LODE_SYSTEM;
+	tree->label_capacity = labels + labels / 4;
+	return 0;
+}
 
-		lode_free(tree->label);
-		lode_free(tree->end);
-		lode_free(tree->cost);
-		lode_free(tree->next);
-		tree->label = lode_alloc(capacity * sizeof(*tree->label));
-		tree->end = lode_alloc(capacity * sizeof(*tree->end));
-		tree->cost = lode_alloc(capacity * sizeof(*tree->cost));
-		tree->next = lode_alloc(capacity * sizeof(*tree->next));
-		tree->node_capacity = 0;
-		if (!tree->label || !tree->end || !tree->cost || !tree->next)
-			return LODE_SYSTEM;
-		tree->node_capacity = capacity;
-	}
-	if (labels > tree->label_capacity) {
-		size_t capacity = labels + labels / 4;
-
-		lode_free(tree->names);
-		lode_free(tree->total);
-		lode_free(tree->first);
-		lode_free(tree->covered);
-		tree->names = lode_alloc(capacity * sizeof(*tree->names));
-		tree->total = lode_alloc(capacity * sizeof(*tree->total));
-		tree->first = lode_alloc(capacity * sizeof(*tree->first));
-		tree->covered = lode_alloc(capacity * sizeof(*tree->covered));
-		tree->label_capacity = 0;
-		if (!tree->names || !tree->total || !tree->first || !tree->covered)
-			return LODE_SYSTEM;
-		tree->label_capacity = capacity;
-	}
+int miner_tree_copy(struct miner_tree *to, const struct miner_tree *from)
+{
+	if (miner_tree_reserve(to, from->count, from->labels) < 0)
+		return LODE_SYSTEM;
+	to->count = from->count;
+	to->labels = from->labels;
+	to->height = from->height;
+	memcpy(to->nodes, from->nodes, from->count * sizeof(*to->nodes));
+	memcpy(to->next, from->next, from->count * sizeof(*to->next));
+	memcpy(to->label, from->label, from->labels * sizeof(*to->label));
 	return 0;
 }
 
 static void count_range(const struct miner_tree *from, uint32_t first, uint32_t last, struct miner_room *room)
 {
-	for (uint32_t i = first; i < last; i++) {
-		uint32_t label = from->label[i];
+	const struct miner_node *nodes = from->nodes;
+	struct miner_tally *tally = room->tally;
+	uint32_t *last_end = room->last_end;
 
-		room->weight[label] += from->cost[i];
-		if (i < room->last_end[label])
+	for (uint32_t i = first; i < last; i++) {
+		uint32_t label = nodes[i].label;
+
+		if (i < last_end[label]) {
+			tally[label].rest += nodes[i].cost;
 			continue;
-		room->last_end[label] = from->end[i];
-		room->sum[label] = miner_add(room->sum[label], from->cost[i]);
+		}
+		last_end[label] = nodes[i].end;
+		tally[label].sum = miner_add(tally[label].sum, nodes[i].cost);
 	}
 }
 
 uint32_t miner_tree_count(const struct miner_tree *from, uint32_t label, uint64_t threshold,
 			  struct miner_room *room)
 {
-	uint32_t kept = 0;
-
+	memset(room->tally, 0, from->labels * sizeof(*room->tally));
 	memset(room->last_end, 0, from->labels * sizeof(*room->last_end));
-	memset(room->sum, 0, from->labels * sizeof(*room->sum));
-	memset(room->weight, 0, from->labels * sizeof(*room->weight));
 	if (label == LODE_NONE)
-		count_range(from, 0, from->nodes, room);
+		count_range(from, 0, from->count, room);
 	else
-		for (uint32_t i = from->first[label]; i != LODE_NONE; i = from->next[i])
-			count_range(from, i + 1, from->end[i], room);
+		for (uint32_t i = from->label[label].first; i != LODE_NONE; i = from->next[i])
+			count_range(from, i + 1, from->nodes[i].end, room);
 	room->all_weight = 0;
+	room->kept = 0;
 	for (uint32_t i = 0; i < from->labels; i++) {
-		int stays = room->sum[i] >= threshold;
+		const struct miner_tally *tally = &room->tally[i];
+		int stays = tally->sum >= threshold;
 
-		room->map[i] = stays ? kept : LODE_NONE;
-		room->all_weight += stays ? room->weight[i] : 0;
-		kept += stays;
+		room->map[i] = stays ? room->kept++ : LODE_NONE;
+		room->all_weight += stays ? tally->sum + tally->rest : 0;
 	}
-	return kept;
+	return room->kept;
 }
 
-/* New node below `parent` (LODE_NONE: at the top) or the one that is there. */
-static uint32_t place(struct miner_room *room, uint32_t *count, uint32_t parent, uint32_t label)
+/* The node with `label` below `parent` (LODE_NONE: right below the root), which is node `next` if it is new. */
+static uint32_t place(struct miner_room *room, uint32_t next, uint32_t parent, uint32_t label)
 {
-	uint32_t *link = parent == LODE_NONE ? &room->top[label] : &room->child[parent];
+	struct miner_loose_node *loose = room->loose;
+	uint32_t *link = parent == LODE_NONE ? &room->top[label] : &loose[parent].child;
 	uint32_t node = *link;
 
 	if (parent != LODE_NONE)
-		for (; node != LODE_NONE && room->label[node] != label; node = room->sibling[node])
-			;
+		while (node != LODE_NONE && loose[node].label != label)
+			node = loose[node].sibling;
 	if (node != LODE_NONE)
 		return node;
-	node = (*count)++;
-	room->label[node] = label;
-	room->parent[node] = parent;
-	room->child[node] = LODE_NONE;
-	room->sibling[node] = parent == LODE_NONE ? LODE_NONE : *link;
-	room->cost[node] = 0;
-	*link = node;
-	return node;
+	loose[next] = (struct miner_loose_node){
+		0, label, parent, LODE_NONE, parent == LODE_NONE ? LODE_NONE : *link
+	};
+	*link = next;
+	return next;
 }
 
-static uint32_t merge_range(const struct miner_tree *from, uint32_t first, uint32_t last, int fold, uint32_t count,
+/* Adds a range of the source to the new tree, which has `count` nodes; returns how many it has then. */
+static uint32_t merge_range(const struct miner_tree *from, uint32_t first, uint32_t last, uint32_t count,
 			    struct miner_room *room)
 {
+	struct miner_step *path = room->path;
 	uint32_t depth = 0;
 
-	room->stack_node[0] = LODE_NONE;
-	room->stack_end[0] = last;
+	path[0] = (struct miner_step){ LODE_NONE, last };
 	for (uint32_t i = first; i < last; i++) {
-		uint32_t label = room->map[from->label[i]], node;
+		const struct miner_node *source = &from->nodes[i];
+		uint32_t label = room->map[source->label], node;
 
 		if (label == LODE_NONE)
 			continue;
-		while (i >= room->stack_end[depth])
+		while (i >= path[depth].end)
 			depth--;
-		if (fold) {
-			if (i < room->last_end[from->label[i]])
-				continue;
-			room->last_end[from->label[i]] = from->end[i];
-		}
-		node = place(room, &count, room->stack_node[depth], label);
-		room->cost[node] = miner_add(room->cost[node], from->cost[i]);
-		if (from->end[i] > i + 1) {
-			depth++;
-			room->stack_node[depth] = node;
-			room->stack_end[depth] = from->end[i];
-		}
+		node = place(room, count, path[depth].node, label);
+		count += node == count;
+		room->loose[node].cost = miner_add(room->loose[node].cost, source->cost);
+		if (source->end > i + 1)
+			path[++depth] = (struct miner_step){ node, source->end };
 	}
 	return count;
 }
 
-/* Puts the new nodes below those right below the root into preorder. */
-static void put_in_order(struct miner_tree *to, struct miner_room *room)
+/* Puts a node of the new tree and all below it into preorder, from place `count` on; returns the place behind. */
+static uint32_t put_in_order(struct miner_tree *to, uint32_t top, uint32_t count, struct miner_room *room)
 {
-	uint32_t place_next = 0, height = 0;
+	const struct miner_loose_node *node = &room->loose[top];
+	uint32_t depth = 0;
 
-	for (uint32_t top = 0; top < to->labels; top++) {
-		uint32_t node = room->top[top], depth = 0;
-
-		if (node == LODE_NONE)
+	for (;;) {
+		to->nodes[count] = (struct miner_node){ node->cost, node->label, 0 };
+		room->path[depth++].node = count++;
+		if (depth > to->height)
+			to->height = depth;
+		if (node->child != LODE_NONE) {
+			node = &room->loose[node->child];
 			continue;
-		for (;;) {
-			to->label[place_next] = room->label[node];
-			to->cost[place_next] = room->cost[node];
-			room->stack_node[depth++] = place_next++;
-			if (depth > height)
-				height = depth;
-			if (room->child[node] != LODE_NONE) {
-				node = room->child[node];
-				continue;
-			}
-			while (depth) {
-				to->end[room->stack_node[--depth]] = place_next;
-				if (room->sibling[node] != LODE_NONE || !depth)
-					break;
-				node = room->parent[node];
-			}
-			node = room->sibling[node];
-			if (node == LODE_NONE)
-				break;
 		}
+		for (;;) {
+			to->nodes[room->path[--depth].node].end = count;
+			if (!depth)
+				return count;
+			if (node->sibling != LODE_NONE)
+				break;
+			node = &room->loose[node->parent];
+		}
+		node = &room->loose[node->sibling];
 	}
-	to->height = height;
 }
 
-int miner_tree_make(struct miner_tree *to, const struct miner_tree *from, uint32_t label, int fold,
-		    struct miner_room *room)
+int miner_tree_make(struct miner_tree *to, const struct miner_tree *from, uint32_t label, struct miner_room *room)
 {
-	uint32_t labels = 0, nodes = 0;
+	uint32_t nodes = 0;
 
-	for (uint32_t i = 0; i < from->labels; i++)
-		labels += room->map[i] != LODE_NONE;
-	if (fold)
-		memset(room->last_end, 0, from->labels * sizeof(*room->last_end));
-	memset(room->top, 0xff, labels * sizeof(*room->top));
+	if (room->kept)
+		memset(room->top, 0xff, room->kept * sizeof(*room->top));
 	if (label == LODE_NONE)
-		nodes = merge_range(from, 0, from->nodes, fold, 0, room);
+		nodes = merge_range(from, 0, from->count, 0, room);
 	else
-		for (uint32_t i = from->first[label]; i != LODE_NONE; i = from->next[i])
-			nodes = merge_range(from, i + 1, from->end[i], fold, nodes, room);
-	if (miner_tree_reserve(to, nodes, labels) < 0)
+		for (uint32_t i = from->label[label].first; i != LODE_NONE; i = from->next[i])
+			nodes = merge_range(from, i + 1, from->nodes[i].end, nodes, room);
+	if (miner_tree_reserve(to, nodes, room->kept) < 0)
 		return LODE_SYSTEM;
-	to->nodes = nodes;
-	to->labels = labels;
+	to->count = nodes;
+	to->labels = room->kept;
+	to->height = 0;
 	for (uint32_t i = 0; i < from->labels; i++)
-		if (room->map[i] != LODE_NONE) {
-			to->names[room->map[i]] = from->names[i];
-			to->total[room->map[i]] = room->sum[i];
-		}
-	put_in_order(to, room);
+		if (room->map[i] != LODE_NONE)
+			to->label[room->map[i]] =
+				(struct miner_label){ room->tally[i].sum, from->label[i].name, LODE_NONE, 0, 0, 0 };
+	nodes = 0;
+	for (uint32_t i = 0; i < to->labels; i++)
+		if (room->top[i] != LODE_NONE)
+			nodes = put_in_order(to, room->top[i], nodes, room);
 	return 0;
 }
 
 void miner_tree_cut(struct miner_tree *tree, uint32_t count)
 {
-	tree->nodes -= count;
+	tree->count -= count;
 	tree->height -= count;
-	memmove(tree->label, tree->label + count, tree->nodes * sizeof(*tree->label));
-	memmove(tree->cost, tree->cost + count, tree->nodes * sizeof(*tree->cost));
-	for (uint32_t i = 0; i < tree->nodes; i++)
-		tree->end[i] = tree->end[i + count] - count;
+	for (uint32_t i = 0; i < tree->count; i++) {
+		tree->nodes[i] = tree->nodes[i + count];
+		tree->nodes[i].end -= count;
+	}
 }
 
 void miner_tree_recount(struct miner_tree *tree, const struct miner_room *room)
 {
-	memcpy(tree->total, room->sum, tree->labels * sizeof(*tree->total));
-}
-
-int miner_tree_copy(struct miner_tree *to, const struct miner_tree *from)
-{
-	if (miner_tree_reserve(to, from->nodes, from->labels) < 0)
-		return LODE_SYSTEM;
-	to->nodes = from->nodes;
-	to->labels = from->labels;
-	to->height = from->height;
-	memcpy(to->label, from->label, from->nodes * sizeof(*to->label));
-	memcpy(to->end, from->end, from->nodes * sizeof(*to->end));
-	memcpy(to->cost, from->cost, from->nodes * sizeof(*to->cost));
-	memcpy(to->next, from->next, from->nodes * sizeof(*to->next));
-	memcpy(to->names, from->names, from->labels * sizeof(*to->names));
-	memcpy(to->total, from->total, from->labels * sizeof(*to->total));
-	memcpy(to->first, from->first, from->labels * sizeof(*to->first));
-	memcpy(to->covered, from->covered, from->labels * sizeof(*to->covered));
-	return 0;
+	for (uint32_t i = 0; i < tree->labels; i++)
+		tree->label[i].total = room->tally[i].sum;
 }
 
 /* Keeps of the labels that stood above all earlier topmost nodes those that stand above this one. */
 static void narrow(struct miner_room *room, const struct miner_tree *tree, uint32_t label, uint32_t depth)
 {
+	struct miner_sight *sight = &room->sight[label];
 	uint32_t *above = room->above + (size_t)label * ABOVE, kept = 0;
 
-	if (room->above_count[label] == NOT_MET) {
-		for (uint32_t i = depth; i > 0 && kept < ABOVE; i--)
-			above[kept++] = tree->label[room->stack_node[i - 1]];
+	if (sight->above_count == NOT_MET) {
+		while (depth > 0 && kept < ABOVE)
+			above[kept++] = tree->nodes[room->path[--depth].node].label;
 	} else {
-		for (uint32_t i = 0; i < room->above_count[label]; i++)
-			if (room->on_path[above[i]])
+		for (uint32_t i = 0; i < sight->above_count; i++)
+			if (room->sight[above[i]].on_path)
 				above[kept++] = above[i];
 	}
-	room->above_count[label] = (uint8_t)kept;
+	sight->above_count = (uint16_t)kept;
+}
+
+/* Node `i` is topmost; `depth` topmost nodes stand above it. */
+static void see_topmost(struct miner_tree *tree, uint32_t i, uint32_t depth, struct miner_room *room)
+{
+	uint32_t label = tree->nodes[i].label;
+	struct miner_sight *sight = &room->sight[label];
+
+	if (sight->above_count == NOT_MET)
+		tree->label[label].first = i;
+	else
+		tree->next[sight->last] = i;
+	tree->next[i] = LODE_NONE;
+	tree->label[label].inner |= tree->nodes[i].end > i + 1;
+	sight->last = i;
+	sight->high += (double)tree->nodes[i].cost * (1 - (double)depth);
+	if (sight->above_count)
+		narrow(room, tree, label, depth);
+	sight->on_path = 1;
+	room->path[depth] = (struct miner_step){ i, tree->nodes[i].end };
 }
 
 void miner_tree_survey(struct miner_tree *tree, struct miner_room *room)
 {
 	uint32_t depth = 0;
 
-	memset(room->on_path, 0, tree->labels);
-	memset(room->above_count, NOT_MET, tree->labels);
-	memset(room->high, 0, tree->labels * sizeof(*room->high));
-	for (uint32_t i = 0; i < tree->nodes; i++) {
-		uint32_t label = tree->label[i];
-
-		for (; depth && i >= tree->end[room->stack_node[depth - 1]]; depth--)
-			room->on_path[tree->label[room->stack_node[depth - 1]]] = 0;
-		if (room->on_path[label])
-			continue;
-		if (room->above_count[label] == NOT_MET)
-			tree->first[label] = i;
-		else
-			tree->next[room->last[label]] = i;
-		room->last[label] = i;
-		tree->next[i] = LODE_NONE;
-		if (room->above_count[label])
-			narrow(room, tree, label, depth);
-		room->high[label] += (double)tree->cost[i] * (1 - (double)depth);
-		room->on_path[label] = 1;
-		room->stack_node[depth++] = i;
+	for (uint32_t i = 0; i < tree->labels; i++) {
+		room->sight[i] = (struct miner_sight){ 0, LODE_NONE, 0, NOT_MET };
+		tree->label[i].inner = 0;
+	}
+	for (uint32_t i = 0; i < tree->count; i++) {
+		for (; depth && i >= room->path[depth - 1].end; depth--)
+			room->sight[tree->nodes[room->path[depth - 1].node].label].on_path = 0;
+		if (!room->sight[tree->nodes[i].label].on_path)
+			see_topmost(tree, i, depth++, room);
 	}
 	for (uint32_t i = 0; i < tree->labels; i++)
-		tree->covered[i] = room->above_count[i] > 0;
+		tree->label[i].covered = room->sight[i].above_count > 0;
 }
