@@ -187,6 +187,8 @@ static void put_found(struct page *page)
 	lode_buffer_print(page->buffer, "found     %s pattern%s in %s cluster%s",
 			  lode_count_text(mined->patterns.count, text), plural(mined->patterns.count),
 			  lode_count_text(mined->clusters.count, other), plural(mined->clusters.count));
+	if (mined->unclustered)
+		put(page, ", stopped before similar ones were joined");
 	if (mined->patterns.end == LODE_MINER_MAX_PATTERNS)
 		put(page, "; stopped at --max-patterns: there are more, and some may be part of longer ones");
 	if (mined->patterns.end == LODE_MINER_INTERRUPTED)

@@ -436,30 +436,78 @@ static int sort_clusters(struct lode_mined *mined, enum lode_rank rank)
 	return code;
 }
 
-static int make_clusters(struct measuring *measuring, struct lode_error *error)
+/* Hands progress on, and remembers that a stop was asked for. */
+struct watch {
+	const struct lode_progress *progress;
+	int stopped;
+};
+
+static int watch_progress(void *context, const char *phase, const char *unit, uint64_t done, uint64_t total)
 {
-	const struct lode_mine_options *options = measuring->options;
+	struct watch *watch = context;
+
+	watch->stopped |= lode_progress_tell(watch->progress, phase, unit, done, total) != 0;
+	return watch->stopped;
+}
+
+static int cluster_alike(struct measuring *measuring, struct watch *watch, struct lode_error *error)
+{
 	const struct lode_dictionary *dictionary = &measuring->area->dictionary;
 	struct lode_mined *mined = measuring->mined;
+	struct lode_progress progress = { watch_progress, watch };
 	struct lode_call_counts *counts = lode_call_counts_make(&dictionary->tree, measuring->area->occurrences,
 								dictionary->frames.count);
 	int code;
 
-	mined->words = lode_words_make(&dictionary->frames);
-	if (!counts || !mined->words)
-		code = lode_fail_memory(error);
-	else
-		code = lode_clusters_make(
-			&(struct lode_clusters_input){
-				.patterns = &mined->patterns,
-				.words = mined->words,
-				.counts = counts,
-				.similarity = options->similarity,
-				.jobs = options->jobs,
-				.progress = options->progress,
-			},
-			&mined->clusters, error);
+	if (!counts)
+		return lode_fail_memory(error);
+	code = lode_clusters_make(
+		&(struct lode_clusters_input){
+			.patterns = &mined->patterns,
+			.words = mined->words,
+			.counts = counts,
+			.similarity = measuring->options->similarity,
+			.jobs = measuring->options->jobs,
+			.progress = &progress,
+		},
+		&mined->clusters, error);
 	lode_call_counts_free(counts);
+	return code;
+}
+
+/* Each pattern by itself. */
+static int cluster_none(struct lode_mined *mined)
+{
+	size_t count = mined->patterns.count;
+
+	lode_clusters_release(&mined->clusters);
+	mined->clusters.items = lode_calloc(count + 1, sizeof(*mined->clusters.items));
+	mined->clusters.members = lode_calloc(count + 1, sizeof(*mined->clusters.members));
+	if (!mined->clusters.items || !mined->clusters.members)
+		return LODE_SYSTEM;
+	mined->clusters.count = count;
+	for (size_t i = 0; i < count; i++) {
+		mined->clusters.items[i] = (struct lode_cluster){ i, 1 };
+		mined->clusters.members[i] = (uint32_t)i;
+	}
+	mined->unclustered = 1;
+	return 0;
+}
+
+/* Who does not want to wait gets the patterns as they are. */
+static int make_clusters(struct measuring *measuring, struct lode_error *error)
+{
+	struct lode_mined *mined = measuring->mined;
+	struct watch watch = { measuring->options->progress, mined->patterns.end == LODE_MINER_INTERRUPTED };
+	int code = 0;
+
+	mined->words = lode_words_make(&measuring->area->dictionary.frames);
+	if (!mined->words)
+		return lode_fail_memory(error);
+	if (!watch.stopped)
+		code = cluster_alike(measuring, &watch, error);
+	if (watch.stopped)
+		code = cluster_none(mined) < 0 ? lode_fail_memory(error) : 0;
 	return code;
 }
 

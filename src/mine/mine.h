@@ -45,6 +45,7 @@ struct lode_mined {
 	struct lode_patterns patterns;           /* by cost, then by the texts of their frames */
 	struct lode_mined_group *pattern_groups; /* beside patterns */
 	struct lode_clusters clusters;           /* in the order asked for */
+	int unclustered;                         /* stopped before: each pattern is a cluster of its own */
 	struct lode_mined_group *cluster_groups; /* beside clusters */
 	uint32_t **common;                       /* beside clusters: frames that all their patterns share */
 	uint32_t *common_length;

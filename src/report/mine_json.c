@@ -215,6 +215,8 @@ void lode_mine_json(const struct lode_mine_report *report, struct lode_buffer *b
 	lode_json_key(&json, "fold_recursion");
 	lode_json_bool(&json, options->fold_recursion);
 	lode_json_key_text(&json, "end", end_name(report->mined->patterns.end));
+	lode_json_key(&json, "clustered");
+	lode_json_bool(&json, !report->mined->unclustered);
 	input_json(&json, report);
 	rows_json(&json, "area", &area->rows[options->kind]);
 	rows_json(&json, "idle", &area->idle[options->kind]);
