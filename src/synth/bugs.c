@@ -8,7 +8,7 @@
  * leaves in the kernel.
  *
  * The first bug is in a third of the streams and the others in fewer and fewer,
- * down to one stream.
+ * down to one stream. Bugs like company: some hosts have many, most have few.
  */
 #include "synth/model.h"
 
@@ -17,6 +17,8 @@
 
 /* Thousandths of the streams that have the first bug; bug number n (from 0) is in this / (n + 1)^0.7. */
 #define FIRST_SHARE 320
+
+#define MOST_READY 64
 
 static const struct {
 	const char *name;
@@ -175,6 +177,18 @@ static uint64_t spread(uint64_t streams, size_t number)
 	return share ? share : 1;
 }
 
+/*
+ * How ready a host is to meet bugs, from 1 to MOST_READY: old disks, many plug-ins, little
+ * memory. Most are not, some are very much.
+ */
+static uint64_t readiness(uint64_t seed, uint64_t stream)
+{
+	struct lode_random random = lode_random_for(seed, 5, stream);
+	uint64_t ready = 1 + lode_random_duration(&random, lode_random_duration(&random, MOST_READY / 8));
+
+	return ready < MOST_READY ? ready : MOST_READY;
+}
+
 static void plant_bug(struct lode_synth_model *model, size_t number)
 {
 	uint64_t streams = model->options.streams, left = spread(streams, number);
@@ -184,8 +198,11 @@ static void plant_bug(struct lode_synth_model *model, size_t number)
 	while (left) {
 		uint64_t stream = lode_random_below(&random, streams);
 
-		left -= !planted[stream];
+		if (planted[stream] ||
+		    lode_random_below(&random, MOST_READY) >= readiness(model->options.seed, stream))
+			continue;
 		planted[stream] = 1;
+		left--;
 	}
 }
 

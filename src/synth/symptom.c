@@ -167,7 +167,7 @@ static uint64_t deal_out(struct lode_synth_host *host, uint64_t length)
 {
 	const struct lode_synth_model *model = host->tape.model;
 	struct lode_random *random = &host->tape.random;
-	uint64_t part = length / 100 * lode_random_between(random, 45, 75), weights = 0, sum = 0;
+	uint64_t part = length / 100 * lode_random_between(random, 55, 85), weights = 0, sum = 0;
 
 	for (size_t i = 0; i < model->options.bugs; i++) {
 		host->shares[i] = lode_synth_is_planted(model, i, host->number)
