@@ -7,6 +7,7 @@
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 BENCH_FLAGS ?=
+BENCH_MINE_FLAGS ?=
 
 # `make` alone lets meson choose the compiler; `make CC=clang` builds in build-clang/.
 ifneq ($(filter default undefined,$(origin CC)),)
@@ -38,7 +39,7 @@ help:
 	@echo 'make check      all tests, the unit tests under sanitizers too, and the rules of the house'
 	@echo 'make asan       all tests under sanitizers'
 	@echo 'make fuzz       each fuzz target for FUZZ_SECONDS (60)'
-	@echo 'make bench      import and load, side by side with perf script; needs perf and root'
+	@echo 'make bench      import and load, side by side with perf script (needs perf and root); mining'
 	@echo 'make install    install under DESTDIR and PREFIX (/usr/local)'
 	@echo 'make setup      install what the build and the tests need, and nothing else'
 	@echo 'make clean      remove all build folders, recordings of make bench too'
@@ -73,6 +74,7 @@ demo: all
 
 bench: all $(call mark,bench)
 	@bench/import $(BENCH_FLAGS) $(BUILD) || [ $$? = 77 ]
+	@bench/mine $(BENCH_MINE_FLAGS) $(BUILD)
 
 install: all
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)

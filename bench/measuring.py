@@ -1,0 +1,120 @@
+"""What the benchmarks share: running commands, medians, tables in Markdown."""
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+MB = 1000 * 1000
+
+
+def say(text):
+    print('bench: ' + text, file=sys.stderr, flush=True)
+
+
+class Run:
+    """One run of a command: wall and processor seconds, and the largest memory of it and its children.
+
+    With `keep` its output is kept. One that takes longer than `limit` seconds is ended and has `late` set.
+    """
+
+    def __init__(self, command, keep=False, limit=None):
+        start = time.monotonic()
+        self.late = False
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as messages:
+            child = subprocess.Popen(command, stdout=out if keep else subprocess.DEVNULL, stderr=messages)
+            status, usage = self.wait(child, start + limit if limit else None)
+            self.output = read_all(out) if keep else b''
+            self.messages = read_all(messages).decode(errors='replace')
+        child.returncode = os.waitstatus_to_exitcode(status)
+        self.seconds = time.monotonic() - start
+        self.processor = usage.ru_utime + usage.ru_stime
+        self.peak_mb = usage.ru_maxrss * 1024 / MB
+        if child.returncode and not self.late:
+            sys.exit('bench: %s: exit status %d\n%s' % (' '.join(command), child.returncode, self.messages))
+
+    def wait(self, child, end):
+        while end is not None:
+            pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+            if pid:
+                return status, usage
+            if time.monotonic() > end:
+                self.late = True
+                child.kill()
+                break
+            time.sleep(0.01)
+        return os.wait4(child.pid, 0)[1:]
+
+    @property
+    def json(self):
+        return json.loads(self.output)
+
+
+class Series:
+    """Runs of the same thing; what counts is the median."""
+
+    def __init__(self):
+        self.runs = []
+
+    def add(self, command, keep=False):
+        self.runs.append(Run(command, keep))
+
+    @property
+    def seconds(self):
+        return statistics.median(run.seconds for run in self.runs)
+
+    @property
+    def processor(self):
+        return statistics.median(run.processor for run in self.runs)
+
+    @property
+    def peak_mb(self):
+        return max(run.peak_mb for run in self.runs)
+
+    @property
+    def spread(self):
+        times = [run.seconds for run in self.runs]
+        return '%.2f to %.2f' % (min(times), max(times))
+
+
+def read_all(file):
+    file.seek(0)
+    return file.read()
+
+
+def folder_size(path):
+    return sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(path) for name in names)
+
+
+def fresh(path):
+    shutil.rmtree(path, ignore_errors=True)
+    return path
+
+
+def command_output(*command):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:
+        return ''
+
+
+def machine(lode):
+    """Where this was measured, and with what."""
+    return '%s, %d processors, Linux %s; %s' % (platform.machine(), os.cpu_count(), platform.release(),
+                                                command_output(lode, '--version').split('\n')[0])
+
+
+def table(rows):
+    yield '| ' + ' | '.join(rows[0]) + ' |'
+    yield '|' + '---|' + '---:|' * (len(rows[0]) - 1)
+    for row in rows[1:]:
+        yield '| ' + ' | '.join(row) + ' |'
+    yield ''
+
+
+def seconds(series):
+    return '%.2f s' % series.seconds
