@@ -51,6 +51,7 @@ static const struct lode_option options[] = {
 	LODE_FLAG("new", 0, FIELD(only_new), "only what no signature covers"),
 	LODE_NUMBER("top", 'n', FIELD(top), "N", "show so many clusters (text: 10)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all clusters"),
+	LODE_FLAG("all-frames", 0, FIELD(all_frames), "show the scheduler and the way into the kernel, too"),
 	LODE_FLAG("json", 0, FIELD(json), "write all of it as JSON"),
 	LODE_HIDDEN_FLAG("timing", FIELD(timing), "JSON says how long the steps took"),
 	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output; a page if it ends in .html"),
@@ -201,11 +202,11 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_call *call, c
 		code = lode_fail_memory(error);
 	mining->report = (struct lode_mine_report){
 		.corpus = path,
-		.rules = mining->reading.rules,
 		.area = &mining->reading.area,
 		.options = &mining->how,
 		.mined = &mining->mined,
 		.top = chosen_top(settings),
+		.all_frames = settings->all_frames,
 		.timing = settings->timing,
 		.read_time = mining->reading.time,
 	};
@@ -253,11 +254,17 @@ int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings 
 		code = choose_threshold(settings, &mining->reading.area, &mining->how, error);
 	if (!code && settings->patterns)
 		code = read_patterns(mining, settings->patterns, error);
-	return code ? code : lode_mine(&mining->reading.area, &mining->how, &mining->mined, error);
+	if (!code)
+		code = lode_mine(&mining->reading.area, &mining->how, &mining->mined, error);
+	if (!code)
+		code = lode_idle_stacks_make(&mining->idle, mining->reading.rules, &mining->reading.area.dictionary, error);
+	mining->report.idle = mining->idle;
+	return code;
 }
 
 void lode_mining_release(struct lode_mining *mining)
 {
+	lode_idle_stacks_free(mining->idle);
 	lode_mined_release(&mining->mined);
 	lode_pattern_file_release(&mining->file);
 	lode_area_reading_release(&mining->reading);

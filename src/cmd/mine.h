@@ -27,6 +27,7 @@ struct lode_mine_settings {
 	int only_new;
 	uint64_t top;
 	int all;
+	int all_frames;
 	int json;
 	int timing;
 	const char *output;
@@ -36,6 +37,7 @@ struct lode_mine_settings {
 struct lode_mining {
 	struct lode_corpus *corpus;
 	struct lode_area_reading reading;
+	struct lode_idle_stacks *idle; /* its rules over its dictionary */
 	struct lode_mine_options how;
 	struct lode_pattern_file file; /* --patterns */
 	struct lode_mined mined;

@@ -27,25 +27,45 @@ static void mean_text(double mean, char text[LODE_UNITS_TEXT])
 	lode_duration_text((uint64_t)llround(mean), text);
 }
 
-static void put_frames(const struct lode_mine_report *found, size_t cluster, struct lode_buffer *buffer)
+static void put_frame(const struct lode_mine_report *found, uint32_t frame, struct lode_buffer *buffer)
 {
-	const struct lode_mined *mined = found->mined;
-	uint32_t length = mined->common_length[cluster], first = length > FRAMES ? length - FRAMES : 0;
 	struct lode_buffer text = { 0 };
 
-	if (first)
-		lode_buffer_print(buffer, "    (%u frames above)\n", first);
-	for (uint32_t i = first; i < length; i++) {
-		lode_buffer_clear(&text);
-		lode_frames_text(&found->area->dictionary.frames, mined->common[cluster][i], &text);
-		lode_buffer_byte(&text, '\0');
-		lode_buffer_text(buffer, "    ");
-		if (!text.failed)
-			lode_text_safe(buffer, text.bytes);
-		lode_buffer_byte(buffer, '\n');
-	}
+	lode_frames_text(&found->area->dictionary.frames, frame, &text);
+	lode_buffer_byte(&text, '\0');
+	lode_buffer_text(buffer, "    ");
+	if (!text.failed)
+		lode_text_safe(buffer, text.bytes);
+	lode_buffer_byte(buffer, '\n');
 	buffer->failed |= text.failed;
 	lode_buffer_release(&text);
+}
+
+static int is_kernel(const struct lode_mine_report *found, uint32_t frame)
+{
+	const struct lode_frames *frames = &found->area->dictionary.frames;
+
+	return frames->modules[frames->items[frame].module].kind == LODE_KIND_KERNEL;
+}
+
+/*
+ * The last frames of the program, where the culprit is, and how it went on in the
+ * kernel, without what says nothing.
+ */
+static void put_frames(const struct lode_mine_report *found, size_t cluster, struct lode_buffer *buffer)
+{
+	const uint32_t *common = found->mined->common[cluster];
+	uint32_t length = found->mined->common_length[cluster], user = length, first;
+
+	while (user && is_kernel(found, common[user - 1]))
+		user--;
+	user = user ? user : length;
+	first = user > FRAMES ? user - FRAMES : 0;
+	if (first)
+		lode_buffer_print(buffer, "    (%u frames above)\n", first);
+	for (uint32_t i = first; i < length; i++)
+		if (i < user || !lode_idle_ignores(found->idle, common[i]))
+			put_frame(found, common[i], buffer);
 }
 
 static void put_compared(const struct lode_compared *compared, const struct lode_mine_report *found,

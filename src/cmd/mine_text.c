@@ -14,6 +14,7 @@
 #define VARIANTS   4  /* of one gap */
 #define VALUES     4  /* of one attribute */
 #define ATTRIBUTES 4
+#define VALUE_WIDTH 40
 #define IDLE_KINDS 4
 
 struct page {
@@ -21,6 +22,7 @@ struct page {
 	const struct lode_terminal *terminal;
 	struct lode_buffer *buffer;
 	struct lode_buffer text; /* room for a frame's text */
+	int left_out;            /* frames that say nothing were */
 };
 
 static const char *style(const struct page *page, enum lode_style which)
@@ -109,19 +111,13 @@ static uint64_t *idle_costs(const struct lode_mine_report *report, const struct 
 {
 	const struct lode_dictionary *dictionary = &report->area->dictionary;
 	uint64_t *costs = lode_calloc(dictionary->frames.count + 1, sizeof(*costs));
-	struct lode_idle_stacks *stacks = NULL;
 
-	if (!costs || lode_idle_stacks_make(&stacks, report->rules, dictionary, NULL) < 0) {
-		lode_free(costs);
-		return NULL;
-	}
-	for (size_t i = 0; i < rows->count; i++) {
-		uint32_t frame = lode_idle_frame(stacks, rows->items[i].stack);
+	for (size_t i = 0; costs && i < rows->count; i++) {
+		uint32_t frame = lode_idle_frame(report->idle, rows->items[i].stack);
 
 		if (frame != LODE_NONE)
 			costs[frame] = lode_add_saturating(costs[frame], rows->items[i].cost);
 	}
-	lode_idle_stacks_free(stacks);
 	return costs;
 }
 
@@ -218,17 +214,32 @@ static void put_metrics(struct page *page, size_t i)
 			  group->id, style(page, LODE_PLAIN));
 }
 
+/* Frames of the ignore list, the scheduler and the way into the kernel, are left out unless asked for. */
+static int says_something(struct page *page, uint32_t frame)
+{
+	if (page->report->all_frames || !lode_idle_ignores(page->report->idle, frame))
+		return 1;
+	page->left_out = 1;
+	return 0;
+}
+
 static void put_variant(struct page *page, const struct lode_mine_variant *variant, size_t patterns)
 {
+	uint32_t shown = 0;
+
 	lode_buffer_print(page->buffer, "      %s%s %u of %zu: ", style(page, LODE_DIM), page->terminal->utf8 ? "┊" : "|",
 			  variant->patterns, patterns);
 	if (!variant->length)
 		put(page, "nothing");
 	for (uint32_t i = 0; i < variant->length; i++) {
-		if (i)
+		if (!says_something(page, variant->frames[i]))
+			continue;
+		if (shown++)
 			put(page, page->terminal->utf8 ? " → " : " -> ");
 		put_frame(page, variant->frames[i]);
 	}
+	if (variant->length && !shown)
+		put(page, "only frames that say nothing");
 	lode_buffer_print(page->buffer, "%s\n", style(page, LODE_PLAIN));
 }
 
@@ -262,6 +273,8 @@ static void put_frames(struct page *page, size_t i)
 		put_gap(page, &variants, gap, &at, patterns);
 		if (gap == mined->common_length[i])
 			break;
+		if (!says_something(page, mined->common[i][gap]))
+			continue;
 		put(page, "    ");
 		put_frame(page, mined->common[i][gap]);
 		put(page, "\n");
@@ -330,6 +343,13 @@ static int put_range(struct page *page, const struct value_count *counts, size_t
 	return 1;
 }
 
+static void put_value(struct page *page, const char *value)
+{
+	size_t width = lode_text_width(value);
+
+	lode_text_column(page->buffer, value, width < VALUE_WIDTH ? width : VALUE_WIDTH);
+}
+
 /* `version 4.2 (20), 4.1 (4)`: the values a cluster occurs with, most frequent first. */
 static void put_values(struct page *page, size_t i, uint32_t key, struct value_count *counts)
 {
@@ -352,7 +372,7 @@ static void put_values(struct page *page, size_t i, uint32_t key, struct value_c
 		return;
 	for (size_t k = 0; k < count && k < VALUES; k++) {
 		put(page, k ? ", " : " ");
-		lode_text_safe(page->buffer, lode_strings_get(strings, counts[k].value));
+		put_value(page, lode_strings_get(strings, counts[k].value));
 		if (counts[k].streams > 1)
 			lode_buffer_print(page->buffer, " (%u)", counts[k].streams);
 	}
@@ -361,20 +381,34 @@ static void put_values(struct page *page, size_t i, uint32_t key, struct value_c
 	put(page, "\n");
 }
 
+/* What all streams have alike tells nothing about a cluster. */
+static int varies(const struct lode_area *area, uint32_t key)
+{
+	for (size_t i = 1; i < area->stream_count; i++)
+		if (value_in(&area->streams[i], key) != value_in(&area->streams[0], key))
+			return 1;
+	return 0;
+}
+
 static void put_places(struct page *page, size_t i)
 {
 	const struct lode_area *area = page->report->area;
 	const struct lode_shares *shares = &page->report->mined->cluster_groups[i].shares;
 	struct value_count *counts = lode_calloc(shares->count + 1, sizeof(*counts));
 	const struct lode_area_stream *first = shares->count ? &area->streams[shares->items[0].stream] : NULL;
+	size_t shown = 0;
 
 	if (!counts) {
 		page->buffer->failed = 1;
 		return;
 	}
 	put_values(page, i, 0, counts);
-	for (size_t k = 0; first && k < first->attribute_count && k < ATTRIBUTES; k++)
+	for (size_t k = 0; first && k < first->attribute_count && shown < ATTRIBUTES; k++) {
+		if (!varies(area, first->attributes[k].key))
+			continue;
 		put_values(page, i, first->attributes[k].key, counts);
+		shown++;
+	}
 	lode_free(counts);
 }
 
@@ -410,6 +444,8 @@ static void put_clusters(struct page *page)
 		put_places(page, i);
 		put_examples(page, i);
 	}
+	if (page->left_out)
+		put(page, "\nThe scheduler and the way into the kernel are left out; '--all-frames' shows them.\n");
 	if (shown < report->mined->clusters.count)
 		lode_buffer_print(page->buffer, "\n%zu more clusters; '--top N' or '--all' shows them\n",
 				  report->mined->clusters.count - shown);

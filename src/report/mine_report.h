@@ -11,7 +11,8 @@ struct lode_mine_report {
 	const struct lode_area *area;
 	const struct lode_mine_options *options;
 	const struct lode_mined *mined;
-	const struct lode_idle_rules *rules; /* the area was collected with */
+	const struct lode_idle_stacks *idle; /* the rules, applied to the area's dictionary */
+	int all_frames;      /* text shows frames that say nothing, too */
 	size_t top;          /* clusters to show; 0: all */
 	uint64_t covered;    /* --new: ns that signatures cover, taken out before mining */
 	int only_new;        /* --new was asked for */

@@ -394,6 +394,11 @@ int lode_idle_event(const struct lode_idle_stacks *stacks, uint32_t stack, uint3
 	return stacks->frames[frame].always || woken_as_wanted(stacks, frame, waker_stack);
 }
 
+int lode_idle_ignores(const struct lode_idle_stacks *stacks, uint32_t frame)
+{
+	return !!(stacks->frames[frame].lists & 1u << IGNORE);
+}
+
 uint32_t lode_idle_frame(const struct lode_idle_stacks *stacks, uint32_t stack)
 {
 	uint32_t node = stacks->decided[stack];

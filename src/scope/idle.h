@@ -30,6 +30,8 @@ void lode_idle_stacks_free(struct lode_idle_stacks *stacks);
 
 /* Whether an event with this stack, made ready by a waker with that one (0: unknown), is idle. */
 int lode_idle_event(const struct lode_idle_stacks *stacks, uint32_t stack, uint32_t waker_stack);
+/* Whether a frame is on the `ignore` list: it says nothing, here as in a report for people. */
+int lode_idle_ignores(const struct lode_idle_stacks *stacks, uint32_t frame);
 /* The frame that made a stack idle, LODE_NONE for one that is not. */
 uint32_t lode_idle_frame(const struct lode_idle_stacks *stacks, uint32_t stack);
 /* Whether a waker with this stack is an interrupt or a timer: such a wake-up ends a chain. */
