@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "cmd/command.h"
+#include "cmd/import_match.h"
 #include "cmd/import_options.h"
 #include "cmd/notes.h"
 #include "cmd/progress.h"
@@ -52,6 +53,7 @@ struct importing {
 	const struct lode_import_settings *settings;
 	struct lode_import_options options;
 	struct lode_corpus *corpus;
+	struct lode_import_matching matching;
 	struct lode_notes notes;
 	struct lode_bar bar;
 	struct outcome *outcomes;
@@ -133,6 +135,8 @@ static int store(struct importing *importing, struct lode_stream *stream, struct
 	outcome->replaced = added > 0 && had;
 	if (added >= 0)
 		outcome->stored = stored_size(importing, outcome->id);
+	if (added > 0)
+		lode_import_match_stream(&importing->matching, importing->corpus, outcome->id, stream);
 	return added < 0 ? added : 0;
 }
 
@@ -175,6 +179,8 @@ static int open_corpus(struct importing *importing, struct lode_error *error)
 		return 0;
 	code = lode_corpus_open(&importing->corpus, importing->settings->output, LODE_CORPUS_CREATE, error);
 	importing->store_failed = code < 0;
+	if (!code)
+		lode_import_match_begin(&importing->matching, importing->corpus);
 	return code;
 }
 
@@ -361,6 +367,8 @@ static int show_json(const struct importing *importing, struct lode_error *error
 	for (size_t i = 0; i < importing->count; i++)
 		write_outcome(&json, &importing->outcomes[i]);
 	lode_json_array_end(&json);
+	lode_json_key(&json, "signatures");
+	lode_import_match_json(&importing->matching, &json);
 	lode_json_key(&json, "notes");
 	lode_notes_json(&importing->notes, &json);
 	lode_json_object_end(&json);
@@ -407,8 +415,11 @@ static int finish(struct importing *importing, int code, struct lode_error *erro
 			tell_file(importing, i);
 		bad += importing->files[i].code || !importing->files[i].tried;
 	}
-	if (!call->quiet)
+	lode_import_match_end(&importing->matching, importing->corpus);
+	if (!call->quiet) {
+		lode_import_match_say(&importing->matching, &call->err);
 		lode_notes_say(&importing->notes, &call->err);
+	}
 	if (importing->settings->json)
 		shown = show_json(importing, error);
 	if (bad && call->operand_count > 1 && !error->text[0])
@@ -423,6 +434,7 @@ static void release(struct importing *importing)
 		lode_free(importing->outcomes[i].name);
 	lode_free(importing->outcomes);
 	lode_free(importing->files);
+	lode_import_match_release(&importing->matching);
 	lode_corpus_close(importing->corpus);
 	lode_notes_release(&importing->notes);
 }

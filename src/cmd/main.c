@@ -22,6 +22,9 @@
 	X(export)                                                                                            \
 	X(info)                                                                                              \
 	X(mine)                                                                                              \
+	X(sign)                                                                                              \
+	X(signatures)                                                                                        \
+	X(coverage)                                                                                          \
 	X(fsck)                                                                                              \
 	X(synth)                                                                                             \
 	X(help)                                                                                              \

@@ -273,23 +273,6 @@ void lode_mining_release(struct lode_mining *mining)
 
 /* ---- the whole ---- */
 
-int lode_mine_write(const struct lode_call *call, const char *path, const struct lode_buffer *results,
-		    struct lode_error *error)
-{
-	struct lode_output output;
-	int code;
-
-	if (!path || !strcmp(path, "-"))
-		return lode_show(&call->out, results, error);
-	if (results->failed)
-		return lode_fail_memory(error);
-	code = lode_output_open(&output, path, error);
-	if (code)
-		return code;
-	lode_buffer_add(&output.buffer, results->bytes, results->size);
-	return lode_output_finish(&output, error);
-}
-
 static int show(const struct lode_call *call, const struct lode_mine_report *report, struct lode_error *error)
 {
 	const struct lode_mine_settings *settings = call->settings;
@@ -305,7 +288,7 @@ static int show(const struct lode_call *call, const struct lode_mine_report *rep
 		lode_mine_html(report, &buffer);
 	else
 		lode_mine_text(report, &terminal, &buffer);
-	code = lode_mine_write(call, settings->output, &buffer, error);
+	code = lode_results_write(call, settings->output, &buffer, error);
 	lode_buffer_release(&buffer);
 	return code;
 }

@@ -7,6 +7,7 @@
 #include "cmd/area_options.h"
 #include "cmd/command.h"
 #include "cmd/progress.h"
+#include "cmd/results.h"
 #include "mine/pattern_file.h"
 #include "report/mine_report.h"
 
@@ -57,10 +58,6 @@ void lode_mine_text(const struct lode_mine_report *report, const struct lode_ter
 		    struct lode_buffer *buffer);
 void lode_compare_text(const struct lode_compare_report *report, const struct lode_terminal *terminal,
 		       struct lode_buffer *buffer);
-
-/* Writes results to the file that `output` names, or shows them on standard output. */
-int lode_mine_write(const struct lode_call *call, const char *output, const struct lode_buffer *results,
-		    struct lode_error *error);
 
 /* lode mine --show: the events of a pattern or cluster of the last mining. */
 int lode_mine_show(const struct lode_call *call, struct lode_mining *mining, struct lode_error *error);

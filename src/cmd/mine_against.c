@@ -128,7 +128,7 @@ static int show(const struct lode_call *call, const struct lode_compare_report *
 		lode_compare_json(report, &buffer);
 	else
 		lode_compare_text(report, &terminal, &buffer);
-	code = lode_mine_write(call, settings->output, &buffer, error);
+	code = lode_results_write(call, settings->output, &buffer, error);
 	lode_buffer_release(&buffer);
 	return code;
 }

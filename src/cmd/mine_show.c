@@ -7,59 +7,12 @@
 #include "base/units.h"
 #include "cmd/mine.h"
 #include "mine/marks.h"
-#include "mine/pattern_file.h"
+#include "mine/pattern_id.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Events of one stream that are shown as text; the rest is counted. */
 #define SHOWN 20
-
-/* The patterns that an id stands for. */
-struct meaning {
-	size_t first;
-	size_t count;
-	char id[LODE_ID];
-	const char *type; /* "cluster" or "pattern"; NULL: none found yet */
-};
-
-/* Takes what `id` names; LODE_USAGE when another thing has been found already. */
-static int take_meaning(struct meaning *meaning, const char *type, const char *id, size_t first, size_t count,
-			const char *wanted, struct lode_error *error)
-{
-	if (strncmp(id, wanted, strlen(wanted)) || (meaning->type && !strcmp(meaning->id, id)))
-		return 0;
-	if (meaning->type)
-		return lode_fail(error, LODE_USAGE, "mine: '%s' is the beginning of more than one id, such as %s and %s; "
-						    "give more of it",
-				 wanted, meaning->id, id);
-	*meaning = (struct meaning){ .first = first, .count = count, .type = type };
-	snprintf(meaning->id, sizeof(meaning->id), "%s", id);
-	return 0;
-}
-
-static int find_meaning(const struct lode_pattern_file *file, const struct lode_frames *frames, const char *path,
-			const char *wanted, struct meaning *meaning, struct lode_error *error)
-{
-	char id[LODE_ID];
-	int code = 0;
-
-	for (size_t i = 0; !code && i < file->count; i++)
-		if (file->groups[i].name)
-			code = take_meaning(meaning, "cluster", file->groups[i].name, file->groups[i].first,
-					    file->groups[i].count, wanted, error);
-	for (size_t i = 0; !code && i < file->patterns.count; i++) {
-		if (lode_sequence_id(frames, lode_pattern_frames(&file->patterns, i), file->patterns.items[i].length,
-				     id) < 0)
-			return lode_fail_memory(error);
-		code = take_meaning(meaning, "pattern", id, i, 1, wanted, error);
-	}
-	if (!code && !meaning->type)
-		return lode_fail(error, LODE_USAGE, "%s: has no pattern or cluster '%s'; run 'lode mine' to get new ids",
-				 path, wanted);
-	return code;
-}
 
 /* A stack is marked when its folded one is. */
 static int unfold(struct lode_stack_tree *tree, uint8_t *marks)
@@ -211,7 +164,7 @@ static int list_events(const struct lode_call *call, struct lode_mining *mining,
 	if (!settings->json && !code)
 		end_stream(&listing);
 	if (!code)
-		code = lode_mine_write(call, settings->output, &buffer, error);
+		code = lode_results_write(call, settings->output, &buffer, error);
 	lode_buffer_release(&listing.text);
 	lode_buffer_release(&buffer);
 	return code;
@@ -220,29 +173,22 @@ static int list_events(const struct lode_call *call, struct lode_mining *mining,
 int lode_mine_show(const struct lode_call *call, struct lode_mining *mining, struct lode_error *error)
 {
 	const struct lode_mine_settings *settings = call->settings;
-	char *path = lode_format("%s/mined.txt", call->operands[0]);
 	struct lode_area *area = &mining->reading.area;
 	struct lode_pattern_file file = { 0 };
-	struct meaning meaning = { .type = NULL };
+	struct lode_pattern_choice choice;
 	uint8_t *marks = NULL;
 	int code;
 
-	if (!path)
-		return lode_fail_memory(error);
-	if (access(path, F_OK))
-		code = lode_fail(error, LODE_USAGE, "%s: has not been mined yet; run 'lode mine %s' first",
-				 call->operands[0], call->operands[0]);
-	else
-		code = lode_pattern_file_read(&file, path, &area->dictionary.frames, error);
+	code = lode_mined_file_read(&file, call->operands[0], &area->dictionary.frames, error);
 	if (!code)
-		code = find_meaning(&file, &area->dictionary.frames, path, settings->show, &meaning, error);
+		code = lode_pattern_choose(&file, &area->dictionary.frames, call->operands[0], settings->show, &choice,
+					   error);
 	if (!code) {
-		marks = mark_stacks(area, &file.patterns, meaning.first, meaning.count,
+		marks = mark_stacks(area, &file.patterns, choice.first, choice.count,
 				    settings->fold_recursion);
 		code = marks ? list_events(call, mining, marks, error) : lode_fail_memory(error);
 	}
 	lode_free(marks);
 	lode_pattern_file_release(&file);
-	lode_free(path);
 	return code;
 }

@@ -58,37 +58,78 @@ static void sort_revealed(struct lode_opening_curve *curve)
 
 /* ---- StackMine ---- */
 
-/* The stream in which an item costs most; of equal ones the one with more of its events, then the first. */
-static uint32_t best_stream(const struct lode_coverage_classes *classes, uint32_t item)
+static uint64_t cost_in_stream(const struct lode_revealing *revealing)
 {
-	const struct lode_revealing *best = NULL;
-	uint64_t most = 0;
+	return lode_add_saturating(revealing->cost[LODE_RUN], revealing->cost[LODE_WAIT]);
+}
 
-	for (size_t i = classes->item_starts[item]; i < classes->item_starts[item + 1]; i++) {
-		const struct lode_revealing *revealing = &classes->revealings[i];
-		uint64_t cost = lode_add_saturating(revealing->cost[LODE_RUN], revealing->cost[LODE_WAIT]);
+/* What would be covered in addition if a stream were opened. `seen` is by class, marked with `turn`. */
+static uint64_t gain(const struct lode_coverage_classes *classes, const struct lode_covered *covered, uint32_t stream,
+		     uint64_t *seen, uint64_t turn)
+{
+	uint64_t cost = 0;
 
-		if (best && (cost < most || (cost == most && revealing->events <= best->events)))
-			continue;
-		best = revealing;
-		most = cost;
+	for (size_t i = classes->stream_starts[stream]; i < classes->stream_starts[stream + 1]; i++) {
+		uint32_t item = classes->revealings[classes->by_stream[i]].item;
+
+		for (size_t k = classes->starts[item]; !covered->items[item] && k < classes->starts[item + 1]; k++) {
+			uint32_t class = classes->members[k];
+
+			if (covered->classes[class] || seen[class] == turn)
+				continue;
+			seen[class] = turn;
+			cost = lode_add_saturating(cost, classes->cost[class]);
+		}
 	}
-	return best ? best->stream : LODE_NONE;
+	return cost;
+}
+
+/*
+ * The stream to open for an item: of those that show it well, at least half as
+ * costly as where it is costliest, the one that covers most in addition; of equal
+ * ones the one in which the item costs more, then the first. LODE_NONE: no stream.
+ */
+static uint32_t best_stream(const struct lode_coverage_classes *classes, const struct lode_covered *covered,
+			    uint32_t item, uint64_t *seen, uint64_t *turn)
+{
+	size_t first = classes->item_starts[item], end = classes->item_starts[item + 1];
+	uint64_t costliest = 0, best_gain = 0, best_cost = 0;
+	uint32_t best = LODE_NONE;
+
+	for (size_t i = first; i < end; i++)
+		if (cost_in_stream(&classes->revealings[i]) > costliest)
+			costliest = cost_in_stream(&classes->revealings[i]);
+	for (size_t i = first; i < end; i++) {
+		uint64_t cost = cost_in_stream(&classes->revealings[i]), more;
+
+		if (cost < costliest / 2 + costliest % 2)
+			continue;
+		more = gain(classes, covered, classes->revealings[i].stream, seen, ++*turn);
+		if (best != LODE_NONE && (more < best_gain || (more == best_gain && cost <= best_cost)))
+			continue;
+		best = classes->revealings[i].stream;
+		best_gain = more;
+		best_cost = cost;
+	}
+	return best;
 }
 
 static int open_by_signature(struct lode_opening_curve *curve, const struct lode_coverage_classes *classes,
 			     struct lode_covered *covered)
 {
-	uint64_t opened = 0;
-	int code = 0;
+	uint64_t *seen = lode_calloc(classes->tree.count, sizeof(*seen)), turn = 0, opened = 0;
+	int code = seen ? 0 : LODE_SYSTEM;
 
 	for (size_t i = 0; !code && i < classes->count; i++) {
-		uint32_t item = classes->order[i];
-		uint32_t stream = covered->items[item] ? LODE_NONE : best_stream(classes, item);
+		uint32_t item = classes->order[i], stream;
 
+		if (covered->items[item])
+			continue;
+		stream = best_stream(classes, covered, item, seen, &turn);
 		if (stream != LODE_NONE)
 			code = open_stream(curve, classes, covered, stream, ++opened);
 	}
+	lode_free(seen);
 	return code;
 }
 

@@ -1,0 +1,183 @@
+/*
+ * lode sign: gives a name to what lode mine found, and keeps book of what becomes
+ * of it. The signatures themselves are the library's (mine/signatures.h).
+ */
+#include "cmd/command.h"
+#include "mine/pattern_id.h"
+#include "mine/signatures.h"
+
+#include <string.h>
+
+struct settings {
+	const char *name;
+	const char *from;
+	const char *patterns;
+	const char *bug;
+	const char *state;
+	const char *kind;
+	int add;
+	int remove;
+};
+
+static const char *state_choice(size_t i)
+{
+	return i < LODE_SIGNATURE_STATES ? lode_signature_state_name((enum lode_signature_state)i) : NULL;
+}
+
+static const char *kind_choice(size_t i)
+{
+	static const char *const kinds[] = { "run", "wait", "any" };
+
+	return i < 3 ? kinds[i] : NULL;
+}
+
+#define FIELD(field) offsetof(struct settings, field)
+
+static const struct lode_option options[] = {
+	LODE_TEXT("name", 'n', FIELD(name), "NAME", "the signature's name"),
+	LODE_TEXT("from", 'f', FIELD(from), "ID", "make it of this cluster or pattern of the last 'lode mine'"),
+	LODE_TEXT("patterns", 0, FIELD(patterns), "FILE",
+		  "make it of the patterns in FILE; with --from, of the one with this ID"),
+	LODE_TEXT("bug", 'b', FIELD(bug), "URL", "where the bug is discussed; '' takes it away"),
+	LODE_CHOICE("state", 's', FIELD(state), "STATE", "set its state (new ones are open)", state_choice),
+	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND", "events it matches (default: those it was mined from)",
+		    kind_choice),
+	LODE_FLAG("add", 'a', FIELD(add), "add the patterns to a signature that is there already"),
+	LODE_FLAG("remove", 0, FIELD(remove), "take the signature away"),
+	LODE_NO_MORE_OPTIONS,
+};
+
+static int has_patterns(const struct settings *settings)
+{
+	return settings->from || settings->patterns;
+}
+
+static int check(const struct settings *settings, struct lode_error *error)
+{
+	if (!settings->name || !*settings->name)
+		return lode_fail(error, LODE_USAGE, "sign: which signature? Name it with '--name NAME'. "
+						    "See 'lode help sign'.");
+	if (settings->remove && (has_patterns(settings) || settings->bug || settings->state || settings->kind))
+		return lode_fail(error, LODE_USAGE, "sign: '--remove' takes the signature away and goes with '--name' alone. "
+						    "See 'lode help sign'.");
+	if (settings->add && !has_patterns(settings))
+		return lode_fail(error, LODE_USAGE, "sign: '--add' wants patterns, with '--from ID' or '--patterns FILE'. "
+						    "See 'lode help sign'.");
+	if (!settings->remove && !has_patterns(settings) && !settings->bug && !settings->state && !settings->kind)
+		return lode_fail(error, LODE_USAGE,
+				 "sign: what about '%s'? Make it with '--from ID', or change it with '--state', '--bug' or "
+				 "'--kind'. See 'lode help sign'.",
+				 settings->name);
+	return 0;
+}
+
+/* The patterns asked for, and the kind of events they were mined from where that is known. */
+static int take_patterns(const struct settings *settings, const char *corpus, struct lode_pattern_file *file,
+			 struct lode_frames *frames, struct lode_patterns *patterns, const char **kind,
+			 struct lode_error *error)
+{
+	struct lode_pattern_choice choice = { 0 };
+	int code = settings->patterns ? lode_pattern_file_read(file, settings->patterns, frames, error)
+				      : lode_mined_file_read(file, corpus, frames, error);
+
+	if (!code && settings->from)
+		code = lode_pattern_choose(file, frames, settings->patterns ? settings->patterns : corpus, settings->from,
+					   &choice, error);
+	else if (!code && !file->patterns.count)
+		code = lode_fail(error, LODE_BAD_INPUT, "%s: holds no patterns; see lode-patterns(5)", settings->patterns);
+	else if (!code)
+		choice = (struct lode_pattern_choice){ .group = file->groups, .count = file->patterns.count };
+	if (code)
+		return code;
+	if (settings->from || file->count == 1)
+		*kind = choice.group->kind;
+	for (size_t i = choice.first; i < choice.first + choice.count; i++)
+		if (lode_patterns_add(patterns, lode_pattern_frames(&file->patterns, i), file->patterns.items[i].length,
+				      0) < 0)
+			return lode_fail_memory(error);
+	return 0;
+}
+
+static void tell(const struct lode_call *call, const struct lode_signature_change *change)
+{
+	size_t count = change->patterns ? change->patterns->count : 0;
+	const char *plural = count == 1 ? "" : "s";
+
+	if (call->quiet)
+		return;
+	if (change->verb == LODE_SIGNATURE_REMOVE)
+		lode_say(&call->err, LODE_PLAIN, "signature \"%s\" removed", change->name);
+	else if (change->verb == LODE_SIGNATURE_MAKE)
+		lode_say(&call->err, LODE_GREEN, "signature \"%s\" made of %zu pattern%s", change->name, count, plural);
+	else if (count)
+		lode_say(&call->err, LODE_GREEN, "%zu pattern%s added to signature \"%s\"", count, plural, change->name);
+	else
+		lode_say(&call->err, LODE_GREEN, "signature \"%s\" changed", change->name);
+}
+
+static int make_change(const struct lode_call *call, struct lode_signature_change *change, struct lode_error *error)
+{
+	struct lode_corpus *corpus;
+	int code = lode_corpus_open(&corpus, call->operands[0], LODE_CORPUS_WRITE, error);
+
+	if (code)
+		return code;
+	code = lode_signatures_change(corpus, change, error);
+	lode_corpus_close(corpus);
+	if (!code)
+		tell(call, change);
+	return code;
+}
+
+static int run(struct lode_call *call, struct lode_error *error)
+{
+	const struct settings *settings = call->settings;
+	struct lode_pattern_file file = { 0 };
+	struct lode_patterns patterns = { 0 };
+	struct lode_frames frames = { 0 };
+	struct lode_signature_change change = {
+		.name = settings->name,
+		.bug = settings->bug,
+		.state = settings->state,
+		.verb = settings->remove			       ? LODE_SIGNATURE_REMOVE
+			: has_patterns(settings) && !settings->add ? LODE_SIGNATURE_MAKE
+								       : LODE_SIGNATURE_CHANGE,
+	};
+	int code = check(settings, error);
+
+	if (!code && lode_frames_init(&frames) < 0)
+		code = lode_fail_memory(error);
+	if (!code && has_patterns(settings)) {
+		code = take_patterns(settings, call->operands[0], &file, &frames, &patterns, &change.kind, error);
+		change.patterns = &patterns;
+		change.frames = &frames;
+	}
+	if (change.verb == LODE_SIGNATURE_CHANGE)
+		change.kind = NULL; /* added patterns do not change what it matches otherwise */
+	if (settings->kind)
+		change.kind = settings->kind;
+	if (!code)
+		code = make_change(call, &change, error);
+	lode_patterns_release(&patterns);
+	lode_pattern_file_release(&file);
+	lode_frames_release(&frames);
+	return code;
+}
+
+const struct lode_command lode_command_sign = {
+	.name = "sign",
+	.summary = "name a pattern or a cluster, and keep book of it",
+	.usage = "CORPUS --name NAME [OPTIONS]",
+	.about = "Makes a signature of what 'lode mine' found, with a name, a bug and a state, or changes one.\n"
+		 "Signatures stand in CORPUS/signatures.txt, to be edited and put under version control, too.",
+	.examples = "  lode sign corpus --from 3f2a --name 'short names in hash' --bug https://bugs.example/123\n"
+		    "  lode sign corpus --name 'short names in hash' --state fixed\n"
+		    "  lode sign corpus --name antivirus --patterns known.txt --state ignored\n"
+		    "  lode sign corpus --name 'short names in hash' --remove\n",
+	.options = options,
+	.settings_size = sizeof(struct settings),
+	.least_operands = 1,
+	.most_operands = 1,
+	.operand = "CORPUS",
+	.run = run,
+};
