@@ -28,7 +28,7 @@ struct settings {
 static const struct lode_option options[] = {
 	LODE_AREA_OPTIONS(FIELD(area)),
 	LODE_NUMBER("shuffles", 0, FIELD(shuffles), "N", "shuffles for the mean of Random (default: 1000)", 1, 1000000),
-	LODE_NUMBER("top", 0, FIELD(top), "N", "lines of each table (default: 20)", 1, 0),
+	LODE_NUMBER("top", 'n', FIELD(top), "N", "lines of each table (default: 20)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all lines"),
 	LODE_FLAG("json", 0, FIELD(json), "write all of it as JSON"),
 	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output"),

@@ -65,7 +65,7 @@ static void add_summary(struct page *page)
 			  lode_style(page->out, LODE_PLAIN), lode_duration_text(coverage->cost, cost),
 			  lode_duration_text(coverage->whole, whole),
 			  coverage->from_symptoms ? "that symptoms took"
-						  : "that all events cost (there are no symptoms)");
+						  : "that all its events cost (no symptoms are looked at)");
 	lode_buffer_print(page->buffer, "scope     %s, %s streams\n", lode_scope_name(page->report->area->scope),
 			  lode_count_text(page->report->area->stream_count, count));
 	if (coverage->ignored)

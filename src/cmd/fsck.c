@@ -14,6 +14,7 @@
 #include "cmd/notes.h"
 #include "cmd/progress.h"
 #include "cmd/signals.h"
+#include "mine/signatures.h"
 #include "trace/corpus_check.h"
 
 #include <errno.h>
@@ -37,6 +38,7 @@ static const struct lode_option options[] = {
 struct finding {
 	const char *path;
 	int is_corpus;
+	int signatures_bad; /* their text file cannot be read; it is a person's, so repair leaves it alone */
 	struct lode_corpus_check_result result;
 	struct lode_notes notes;
 };
@@ -103,12 +105,43 @@ static int check_file(struct finding *finding, int repair, struct lode_error *er
 	return code;
 }
 
+/* ---- signatures ---- */
+
+/* A catalogue that was made anew takes its signatures from the text file, when it is first asked for them. */
+static int take_signatures(const char *path, struct lode_error *error)
+{
+	struct lode_signatures signatures = { 0 };
+	struct lode_corpus *corpus;
+	int code = lode_corpus_open(&corpus, path, LODE_CORPUS_WRITE, error);
+
+	if (code < 0)
+		return code;
+	code = lode_signatures_load(corpus, &signatures, error);
+	lode_signatures_release(&signatures);
+	lode_corpus_close(corpus);
+	return code;
+}
+
+static int check_signatures(struct finding *finding, int repair, struct lode_error *error)
+{
+	int code = lode_signatures_check(finding->path, error);
+
+	if (code == LODE_BAD_INPUT) {
+		finding->signatures_bad = 1;
+		lode_notes_add(&finding->notes, 1, "files of signatures that cannot be read, to be put right by hand",
+			       error->text);
+		return 0;
+	}
+	return !code && repair ? take_signatures(finding->path, error) : code;
+}
+
 /* ---- any path ---- */
 
 static int check_path(struct finding *finding, int repair, const struct lode_progress *progress,
 		      struct lode_error *error)
 {
 	struct stat status;
+	int code;
 
 	if (stat(finding->path, &status) < 0)
 		return lode_fail(error, LODE_SYSTEM,
@@ -117,7 +150,8 @@ static int check_path(struct finding *finding, int repair, const struct lode_pro
 	finding->is_corpus = S_ISDIR(status.st_mode);
 	if (!finding->is_corpus)
 		return check_file(finding, repair, error);
-	return lode_corpus_check(finding->path, repair, &finding->result, &finding->notes, progress, error);
+	code = lode_corpus_check(finding->path, repair, &finding->result, &finding->notes, progress, error);
+	return code ? code : check_signatures(finding, repair, error);
 }
 
 /* Whether something was wrong, right now or before it was repaired. Leftovers harm nobody. */
@@ -128,9 +162,11 @@ static int was_wrong(const struct lode_corpus_check_result *result)
 }
 
 /* Whether it still is. */
-static int is_wrong(const struct lode_corpus_check_result *result, int repair)
+static int is_wrong(const struct finding *finding, int repair)
 {
-	return repair ? result->streams_bad != 0 : was_wrong(result);
+	if (finding->signatures_bad)
+		return 1;
+	return repair ? finding->result.streams_bad != 0 : was_wrong(&finding->result);
 }
 
 /* ---- telling ---- */
@@ -215,7 +251,7 @@ static void add_finding(const struct lode_call *call, const struct finding *find
 {
 	const struct settings *settings = call->settings;
 	const struct lode_corpus_check_result *result = &finding->result;
-	int wrong = is_wrong(result, settings->repair);
+	int wrong = is_wrong(finding, settings->repair);
 
 	lode_text_safe(buffer, finding->path);
 	lode_buffer_print(buffer, ": %s%s%s", lode_style(&call->out, wrong ? LODE_RED : LODE_GREEN),
@@ -232,7 +268,7 @@ static void add_finding(const struct lode_call *call, const struct finding *find
 	add_notes(buffer, &finding->notes);
 	if (settings->repair)
 		add_repairs(buffer, result);
-	if (wrong && !settings->repair) {
+	if (wrong && !settings->repair && was_wrong(result)) {
 		lode_buffer_text(buffer, "  'lode fsck --repair ");
 		lode_text_safe(buffer, finding->path);
 		lode_buffer_text(buffer, "' puts right what can be\n");
@@ -247,7 +283,7 @@ static void write_finding(struct lode_json *json, const struct finding *finding,
 	lode_json_key_text(json, "path", finding->path);
 	lode_json_key_text(json, "kind", finding->is_corpus ? "corpus" : "stream");
 	lode_json_key_text(json, "state",
-			   is_wrong(result, repair) ? "damaged"
+			   is_wrong(finding, repair) ? "damaged"
 			   : was_wrong(result)      ? "repaired"
 						    : "clean");
 	lode_json_key_u64(json, "streams_good", result->streams_good);
@@ -258,6 +294,8 @@ static void write_finding(struct lode_json *json, const struct finding *finding,
 	lode_json_key_u64(json, "leftovers", result->leftovers);
 	lode_json_key(json, "catalogue_bad");
 	lode_json_bool(json, result->catalogue_bad);
+	lode_json_key(json, "signatures_bad");
+	lode_json_bool(json, finding->signatures_bad);
 	lode_json_key(json, "footer_bad");
 	lode_json_bool(json, result->blocks.footer_bad);
 	lode_json_key_u64(json, "blocks_good", result->blocks.blocks_good);
@@ -288,7 +326,7 @@ static int check_one(const struct lode_call *call, const char *path, struct lode
 			write_finding(json, &finding, settings->repair);
 		else
 			add_finding(call, &finding, text);
-		code = is_wrong(&finding.result, settings->repair) ? LODE_BAD_INPUT : 0;
+		code = is_wrong(&finding, settings->repair) ? LODE_BAD_INPUT : 0;
 	} else if (!lode_signals_stop()) {
 		lode_say(&call->err, LODE_RED, "%s", error->text);
 	}

@@ -38,7 +38,7 @@ static const struct lode_option options[] = {
 	LODE_TEXT("from", 'f', FIELD(from), "ID", "make it of this cluster or pattern of the last 'lode mine'"),
 	LODE_TEXT("patterns", 0, FIELD(patterns), "FILE",
 		  "make it of the patterns in FILE; with --from, of the one with this ID"),
-	LODE_TEXT("bug", 'b', FIELD(bug), "URL", "where the bug is discussed; '' takes it away"),
+	LODE_TEXT("bug", 'b', FIELD(bug), "URL", "where the bug is discussed; 'none' takes it away"),
 	LODE_CHOICE("state", 's', FIELD(state), "STATE", "set its state (new ones are open)", state_choice),
 	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND", "events it matches (default: those it was mined from)",
 		    kind_choice),
@@ -100,7 +100,7 @@ static int take_patterns(const struct settings *settings, const char *corpus, st
 
 static void tell(const struct lode_call *call, const struct lode_signature_change *change)
 {
-	size_t count = change->patterns ? change->patterns->count : 0;
+	size_t count = change->patterns->count;
 	const char *plural = count == 1 ? "" : "s";
 
 	if (call->quiet)
@@ -115,52 +115,57 @@ static void tell(const struct lode_call *call, const struct lode_signature_chang
 		lode_say(&call->err, LODE_GREEN, "signature \"%s\" changed", change->name);
 }
 
-static int make_change(const struct lode_call *call, struct lode_signature_change *change, struct lode_error *error)
+static enum lode_signature_verb verb_of(const struct settings *settings)
 {
-	struct lode_corpus *corpus;
-	int code = lode_corpus_open(&corpus, call->operands[0], LODE_CORPUS_WRITE, error);
+	if (settings->remove)
+		return LODE_SIGNATURE_REMOVE;
+	return has_patterns(settings) && !settings->add ? LODE_SIGNATURE_MAKE : LODE_SIGNATURE_CHANGE;
+}
 
-	if (code)
-		return code;
-	code = lode_signatures_change(corpus, change, error);
-	lode_corpus_close(corpus);
+static int sign(const struct lode_call *call, struct lode_corpus *corpus, struct lode_frames *frames,
+		struct lode_error *error)
+{
+	const struct settings *settings = call->settings;
+	struct lode_pattern_file file = { 0 };
+	struct lode_patterns patterns = { 0 };
+	struct lode_signature_change change = {
+		.verb = verb_of(settings),
+		.name = settings->name,
+		.bug = settings->bug && !strcmp(settings->bug, "none") ? "" : settings->bug,
+		.state = settings->state,
+		.patterns = &patterns,
+		.frames = frames,
+	};
+	const char *mined_kind = NULL;
+	int code = 0;
+
+	if (has_patterns(settings))
+		code = take_patterns(settings, call->operands[0], &file, frames, &patterns, &mined_kind, error);
+	/* Patterns that are added do not change what it matches otherwise. */
+	change.kind = settings->kind ? settings->kind : settings->add ? NULL : mined_kind;
 	if (!code)
-		tell(call, change);
+		code = lode_signatures_change(corpus, &change, error);
+	if (!code)
+		tell(call, &change);
+	lode_patterns_release(&patterns);
+	lode_pattern_file_release(&file);
 	return code;
 }
 
 static int run(struct lode_call *call, struct lode_error *error)
 {
-	const struct settings *settings = call->settings;
-	struct lode_pattern_file file = { 0 };
-	struct lode_patterns patterns = { 0 };
 	struct lode_frames frames = { 0 };
-	struct lode_signature_change change = {
-		.name = settings->name,
-		.bug = settings->bug,
-		.state = settings->state,
-		.verb = settings->remove			       ? LODE_SIGNATURE_REMOVE
-			: has_patterns(settings) && !settings->add ? LODE_SIGNATURE_MAKE
-								       : LODE_SIGNATURE_CHANGE,
-	};
-	int code = check(settings, error);
+	struct lode_corpus *corpus = NULL;
+	int code = check(call->settings, error);
 
+	if (!code)
+		code = lode_corpus_open(&corpus, call->operands[0], LODE_CORPUS_WRITE, error);
 	if (!code && lode_frames_init(&frames) < 0)
 		code = lode_fail_memory(error);
-	if (!code && has_patterns(settings)) {
-		code = take_patterns(settings, call->operands[0], &file, &frames, &patterns, &change.kind, error);
-		change.patterns = &patterns;
-		change.frames = &frames;
-	}
-	if (change.verb == LODE_SIGNATURE_CHANGE)
-		change.kind = NULL; /* added patterns do not change what it matches otherwise */
-	if (settings->kind)
-		change.kind = settings->kind;
 	if (!code)
-		code = make_change(call, &change, error);
-	lode_patterns_release(&patterns);
-	lode_pattern_file_release(&file);
+		code = sign(call, corpus, &frames, error);
 	lode_frames_release(&frames);
+	lode_corpus_close(corpus);
 	return code;
 }
 

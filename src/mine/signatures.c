@@ -32,7 +32,7 @@
 #define TIME_TEXT  21
 
 struct desk {
-	struct lode_corpus *corpus;
+	const char *folder;      /* of the corpus */
 	struct lode_catalogue *catalogue;
 	char *path;              /* of the text file */
 	struct lode_buffer text;
@@ -63,15 +63,15 @@ static enum lode_signature_state state_of(const char *name)
 
 /* ---- the desk ---- */
 
-static int desk_open(struct desk *desk, struct lode_corpus *corpus, struct lode_error *error)
+static int desk_open(struct desk *desk, const char *folder, struct lode_catalogue *catalogue, struct lode_error *error)
 {
 	time_t now = time(NULL);
 	struct tm parts;
 
 	memset(desk, 0, sizeof(*desk));
-	desk->corpus = corpus;
-	desk->catalogue = lode_corpus_catalogue(corpus);
-	desk->path = lode_format("%s/%s", lode_corpus_path(corpus), LODE_SIGNATURES_FILE);
+	desk->folder = folder;
+	desk->catalogue = catalogue;
+	desk->path = lode_format("%s/%s", folder, LODE_SIGNATURES_FILE);
 	if (!desk->path || lode_frames_init(&desk->frames) < 0)
 		return lode_fail_memory(error);
 	strftime(desk->now, sizeof(desk->now), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
@@ -335,7 +335,7 @@ static int take_over(struct desk *desk, struct lode_error *error)
 	if (newest < 0 || newest > INT64_MAX / 2)
 		return lode_fail(error, LODE_BAD_INPUT,
 				 "%s: its catalogue numbers signatures as no Lode does; 'lode fsck' checks it",
-				 lode_corpus_path(desk->corpus));
+				 desk->folder);
 	for (size_t i = 0; !code && i < desk->rows.count; i++)
 		if (!group_named(desk, desk->rows.items[i].name))
 			code = lode_catalogue_remove_signature(desk->catalogue, desk->rows.items[i].id, error);
@@ -459,7 +459,7 @@ static int load(struct desk *desk, struct lode_signatures *signatures, struct lo
 int lode_signatures_load(struct lode_corpus *corpus, struct lode_signatures *signatures, struct lode_error *error)
 {
 	struct desk desk;
-	int code = desk_open(&desk, corpus, error);
+	int code = desk_open(&desk, lode_corpus_path(corpus), lode_corpus_catalogue(corpus), error);
 
 	memset(signatures, 0, sizeof(*signatures));
 	if (!code)
@@ -471,6 +471,19 @@ int lode_signatures_load(struct lode_corpus *corpus, struct lode_signatures *sig
 	}
 	if (!code)
 		code = load(&desk, signatures, error);
+	desk_close(&desk);
+	return code;
+}
+
+int lode_signatures_check(const char *folder, struct lode_error *error)
+{
+	struct desk desk;
+	int code = desk_open(&desk, folder, NULL, error);
+
+	if (!code)
+		code = read_text(&desk, error);
+	if (!code)
+		code = parse_text(&desk, error);
 	desk_close(&desk);
 	return code;
 }
@@ -598,7 +611,7 @@ static int edit(struct desk *desk, const struct lode_signature_change *change, s
 		return make(desk, change, error);
 	if (!group_named(desk, change->name))
 		return lode_fail(error, LODE_USAGE, "%s: has no signature '%.200s'; 'lode signatures %s' lists them",
-				 lode_corpus_path(desk->corpus), change->name, lode_corpus_path(desk->corpus));
+				 desk->folder, change->name, desk->folder);
 	if (change->verb == LODE_SIGNATURE_REMOVE)
 		return remove_group(desk, change, error);
 	return change_group(desk, change, error);
@@ -622,7 +635,7 @@ int lode_signatures_change(struct lode_corpus *corpus, const struct lode_signatu
 			   struct lode_error *error)
 {
 	struct desk desk;
-	int code = desk_open(&desk, corpus, error);
+	int code = desk_open(&desk, lode_corpus_path(corpus), lode_corpus_catalogue(corpus), error);
 
 	if (!code)
 		code = lode_catalogue_begin(desk.catalogue, error);
