@@ -27,7 +27,7 @@ void lode_help_all(struct lode_buffer *buffer)
 			 "waited for, and shows which call stacks cost the most time.\n\n"
 			 "Commands:\n");
 	for (const struct lode_command *const *command = lode_commands(); *command; command++)
-		lode_buffer_print(buffer, "  %-10s %s\n", (*command)->name, (*command)->summary);
+		lode_buffer_print(buffer, "  %-11s %s\n", (*command)->name, (*command)->summary);
 	lode_buffer_text(buffer, "\nOptions:\n");
 	lode_options_help(lode_shared_options, buffer);
 	lode_buffer_text(buffer,

@@ -6,9 +6,8 @@
  *	           / total response delay of the symptoms
  *
  * An event that several signatures match counts once in what they explain
- * together. Without symptoms (scope `all` looks at none) the whole is the cost of all
- * events of the area.
- * Signatures in the state `ignored` do not count.
+ * together. Without symptoms (scope `all` looks at none) the whole is the cost of
+ * all events of the area. Signatures in the state `ignored` do not count.
  *
  * Opening streams (section VII.A.3, Figure 4): a stream *reveals* a signature when
  * an event of the area in this stream matches it. What is covered after some

@@ -1,6 +1,7 @@
 /* The catalogue: an SQLite file of a stranger's is listed, checked, asked, and written to. */
 #include "fuzz.h"
 
+#include "mine/signatures.h"
 #include "trace/corpus.h"
 #include "trace/corpus_check.h"
 
@@ -22,6 +23,8 @@ static void write_catalogue(const char *corpus, const uint8_t *bytes, size_t siz
 	snprintf(path, sizeof(path), "%s/catalogue.sqlite-wal", corpus);
 	unlink(path);
 	snprintf(path, sizeof(path), "%s/catalogue.sqlite-shm", corpus);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/signatures.txt", corpus);
 	unlink(path);
 	snprintf(path, sizeof(path), "%s/catalogue.sqlite", corpus);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -45,6 +48,19 @@ static void list(struct lode_corpus *corpus)
 				     !strstr(streams.items[i].path + strlen(fuzz_folder()) + 1, ".."),
 			     "an entry is complete and stays in its folder");
 	lode_corpus_list_release(&streams);
+}
+
+/* Signatures are made anew from the catalogue, because their text file is gone. */
+static void read_signatures(struct lode_corpus *corpus)
+{
+	struct lode_signatures signatures;
+	struct lode_error error = { "" };
+	int code = lode_signatures_load(corpus, &signatures, &error);
+
+	fuzz_require_sentence(code, &error);
+	if (code == 0)
+		fuzz_require_sentence(lode_signatures_refresh(corpus, &signatures, 1, NULL, &error), &error);
+	lode_signatures_release(&signatures);
 }
 
 static void add(struct lode_corpus *corpus)
@@ -80,6 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (code == 0) {
 		fuzz_require_sentence(lode_corpus_has(corpus, ID, &error), &error);
 		list(corpus);
+		read_signatures(corpus);
 		lode_corpus_close(corpus);
 	}
 	fuzz_require_sentence(lode_corpus_check(folder, 0, &result, NULL, NULL, &error), &error);
@@ -90,6 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (code == 0) {
 		add(corpus);
 		list(corpus);
+		read_signatures(corpus);
 		lode_corpus_close(corpus);
 	}
 	return 0;

@@ -5,6 +5,7 @@
  */
 #include "random_stream.h"
 
+#include "mine/signatures.h"
 #include "symbols/cache.h"
 #include "trace/corpus.h"
 #include "trace/store.h"
@@ -73,7 +74,7 @@ static void seed_codec(const char *folder)
 	require(codec != NULL, "no memory");
 	for (unsigned shape = 0; shape < 4; shape++) {
 		uint32_t values[200];
-		struct lode_column_view view = { values, 200, 4, shape & 1, 100 };
+		struct lode_column_view view = { values, 200, 4, shape & 1, 100, 0 };
 		struct lode_buffer buffer = { 0 };
 		unsigned char start[4] = { 2, 200, 0, (unsigned char)(2 | (shape & 1) << 2) };
 		uint64_t seed = 5;
@@ -104,6 +105,21 @@ static void add_stream(const struct lode_stream *stream, void *context)
 	require(lode_corpus_add(context, id, "seeds", stream, 0, 1, &error) == 1, error.text);
 }
 
+/* A signature in the text file, taken over into the catalogue and matched. */
+static void sign(struct lode_corpus *corpus, const char *path)
+{
+	static const char text[] = "signature a\nbug b\nstate fixed\nkind run\npattern\n\tmain\npattern\n\tx\n\ty\n";
+	struct lode_signatures signatures;
+	struct lode_error error = { "" };
+	char file[512];
+
+	snprintf(file, sizeof(file), "%s/signatures.txt", path);
+	write_bytes(file, text, sizeof(text) - 1);
+	require(lode_signatures_load(corpus, &signatures, &error) == 0, error.text);
+	require(lode_signatures_refresh(corpus, &signatures, 1, NULL, &error) == 0, error.text);
+	lode_signatures_release(&signatures);
+}
+
 /* Small pages make small files, and more of their bytes mean something. */
 static void shrink(const char *path)
 {
@@ -126,6 +142,8 @@ static void seed_catalogue(const char *folder)
 		require(lode_corpus_open(&corpus, corpus_path, LODE_CORPUS_CREATE, &error) == 0, error.text);
 		if (i)
 			with_stream(i, 5, add_stream, corpus);
+		if (i == 2)
+			sign(corpus, corpus_path);
 		lode_corpus_close(corpus);
 		snprintf(from, sizeof(from), "%s/catalogue.sqlite", corpus_path);
 		snprintf(to, sizeof(to), "%s/catalogue/%u-streams", folder, i);
