@@ -84,8 +84,8 @@ static void fill_row(const struct lode_words *words, struct table *table, size_t
 	}
 }
 
-static void fill(const struct lode_words *words, struct table *table, const uint32_t *left, size_t left_length,
-		 const uint32_t *right, size_t right_length)
+static void fill(const struct lode_words *words, struct table *table, const uint32_t *left,
+		 size_t left_length, const uint32_t *right, size_t right_length)
 {
 	for (size_t j = 0; j <= right_length; j++) {
 		table->row[j] = (uint64_t)j * LODE_SUB_UNITS;
@@ -146,7 +146,7 @@ static double weight(const struct lode_call_counts *counts, const uint32_t *fram
 	return lode_call_uni(counts, frames[at]) * (forward + backward) / 2;
 }
 
-/* Sums up from the leaf end: the order matters for the last digit, and is the same wherever Sim is computed. */
+/* Sums up from the leaf end: the order matters for the last digit, and similarities.c keeps to it, too. */
 double lode_alignment_similarity(const struct lode_alignment *alignment, const struct lode_words *words,
 				 const struct lode_call_counts *counts, const uint32_t *left,
 				 const uint32_t *right)
@@ -173,8 +173,9 @@ double lode_alignment_similarity(const struct lode_alignment *alignment, const s
 		else if (steps[at] == LODE_INSERT)
 			rest += weight(counts, right, j, before, after);
 		else
-			rest += lode_words_sub(words, left[i], right[j]) *
-				(weight(counts, left, i, before, after) + weight(counts, right, j, before, after)) / 2;
+			rest += lode_words_sub(words, left[i], right[j]) / 2 *
+				(weight(counts, left, i, before, after) +
+				 weight(counts, right, j, before, after));
 	}
 	if (matched + rest == 0)
 		return differences == 0;

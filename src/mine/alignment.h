@@ -16,7 +16,10 @@ struct lode_words;
 /* NULL when memory has run out. Frames added later are not known. */
 struct lode_words *lode_words_make(const struct lode_frames *frames);
 void lode_words_free(struct lode_words *words);
-/* 1 - 2 * common / all, in [0, 1]; 0 for the same frame; 1 where neither has a word. */
+/*
+ * 1 - 2 * common / all, in [0, 1]; 0 for the same frame; 1 where neither has a
+ * word. To the nearest 1/720720, which is exact for up to 16 words together.
+ */
 double lode_words_sub(const struct lode_words *words, uint32_t f1, uint32_t f2);
 
 enum lode_step {
@@ -40,7 +43,11 @@ int lode_align(const struct lode_words *words, const uint32_t *left, uint32_t le
 	       const uint32_t *right, uint32_t right_length, struct lode_alignment *alignment);
 void lode_alignment_release(struct lode_alignment *alignment);
 
-/* Sim (section VI.B) of an alignment: weight of the matches by weight of all, in [0, 1]; 1 when both are equal. */
+/*
+ * Sim (section VI.B) of an alignment: weight of the matches by weight of all, in
+ * [0, 1]; 1 when both are equal. Where all weights are 0, it is 1 for equal
+ * patterns and 0 for others.
+ */
 double lode_alignment_similarity(const struct lode_alignment *alignment, const struct lode_words *words,
 				 const struct lode_call_counts *counts, const uint32_t *left,
 				 const uint32_t *right);

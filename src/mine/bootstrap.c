@@ -68,7 +68,7 @@ static double weight_under(size_t n, size_t k, size_t i, double weight)
 static int make_binomial(struct binomial *binomial, size_t n, size_t k)
 {
 	size_t mode = k, last = mode;
-	double weight = 1, sum = 0;
+	double weight = 1, sum = 0, *weights;
 
 	binomial->first = mode;
 	while (k < n && last < n && (weight = weight_above(n, k, last, weight)) > NEVER)
@@ -80,13 +80,14 @@ static int make_binomial(struct binomial *binomial, size_t n, size_t k)
 	binomial->sums = lode_calloc(binomial->count, sizeof(*binomial->sums));
 	if (!binomial->sums)
 		return -1;
-	binomial->sums[mode - binomial->first] = 1;
+	weights = binomial->sums;
+	weights[mode - binomial->first] = 1;
 	for (size_t i = mode; i < last; i++)
-		binomial->sums[i + 1 - binomial->first] = weight_above(n, k, i, binomial->sums[i - binomial->first]);
+		weights[i + 1 - binomial->first] = weight_above(n, k, i, weights[i - binomial->first]);
 	for (size_t i = mode; i > binomial->first; i--)
-		binomial->sums[i - 1 - binomial->first] = weight_under(n, k, i, binomial->sums[i - binomial->first]);
+		weights[i - 1 - binomial->first] = weight_under(n, k, i, weights[i - binomial->first]);
 	for (size_t i = 0; i < binomial->count; i++)
-		binomial->sums[i] = sum += binomial->sums[i];
+		binomial->sums[i] = sum += weights[i];
 	return 0;
 }
 
@@ -151,7 +152,8 @@ static void resample(const double *costs, size_t count, const struct binomial *b
 	qsort(totals, resamples, sizeof(*totals), compare_totals);
 }
 
-struct lode_interval lode_bootstrap_total(const uint64_t *costs, size_t nonzero, size_t streams, unsigned resamples)
+struct lode_interval lode_bootstrap_total(const uint64_t *costs, size_t nonzero, size_t streams,
+					  unsigned resamples)
 {
 	struct lode_interval interval = { 0, 0 };
 	struct binomial binomial = { 0 };
@@ -161,7 +163,8 @@ struct lode_interval lode_bootstrap_total(const uint64_t *costs, size_t nonzero,
 		return interval;
 	numbers = lode_calloc(nonzero, sizeof(*numbers));
 	totals = lode_calloc(resamples, sizeof(*totals));
-	if (!numbers || !totals || make_binomial(&binomial, streams > nonzero ? streams : nonzero, nonzero) < 0) {
+	if (!numbers || !totals ||
+	    make_binomial(&binomial, streams > nonzero ? streams : nonzero, nonzero) < 0) {
 		interval = (struct lode_interval){ -1, -1 };
 		goto out;
 	}

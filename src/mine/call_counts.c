@@ -57,6 +57,7 @@ static struct call *find_call(const struct lode_call_counts *counts, uint32_t ca
 
 static int add_call(struct lode_call_counts *counts, uint32_t caller, uint32_t callee, uint64_t count)
 {
+	uint64_t hash = lode_hash_pair(caller, callee);
 	struct call *call = find_call(counts, caller, callee);
 
 	if (call) {
@@ -64,7 +65,7 @@ static int add_call(struct lode_call_counts *counts, uint32_t caller, uint32_t c
 		return 0;
 	}
 	if (lode_grow(&counts->calls, &counts->call_capacity, counts->call_count + 1, sizeof(*call)) < 0 ||
-	    lode_index_insert(&counts->index, lode_hash_pair(caller, callee), (uint32_t)counts->call_count) < 0)
+	    lode_index_insert(&counts->index, hash, (uint32_t)counts->call_count) < 0)
 		return LODE_SYSTEM;
 	counts->calls[counts->call_count++] = (struct call){ caller, callee, count };
 	return 0;
@@ -146,8 +147,8 @@ static int count_all(struct lode_call_counts *counts, const struct lode_stack_tr
 	return code;
 }
 
-struct lode_call_counts *lode_call_counts_make(const struct lode_stack_tree *tree, const uint64_t *occurrences,
-					       size_t frames)
+struct lode_call_counts *lode_call_counts_make(const struct lode_stack_tree *tree,
+					       const uint64_t *occurrences, size_t frames)
 {
 	struct lode_call_counts *counts = lode_calloc(1, sizeof(*counts));
 

@@ -32,7 +32,7 @@ struct clustering {
 	uint32_t *held_units;   /* by place in `order`, lode_pair_place; NULL: not held */
 	uint32_t *group;        /* by pattern: a lower one that it hangs together with, itself at last */
 	uint32_t *leaders;      /* by pattern: the first of its cluster */
-	uint32_t *number;       /* by pattern: its place in the group at hand; later the number of its cluster */
+	uint32_t *number; /* by pattern: its place in the group at hand; at last by leader: its cluster */
 };
 
 static void release_clustering(struct clustering *clustering)
@@ -54,7 +54,8 @@ static int prepare(struct clustering *clustering, struct lode_error *error)
 	clustering->leaders = lode_calloc(count, sizeof(*clustering->leaders));
 	clustering->number = lode_calloc(count, sizeof(*clustering->number));
 	if (count > 1 && count <= clustering->held)
-		clustering->held_units = lode_calloc(count * (count - 1) / 2, sizeof(*clustering->held_units));
+		clustering->held_units = lode_calloc(count * (count - 1) / 2,
+						     sizeof(*clustering->held_units));
 	if (!clustering->similarities || !clustering->group || !clustering->leaders || !clustering->number ||
 	    (count > 1 && count <= clustering->held && !clustering->held_units))
 		return lode_fail_memory(error);
@@ -186,8 +187,8 @@ static int link_group(struct group *group, struct lode_error *error)
 
 	if (count > held)
 		return lode_fail(error, LODE_USAGE,
-				 "%zu patterns hang together at this similarity, more than the %zu that can be "
-				 "clustered at once; raise the threshold or the similarity",
+				 "%zu patterns hang together at this similarity, more than the %zu that can "
+				 "be clustered at once; raise the threshold or the similarity",
 				 count, held);
 	group->sums = lode_calloc(count * (count - 1) / 2, sizeof(*group->sums));
 	group->members = lode_calloc(count, sizeof(*group->members));
@@ -229,7 +230,8 @@ static void sort_by_group(const struct clustering *clustering, struct sorted *so
 	sorted->starts[0] = 0;
 }
 
-static int link_groups(const struct clustering *clustering, const struct sorted *sorted, struct lode_error *error)
+static int link_groups(const struct clustering *clustering, const struct sorted *sorted,
+		       struct lode_error *error)
 {
 	int code = 0;
 
@@ -324,7 +326,8 @@ int lode_clusters_make(const struct lode_clusters_input *input, struct lode_clus
 	if (isnan(input->similarity))
 		return lode_fail(error, LODE_USAGE, "the similarity is not a number; give one from 0 to 1");
 	if (clustering.count >= LODE_NONE)
-		return lode_fail(error, LODE_USAGE, "%zu patterns are too many to cluster at once", clustering.count);
+		return lode_fail(error, LODE_USAGE, "%zu patterns are too many to cluster at once",
+				 clustering.count);
 	code = prepare(&clustering, error);
 	if (!code)
 		code = find_groups(&clustering, error);
@@ -373,8 +376,8 @@ int lode_cluster_common(const struct lode_patterns *patterns, const uint32_t *me
 	for (size_t i = 1; i < count && length && !code; i++) {
 		const struct lode_pattern *other = &patterns->items[members[i]];
 
-		code = lode_align(words, common, length, lode_pattern_frames(patterns, members[i]), other->length,
-				  &alignment);
+		code = lode_align(words, common, length, lode_pattern_frames(patterns, members[i]),
+				  other->length, &alignment);
 		if (!code)
 			length = keep_matches(&alignment, common);
 	}

@@ -43,7 +43,8 @@ struct linkage {
 
 static uint64_t *sum_of(const struct linkage *linkage, size_t i, size_t j)
 {
-	return &linkage->sums[i < j ? lode_pair_place(linkage->count, i, j) : lode_pair_place(linkage->count, j, i)];
+	return &linkage->sums[i < j ? lode_pair_place(linkage->count, i, j)
+				    : lode_pair_place(linkage->count, j, i)];
 }
 
 /* Whether sum / pairs is a higher average than that of the other. */
@@ -101,8 +102,8 @@ static void join(struct linkage *linkage, size_t a, size_t b)
 	find_best(linkage, a);
 }
 
-static int link_all(struct linkage *linkage, uint64_t cut, uint32_t *leaders, const struct lode_progress *progress,
-		    struct lode_error *error)
+static int link_all(struct linkage *linkage, uint64_t cut, uint32_t *leaders,
+		    const struct lode_progress *progress, struct lode_error *error)
 {
 	size_t highest;
 

@@ -157,6 +157,7 @@ static int step_down(const struct lode_matcher *matcher, uint32_t frame, struct 
 	const uint32_t *places = matcher->places;
 	size_t place = matcher->starts[frame], places_end = matcher->starts[frame + 1];
 	size_t interval = 0, found = 0;
+	struct lode_match *match;
 
 	while (interval < matches->count) {
 		place = skip_places(places, place, places_end, matches->items[interval].first + 1);
@@ -167,10 +168,11 @@ static int step_down(const struct lode_matcher *matcher, uint32_t frame, struct 
 			break;
 		if (places[place] <= matches->items[interval].first)
 			continue;
-		if (lode_grow(&matches->spare, &matches->spare_capacity, found + 1, sizeof(*matches->spare)) < 0)
+		if (lode_grow(&matches->spare, &matches->spare_capacity, found + 1, sizeof(*match)) < 0)
 			return LODE_SYSTEM;
-		matches->spare[found++] = (struct lode_match){ places[place], matcher->end[places[place]] };
-		place = skip_places(places, place, places_end, matcher->end[places[place]]);
+		match = &matches->spare[found++];
+		*match = (struct lode_match){ places[place], matcher->end[places[place]] };
+		place = skip_places(places, place, places_end, match->last);
 	}
 	swap_with_spare(matches);
 	matches->count = found;

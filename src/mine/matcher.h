@@ -33,7 +33,10 @@ struct lode_matches {
 	size_t spare_capacity;
 };
 
-/* The tree (with frames below `frames`) must not change afterwards. Returns 0 or LODE_SYSTEM; release in either case. */
+/*
+ * The tree (with frames below `frames`) must not change afterwards. Returns 0 or
+ * LODE_SYSTEM; release in either case.
+ */
 int lode_matcher_init(struct lode_matcher *matcher, const struct lode_stack_tree *tree, size_t frames);
 void lode_matcher_release(struct lode_matcher *matcher);
 /*

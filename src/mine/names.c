@@ -62,7 +62,8 @@ static uint32_t name_frame(struct numbering *numbering, uint32_t frame)
 	return numbering->of_group[group];
 }
 
-static int name_frames(struct lode_names *names, const struct lode_patterns *patterns, const struct lode_words *words)
+static int name_frames(struct lode_names *names, const struct lode_patterns *patterns,
+		       const struct lode_words *words)
 {
 	struct numbering numbering = { .names = names, .words = words };
 	size_t groups = lode_words_group_count(words);
@@ -124,7 +125,8 @@ static int list_by_word(struct lode_names *names, size_t words)
 	return 0;
 }
 
-int lode_names_make(struct lode_names *names, const struct lode_patterns *patterns, const struct lode_words *words)
+int lode_names_make(struct lode_names *names, const struct lode_patterns *patterns,
+		    const struct lode_words *words)
 {
 	memset(names, 0, sizeof(*names));
 	if (name_frames(names, patterns, words) < 0)
@@ -141,7 +143,8 @@ void lode_names_release(struct lode_names *names)
 	memset(names, 0, sizeof(*names));
 }
 
-size_t lode_names_near(const struct lode_names *names, uint32_t name, uint32_t *common, struct lode_near_name *near)
+size_t lode_names_near(const struct lode_names *names, uint32_t name, uint32_t *common,
+		       struct lode_near_name *near)
 {
 	const struct lode_word_group *own = &names->groups[name];
 	size_t count = 0;

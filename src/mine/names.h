@@ -24,7 +24,8 @@ struct lode_name_with_word {
 };
 
 /* Returns 0 or LODE_SYSTEM. `words` must outlive it. Release in either case. */
-int lode_names_make(struct lode_names *names, const struct lode_patterns *patterns, const struct lode_words *words);
+int lode_names_make(struct lode_names *names, const struct lode_patterns *patterns,
+		    const struct lode_words *words);
 void lode_names_release(struct lode_names *names);
 
 struct lode_near_name {
@@ -37,6 +38,7 @@ struct lode_near_name {
  * which has room for all, in no particular order; returns their number. `common`
  * has a number for each name, all 0, and is so again afterwards.
  */
-size_t lode_names_near(const struct lode_names *names, uint32_t name, uint32_t *common, struct lode_near_name *near);
+size_t lode_names_near(const struct lode_names *names, uint32_t name, uint32_t *common,
+		       struct lode_near_name *near);
 
 #endif

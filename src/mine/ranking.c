@@ -212,28 +212,42 @@ static void add_row(const struct lode_ranking *ranking, uint32_t number, struct 
 		share->row = number;
 }
 
-/* Keeps the streams that have rows of the group. */
-static int collect_shares(const struct lode_ranking *ranking, const struct intervals *intervals,
-			  struct lode_shares *shares)
+static void add_rows(const struct lode_ranking *ranking, const struct intervals *intervals,
+		     struct lode_share *by_stream)
 {
-	size_t kept = 0;
-
-	shares->count = 0;
-	if (lode_grow(&shares->items, &shares->capacity, ranking->streams, sizeof(*shares->items)) < 0)
-		return LODE_SYSTEM;
 	for (size_t i = 0; i < ranking->streams; i++)
-		shares->items[i] = (struct lode_share){ .stream = (uint32_t)i, .row = LODE_NONE };
+		by_stream[i] = (struct lode_share){ .stream = (uint32_t)i, .row = LODE_NONE };
 	for (size_t i = 0; i < intervals->count; i++) {
 		uint32_t last = ranking->starts[intervals->items[i].last];
 
 		for (uint32_t at = ranking->starts[intervals->items[i].first]; at < last; at++)
-			add_row(ranking, ranking->order[at], shares->items);
+			add_row(ranking, ranking->order[at], by_stream);
 	}
+}
+
+/* Keeps the streams that have rows of the group: shares of many groups are held, most of them small. */
+static int collect_shares(const struct lode_ranking *ranking, const struct intervals *intervals,
+			  struct lode_shares *shares)
+{
+	struct lode_share *by_stream = lode_calloc(ranking->streams, sizeof(*by_stream));
+	size_t count = 0;
+	int code;
+
+	shares->count = 0;
+	if (!by_stream)
+		return LODE_SYSTEM;
+	add_rows(ranking, intervals, by_stream);
 	for (size_t i = 0; i < ranking->streams; i++)
-		if (shares->items[i].row != LODE_NONE)
-			shares->items[kept++] = shares->items[i];
-	shares->count = kept;
-	return 0;
+		if (by_stream[i].row != LODE_NONE)
+			by_stream[count++] = by_stream[i];
+	code = lode_grow(&shares->items, &shares->capacity, count, sizeof(*shares->items));
+	if (!code) {
+		if (count)
+			memcpy(shares->items, by_stream, count * sizeof(*by_stream));
+		shares->count = count;
+	}
+	lode_free(by_stream);
+	return code;
 }
 
 void lode_shares_release(struct lode_shares *shares)
@@ -267,8 +281,9 @@ static int resample(const struct lode_ranking *ranking, const struct lode_shares
 	return 0;
 }
 
-int lode_ranking_measure(const struct lode_ranking *ranking, const struct lode_sequence *patterns, size_t count,
-			 unsigned resamples, struct lode_metrics *metrics, struct lode_shares *shares)
+int lode_ranking_measure(const struct lode_ranking *ranking, const struct lode_sequence *patterns,
+			 size_t count, unsigned resamples, struct lode_metrics *metrics,
+			 struct lode_shares *shares)
 {
 	struct intervals intervals = { 0 };
 	struct lode_shares own = { 0 };

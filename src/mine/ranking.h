@@ -46,7 +46,10 @@ struct lode_shares {
 /* Rows of an area sorted for matching: by preorder number of their stacks. */
 struct lode_ranking;
 
-/* `area` and `matcher` (of the area's tree) must outlive it. `kind`: LODE_RUN or LODE_WAIT. NULL when memory has run out. */
+/*
+ * `area` and `matcher`, which is that of the area's tree, must outlive it. `kind`:
+ * LODE_RUN or LODE_WAIT. NULL when memory has run out.
+ */
 struct lode_ranking *lode_ranking_make(const struct lode_area *area, enum lode_event_type kind,
 				       const struct lode_matcher *matcher);
 void lode_ranking_free(struct lode_ranking *ranking);
@@ -62,8 +65,9 @@ struct lode_sequence {
  * they cost in each stream (zeroed before first use, reused). `resamples` 0: no
  * interval (low = high = cost). Threads share a ranking. Returns 0 or LODE_SYSTEM.
  */
-int lode_ranking_measure(const struct lode_ranking *ranking, const struct lode_sequence *patterns, size_t count,
-			 unsigned resamples, struct lode_metrics *metrics, struct lode_shares *shares);
+int lode_ranking_measure(const struct lode_ranking *ranking, const struct lode_sequence *patterns,
+			 size_t count, unsigned resamples, struct lode_metrics *metrics,
+			 struct lode_shares *shares);
 void lode_shares_release(struct lode_shares *shares);
 
 /*
@@ -79,7 +83,8 @@ struct lode_interval {
  * something (`costs`) and the others nothing. The interval of the mean per stream
  * is this divided by `streams`. {-1, -1} when memory has run out.
  */
-struct lode_interval lode_bootstrap_total(const uint64_t *costs, size_t nonzero, size_t streams, unsigned resamples);
+struct lode_interval lode_bootstrap_total(const uint64_t *costs, size_t nonzero, size_t streams,
+					  unsigned resamples);
 /*
  * p-value of the difference of the means of two groups of streams, zeros among
  * them (permutation test, two-sided): (far splits + 1) / (rounds + 1), or over all

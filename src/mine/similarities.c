@@ -99,8 +99,8 @@ static int prepare(struct lode_similarities *similarities)
 	    lode_names_make(&similarities->names, patterns, similarities->words) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < patterns->count; i++) {
-		weigh_pattern(similarities->counts, lode_pattern_frames(patterns, i), patterns->items[i].length,
-			      similarities->weights + patterns->items[i].first);
+		weigh_pattern(similarities->counts, lode_pattern_frames(patterns, i),
+			      patterns->items[i].length, similarities->weights + patterns->items[i].first);
 		similarities->order[i] = (uint32_t)i;
 	}
 	if (patterns->count)
@@ -109,7 +109,8 @@ static int prepare(struct lode_similarities *similarities)
 	return 0;
 }
 
-struct lode_similarities *lode_similarities_make(const struct lode_patterns *patterns, const struct lode_words *words,
+struct lode_similarities *lode_similarities_make(const struct lode_patterns *patterns,
+						 const struct lode_words *words,
 						 const struct lode_call_counts *counts)
 {
 	struct lode_similarities *similarities = lode_calloc(1, sizeof(*similarities));
@@ -211,8 +212,13 @@ static struct lane get_lane(const struct lode_similarities *similarities, uint32
 {
 	const struct lode_pattern *item = &similarities->patterns->items[pattern];
 
-	return (struct lane){ similarities->patterns->frames + item->first, similarities->weights + item->first,
-			      pattern, item->length };
+	return (struct lane){ similarities->patterns->frames + item->first,
+			      similarities->weights + item->first, pattern, item->length };
+}
+
+static const uint32_t *names_of(const struct lode_similarities *similarities, uint32_t pattern)
+{
+	return similarities->names.of + similarities->patterns->items[pattern].first;
 }
 
 /* ---- the profile ---- */
@@ -260,14 +266,12 @@ static int profile_frame(struct worker *worker, size_t lane, uint32_t at, uint32
 
 static int make_profile(struct worker *worker)
 {
-	const struct lode_similarities *similarities = worker->similarities;
-
 	forget_profile(worker);
 	if (add_profile_row(worker) < 0)
 		return LODE_SYSTEM;
 	for (size_t k = 0; k < worker->lane_count; k++) {
 		const struct lane *lane = &worker->lanes[k];
-		const uint32_t *names = similarities->names.of + similarities->patterns->items[lane->pattern].first;
+		const uint32_t *names = names_of(worker->similarities, lane->pattern);
 
 		for (uint32_t i = 0; lane->length <= LONGEST_IN_LANES && i < lane->length; i++)
 			if (profile_frame(worker, k, i, names[i]) < 0)
@@ -277,6 +281,11 @@ static int make_profile(struct worker *worker)
 }
 
 /* ---- the table ---- */
+
+static const union lanes *profile_of(const struct worker *worker, uint32_t name)
+{
+	return worker->profile + (size_t)worker->row_of_name[name] * worker->longest;
+}
 
 static inline vector smaller(vector a, vector b)
 {
@@ -302,14 +311,16 @@ static void fill_column(const union lanes *restrict before, const union lanes *r
 	}
 }
 
-/* Makes the table of one column pattern; of the table that is there the first `shared` frames are the same. */
-static int fill_table(struct worker *worker, const uint32_t *names, uint32_t length, uint32_t shared)
+/* The table of one pattern; it begins with the same `shared` frames as the one whose table is there. */
+static int fill_table(struct worker *worker, uint32_t pattern, uint32_t length, uint32_t shared)
 {
+	const uint32_t *names = names_of(worker->similarities, pattern);
 	size_t width = (size_t)worker->longest + 1;
 
 	if (lode_grow(&worker->table, &worker->table_capacity, ((size_t)length + 1) * width,
 		      sizeof(*worker->table)) < 0 ||
-	    lode_grow(&worker->column_profiles, &worker->column_capacity, length, sizeof(*worker->column_profiles)) < 0)
+	    lode_grow(&worker->column_profiles, &worker->column_capacity, length,
+		      sizeof(*worker->column_profiles)) < 0)
 		return LODE_SYSTEM;
 	if (!shared)
 		memset(worker->table, 0, width * sizeof(*worker->table));
@@ -318,7 +329,7 @@ static int fill_table(struct worker *worker, const uint32_t *names, uint32_t len
 
 		for (size_t k = 0; k < LANES; k++)
 			column->lane[k] = ((int32_t)j + 1) * ONE;
-		worker->column_profiles[j] = worker->profile + (size_t)worker->row_of_name[names[j]] * worker->longest;
+		worker->column_profiles[j] = profile_of(worker, names[j]);
 		fill_column(column - width, worker->column_profiles[j], column, worker->longest);
 	}
 	return 0;
@@ -449,7 +460,8 @@ static double similarity_of_lane(const struct worker *worker, size_t k, const st
 /* ---- comparing ---- */
 
 /* The long way, for long patterns. */
-static int compare_alone(struct worker *worker, const struct lane *row, const struct lane *column, double *similarity)
+static int compare_alone(struct worker *worker, const struct lane *row, const struct lane *column,
+			 double *similarity)
 {
 	const struct lode_similarities *similarities = worker->similarities;
 	const struct lane *left = row->pattern < column->pattern ? row : column;
@@ -504,8 +516,7 @@ static int compare_columns(struct worker *worker, const struct members *members,
 			continue;
 		column = get_lane(similarities, members->patterns[place]);
 		if (column.length <= LONGEST_IN_LANES) {
-			if (fill_table(worker, similarities->names.of +
-				       similarities->patterns->items[column.pattern].first, column.length, shared) < 0)
+			if (fill_table(worker, column.pattern, column.length, shared) < 0)
 				return LODE_SYSTEM;
 			shared = column.length;
 		}
@@ -534,9 +545,9 @@ static int compare_rows(struct worker *worker, const struct members *members, si
 {
 	size_t left = members->count - first;
 
-	forget_profile(worker);
 	take_lanes(worker, members->patterns + first, left < LANES ? left : LANES);
-	if (lode_grow(&worker->units, &worker->unit_capacity, LANES * members->count, sizeof(*worker->units)) < 0 ||
+	if (lode_grow(&worker->units, &worker->unit_capacity, LANES * members->count,
+		      sizeof(*worker->units)) < 0 ||
 	    make_profile(worker) < 0)
 		return LODE_SYSTEM;
 	return compare_columns(worker, members, first);
@@ -563,7 +574,8 @@ static uint32_t count_shared(const struct lode_patterns *patterns, uint32_t a, u
 static int compare_frames(const void *a, const void *b, void *context)
 {
 	const struct sorting *sorting = context;
-	uint32_t left = sorting->members[*(const uint32_t *)a], right = sorting->members[*(const uint32_t *)b];
+	uint32_t left = sorting->members[*(const uint32_t *)a];
+	uint32_t right = sorting->members[*(const uint32_t *)b];
 	uint32_t shared = count_shared(sorting->patterns, left, right);
 	uint32_t x = sorting->patterns->items[left].length, y = sorting->patterns->items[right].length;
 
@@ -585,7 +597,8 @@ static int sort_members(struct members *members, const struct lode_patterns *pat
 	for (size_t i = 0; i < members->count; i++)
 		members->by_frames[i] = (uint32_t)i;
 	if (members->count)
-		qsort_r(members->by_frames, members->count, sizeof(*members->by_frames), compare_frames, &sorting);
+		qsort_r(members->by_frames, members->count, sizeof(*members->by_frames), compare_frames,
+			&sorting);
 	for (size_t i = 1; i < members->count; i++)
 		members->shared[i] = count_shared(patterns, members->patterns[members->by_frames[i - 1]],
 						  members->patterns[members->by_frames[i]]);
@@ -662,8 +675,8 @@ static void compare_piece(void *context, size_t piece)
 	finish_rows(comparison, worker, piece * LANES, code);
 }
 
-int lode_similarities_compare(const struct lode_similarities *similarities, const uint32_t *members, size_t count,
-			      unsigned jobs, const struct lode_progress *progress,
+int lode_similarities_compare(const struct lode_similarities *similarities, const uint32_t *members,
+			      size_t count, unsigned jobs, const struct lode_progress *progress,
 			      const struct lode_similarities_sink *sink, struct lode_error *error)
 {
 	struct comparison comparison = {

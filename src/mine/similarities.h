@@ -19,7 +19,8 @@ static inline uint32_t lode_sim_units(double similarity)
 struct lode_similarities;
 
 /* NULL when memory has run out. What is handed in must outlive it. */
-struct lode_similarities *lode_similarities_make(const struct lode_patterns *patterns, const struct lode_words *words,
+struct lode_similarities *lode_similarities_make(const struct lode_patterns *patterns,
+						 const struct lode_words *words,
 						 const struct lode_call_counts *counts);
 void lode_similarities_free(struct lode_similarities *similarities);
 
@@ -39,8 +40,8 @@ struct lode_similarities_sink {
  * lower number is the left one. Returns 0, or LODE_SYSTEM when memory has run out
  * or `progress` asked to stop.
  */
-int lode_similarities_compare(const struct lode_similarities *similarities, const uint32_t *members, size_t count,
-			      unsigned jobs, const struct lode_progress *progress,
+int lode_similarities_compare(const struct lode_similarities *similarities, const uint32_t *members,
+			      size_t count, unsigned jobs, const struct lode_progress *progress,
 			      const struct lode_similarities_sink *sink, struct lode_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* Small worlds for the tests of mining: a dictionary with random names and stacks, and how often each stack was seen. */
+/* Small worlds for the tests of mining: a dictionary, and how often each of its stacks was seen. */
 #ifndef LODE_TESTS_MINE_FIXTURE_H
 #define LODE_TESTS_MINE_FIXTURE_H
 
@@ -83,13 +83,14 @@ static inline void random_world(struct world *world, uint64_t *seed, size_t fram
 		world_frame(world, name);
 	}
 	for (size_t i = 0; i < nodes; i++) {
-		uint32_t parent = (uint32_t)(random_below(seed, 2) ? random_below(seed, dictionary->tree.count)
-								   : dictionary->tree.count - 1);
+		size_t newest = dictionary->tree.count - 1;
+		uint32_t parent = (uint32_t)(random_below(seed, 2) ? random_below(seed, newest + 1) : newest);
 		uint32_t frame = (uint32_t)random_below(seed, dictionary->frames.count);
 
 		assert_int_not_equal(lode_stack_tree_child(&dictionary->tree, parent, frame), LODE_NONE);
 	}
-	world->occurrences = realloc(world->occurrences, dictionary->tree.count * sizeof(*world->occurrences));
+	world->occurrences = realloc(world->occurrences,
+				     dictionary->tree.count * sizeof(*world->occurrences));
 	for (size_t i = 0; i < dictionary->tree.count; i++)
 		world->occurrences[i] = random_below(seed, 4);
 }

@@ -35,8 +35,13 @@ static void random_area(struct lode_area *area, uint64_t *seed, size_t nodes, si
 	area->stream_count = streams;
 	for (uint32_t stack = 0; stack < area->dictionary.tree.count; stack++)
 		for (uint32_t stream = 0; stream < streams; stream++) {
-			struct lode_area_row row = { stack, stream, random_cost(seed, huge), 1 + random_cost(seed, 0),
-						     random_below(seed, 5), 0, 0, 0 };
+			struct lode_area_row row = {
+				.stack = stack,
+				.stream = stream,
+				.cost = random_cost(seed, huge),
+				.events = 1 + random_cost(seed, 0),
+				.longest = random_below(seed, 5),
+			};
 
 			if (!random_below(seed, 3))
 				add_row(area, &row);
@@ -55,7 +60,8 @@ static int row_matches(const struct lode_area *area, const struct lode_area_row 
 		       const struct lode_sequence *patterns, size_t count)
 {
 	const struct lode_stack_tree *tree = &area->dictionary.tree;
-	uint32_t depth = lode_stack_tree_depth(tree, row->stack), *frames = calloc(depth + 1, sizeof(*frames));
+	uint32_t depth = lode_stack_tree_depth(tree, row->stack);
+	uint32_t *frames = calloc(depth + 1, sizeof(*frames));
 	int found = 0;
 
 	lode_stack_tree_frames(tree, row->stack, frames, depth);
@@ -141,7 +147,9 @@ static void metrics_are_those_of_all_rows_that_contain_a_pattern(void **state)
 		struct lode_area area;
 
 		random_area(&area, &seed, random_below(&seed, 25), random_below(&seed, 5), round % 4 == 0);
-		assert_int_equal(lode_matcher_init(&matcher, &area.dictionary.tree, area.dictionary.frames.count), 0);
+		assert_int_equal(lode_matcher_init(&matcher, &area.dictionary.tree,
+						   area.dictionary.frames.count),
+				 0);
 		ranking = lode_ranking_make(&area, LODE_WAIT, &matcher);
 		assert_non_null(ranking);
 		for (int i = 0; i < 4; i++) {
@@ -240,7 +248,8 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /* Draws all streams, zeros too, one by one. */
-static struct lode_interval plain_bootstrap(const uint64_t *costs, size_t nonzero, size_t streams, uint64_t *seed)
+static struct lode_interval plain_bootstrap(const uint64_t *costs, size_t nonzero, size_t streams,
+					    uint64_t *seed)
 {
 	enum { RESAMPLES = 20000 };
 	double *totals = calloc(RESAMPLES, sizeof(*totals));
@@ -304,8 +313,9 @@ static void the_interval_of_a_group_spans_its_cost_and_is_always_the_same(void *
 	assert_int_equal(lode_matcher_init(&matcher, &area.dictionary.tree, FRAMES), 0);
 	ranking = lode_ranking_make(&area, LODE_WAIT, &matcher);
 	assert_non_null(ranking);
-	assert_int_equal(lode_ranking_measure(ranking, &(struct lode_sequence){ &frame, 1 }, 1, 1000, &metrics,
-					      NULL), 0);
+	assert_int_equal(lode_ranking_measure(ranking, &(struct lode_sequence){ &frame, 1 }, 1, 1000,
+					      &metrics, NULL),
+			 0);
 	assert_true(metrics.low < metrics.cost && metrics.cost < metrics.high);
 	assert_int_equal(lode_ranking_measure(ranking, &(struct lode_sequence){ &frame, 1 }, 1, 1000, &again,
 					      NULL), 0);
@@ -331,7 +341,8 @@ static void huge_costs_stop_at_the_largest_number(void **state)
 	assert_int_equal(lode_matcher_init(&matcher, &area.dictionary.tree, 0), 0);
 	ranking = lode_ranking_make(&area, LODE_WAIT, &matcher);
 	assert_non_null(ranking);
-	assert_int_equal(lode_ranking_measure(ranking, &(struct lode_sequence){ NULL, 0 }, 1, 100, &metrics, NULL),
+	assert_int_equal(lode_ranking_measure(ranking, &(struct lode_sequence){ NULL, 0 }, 1, 100, &metrics,
+					      NULL),
 			 0);
 	assert_int_equal(metrics.cost, UINT64_MAX);
 	assert_int_equal(metrics.low, UINT64_MAX);

@@ -200,10 +200,12 @@ static double oracle_bbi(const struct world *world, uint32_t f1, uint32_t f2)
 /* X[1..k], with X[0] = X[k+1] = none, as the paper writes it. */
 static double omega(const struct world *world, const uint32_t *x, size_t j)
 {
-	return oracle_uni(world, x[j]) * (oracle_fbi(world, x[j - 1], x[j]) + oracle_bbi(world, x[j], x[j + 1])) / 2;
+	return oracle_uni(world, x[j]) *
+	       (oracle_fbi(world, x[j - 1], x[j]) + oracle_bbi(world, x[j], x[j + 1])) / 2;
 }
 
-static double segment_weight(const struct world *world, const uint32_t *l, const uint32_t *r, size_t k, uint8_t kind)
+static double segment_weight(const struct world *world, const uint32_t *l, const uint32_t *r, size_t k,
+			     uint8_t kind)
 {
 	double sum = 0;
 
@@ -216,14 +218,15 @@ static double segment_weight(const struct world *world, const uint32_t *l, const
 			sum += omega(world, r, j);
 		} else {
 			sub = oracle_sub(&world->dictionary.frames, l[j], r[j]);
-			sum += (double)sub.top / (double)sub.bottom * (omega(world, l, j) + omega(world, r, j)) / 2;
+			sum += (double)sub.top / (double)sub.bottom *
+			       (omega(world, l, j) + omega(world, r, j)) / 2;
 		}
 	}
 	return sum;
 }
 
-static double oracle_similarity(const struct world *world, const uint8_t *steps, size_t count, const uint32_t *left,
-				const uint32_t *right)
+static double oracle_similarity(const struct world *world, const uint8_t *steps, size_t count,
+				const uint32_t *left, const uint32_t *right)
 {
 	double matched = 0, rest = 0;
 	int equal = 1;
@@ -275,7 +278,8 @@ static void stop(struct measure *measure)
 	world_stop(&measure->world);
 }
 
-static uint32_t random_pattern(const struct measure *measure, uint64_t *seed, uint32_t longest, uint32_t *pattern)
+static uint32_t random_pattern(const struct measure *measure, uint64_t *seed, uint32_t longest,
+			       uint32_t *pattern)
 {
 	uint32_t length = (uint32_t)random_below(seed, longest + 1);
 
@@ -284,8 +288,8 @@ static uint32_t random_pattern(const struct measure *measure, uint64_t *seed, ui
 	return length;
 }
 
-static void check_alignment(const struct measure *measure, const uint32_t *left, uint32_t m, const uint32_t *right,
-			    uint32_t n, struct lode_alignment *alignment)
+static void check_alignment(const struct measure *measure, const uint32_t *left, uint32_t m,
+			    const uint32_t *right, uint32_t n, struct lode_alignment *alignment)
 {
 	struct search search = { &measure->world.dictionary.frames, left, right, { 0 }, 0 };
 	uint8_t steps[2 * LONGEST + 1], root_first[2 * LONGEST + 1];
@@ -301,8 +305,8 @@ static void check_alignment(const struct measure *measure, const uint32_t *left,
 	}
 	similarity = lode_alignment_similarity(alignment, measure->words, measure->counts, left, right);
 	assert_true(similarity >= 0 && similarity <= 1);
-	assert_true(fabs(similarity - oracle_similarity(&measure->world, root_first, search.best.count, left, right)) <
-		    1e-12);
+	assert_true(fabs(similarity - oracle_similarity(&measure->world, root_first, search.best.count, left,
+							right)) < 1e-12);
 }
 
 /* ---- tests ---- */
@@ -318,9 +322,10 @@ static void expect_words(const char *name, const char *const *expected)
 		;
 	assert_int_equal(lode_frames_init(&frames), 0);
 	frame = lode_frames_add(&frames, 0, name, strlen(name));
-	/* Against each word alone: one in common when it is a word of the name, and the sum tells the number of words. */
+	/* Against each word alone one word is common, and Sub tells how many words the name has. */
 	for (size_t i = 0; i < count; i++)
-		lode_frames_add(&frames, lode_frames_module(&frames, "m", 1), expected[i], strlen(expected[i]));
+		lode_frames_add(&frames, lode_frames_module(&frames, "m", 1), expected[i],
+				strlen(expected[i]));
 	other = lode_frames_add(&frames, 0, "notaword", 8);
 	words = lode_words_make(&frames);
 	assert_non_null(words);
@@ -445,7 +450,8 @@ static void counts_are_those_of_every_stack_of_every_event(void **state)
 		start(&measure, &seed, 4, random_below(&seed, 30));
 		count = (uint32_t)measure.world.dictionary.frames.count;
 		for (uint32_t a = 0; a < count; a++) {
-			assert_true(fabs(lode_call_uni(measure.counts, a) - oracle_uni(&measure.world, a)) < 1e-12);
+			assert_true(fabs(lode_call_uni(measure.counts, a) - oracle_uni(&measure.world, a)) <
+				    1e-12);
 			assert_true(lode_call_fbi(measure.counts, LODE_NONE, a) == 1);
 			assert_true(lode_call_bbi(measure.counts, a, LODE_NONE) == 1);
 			for (uint32_t b = 0; b < count; b++) {
@@ -489,7 +495,8 @@ static void the_forward_bigram_is_the_share_of_the_callers_calls(void **state)
 	world_stack(&world, "f", 5);
 	f = world_frame(&world, "f");
 	g = world_frame(&world, "g");
-	counts = lode_call_counts_make(&world.dictionary.tree, world.occurrences, world.dictionary.frames.count);
+	counts = lode_call_counts_make(&world.dictionary.tree, world.occurrences,
+				       world.dictionary.frames.count);
 	assert_non_null(counts);
 	assert_true(lode_call_fbi(counts, f, g) == 0.25);
 	assert_true(lode_call_bbi(counts, f, g) == 0.75);
@@ -548,7 +555,8 @@ static uint32_t parse_pattern(struct world *world, const char *text, uint32_t *p
  */
 static const char figure_left[] = "App_main OpenFolder wow64!Wow64SystemService wow64!Wow64Execute "
 				  "nt!NtQueryDirectory ntfs!NtfsQueryDirectory ntfs!NtfsWaitSync";
-static const char figure_right[] = "App_main OpenFolder nt!NtQueryDirectory fat!FatQueryDirectory fat!FatWaitSync";
+static const char figure_right[] =
+	"App_main OpenFolder nt!NtQueryDirectory fat!FatQueryDirectory fat!FatWaitSync";
 
 static void figure_3_falls_into_its_segments(void **state)
 {
@@ -592,7 +600,8 @@ static void figure_3_has_the_similarity_of_its_weights(void **state)
 	m = parse_pattern(&world, figure_left, left);
 	n = parse_pattern(&world, figure_right, right);
 	words = lode_words_make(&world.dictionary.frames);
-	counts = lode_call_counts_make(&world.dictionary.tree, world.occurrences, world.dictionary.frames.count);
+	counts = lode_call_counts_make(&world.dictionary.tree, world.occurrences,
+				       world.dictionary.frames.count);
 	assert_non_null(words);
 	assert_non_null(counts);
 	assert_int_equal(lode_align(words, left, m, right, n, &alignment), 0);
@@ -646,7 +655,8 @@ static void without_weights_only_equal_patterns_are_similar(void **state)
 	parse_pattern(&world, "a b", left);
 	parse_pattern(&world, "a", right);
 	words = lode_words_make(&world.dictionary.frames);
-	counts = lode_call_counts_make(&world.dictionary.tree, world.occurrences, world.dictionary.frames.count);
+	counts = lode_call_counts_make(&world.dictionary.tree, world.occurrences,
+				       world.dictionary.frames.count);
 	assert_non_null(words);
 	assert_non_null(counts);
 	assert_int_equal(lode_align(words, left, 2, right, 1, &alignment), 0);
