@@ -21,6 +21,7 @@
 	X(import)                                                                                            \
 	X(export)                                                                                            \
 	X(info)                                                                                              \
+	X(scope)                                                                                             \
 	X(mine)                                                                                              \
 	X(sign)                                                                                              \
 	X(signatures)                                                                                        \

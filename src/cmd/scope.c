@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/units.h"
 #include "cmd/area_options.h"
 #include "cmd/command.h"
 #include "cmd/progress.h"
@@ -22,7 +23,7 @@
 
 /* Symptoms, and lines of each, that are shown unless more are asked for. */
 #define TOP   10
-#define LINES 30
+#define LINES 20
 
 struct settings {
 	struct lode_area_settings area; /* scope, symptoms, where, idle_rules, jobs */
@@ -37,7 +38,8 @@ struct settings {
 #define AREA(field)  LODE_AREA_FIELD(FIELD(area), field)
 
 static const struct lode_option options[] = {
-	LODE_CHOICE("scope", 0, AREA(scope), "SCOPE", "what counts (default: critical-path)", lode_scope_choice),
+	LODE_CHOICE("scope", 0, AREA(scope), "SCOPE", "what counts (default: critical-path)",
+		    lode_scope_choice),
 	LODE_LIST("symptom", 0, AREA(symptoms), "RULE",
 		  "look for symptoms: 'thread NAME', 'wait > 200ms in FRAME', 'between A and B > 1s'"),
 	LODE_LIST("where", 0, AREA(where), "KEY=VALUE",
@@ -67,7 +69,7 @@ struct telling {
 	const struct settings *settings;
 	struct lode_scope_options options;
 	struct lode_output *output; /* JSON goes here */
-	struct shown *shown;        /* for people */
+	struct shown *shown;	    /* for people */
 	size_t shown_count;
 	size_t shown_capacity;
 	uint64_t symptoms;
@@ -209,8 +211,8 @@ static int tell_stream(struct telling *telling, struct lode_scope_report *report
 	return code;
 }
 
-static int go_on(struct telling *telling, const struct lode_corpus_entry *entry, const struct lode_progress *progress,
-		 struct lode_error *error)
+static int go_on(struct telling *telling, const struct lode_corpus_entry *entry,
+		 const struct lode_progress *progress, struct lode_error *error)
 {
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		telling->events_done += entry->events[type];
@@ -243,7 +245,8 @@ static int tell_batch(struct telling *telling, struct batch *batch, size_t count
 static int tell_entries(struct telling *telling, const struct lode_corpus_entry **entries, size_t count,
 			const struct lode_progress *progress, struct lode_error *error)
 {
-	unsigned jobs = telling->settings->area.jobs ? (unsigned)telling->settings->area.jobs : lode_processors();
+	unsigned jobs =
+		telling->settings->area.jobs ? (unsigned)telling->settings->area.jobs : lode_processors();
 	struct batch batch = {
 		.telling = telling,
 		.reports = lode_calloc(jobs, sizeof(*batch.reports)),
@@ -262,8 +265,8 @@ static int tell_entries(struct telling *telling, const struct lode_corpus_entry 
 	return code;
 }
 
-static int tell_corpus(struct telling *telling, struct lode_corpus *corpus, const struct lode_progress *progress,
-		       struct lode_error *error)
+static int tell_corpus(struct telling *telling, struct lode_corpus *corpus,
+		       const struct lode_progress *progress, struct lode_error *error)
 {
 	const struct lode_corpus_entry **entries;
 	struct lode_corpus_list list = { 0 };
@@ -295,20 +298,26 @@ static int tell_corpus(struct telling *telling, struct lode_corpus *corpus, cons
 /* A question that has no answer is not a result. */
 static int check_found(const struct telling *telling, const char *path, struct lode_error *error)
 {
+	const struct lode_symptom_rules *rules = telling->options.rules;
+
 	if (telling->symptoms)
 		return 0;
 	if (!telling->streams)
-		return lode_fail(error, LODE_USAGE, "%s: no stream is left to look at; 'lode info %s' shows its attributes",
-				 path, path);
-	if (telling->options.rules->count)
 		return lode_fail(error, LODE_USAGE,
-				 "%s: no symptom '%s' in %s; 'lode info --all %s' lists the threads", path,
-				 telling->options.rules->items[0].text,
-				 telling->streams == 1 ? "this stream" : "any of its streams", path);
+				 "%s: no stream is left to look at; 'lode info %s' shows what there is", path,
+				 path);
+	if (!rules->count)
+		return lode_fail(error, LODE_USAGE,
+				 "%s: its streams have no symptoms; say what was slow with --symptom "
+				 "'thread NAME', 'wait > 200ms in FRAME' or 'between A and B > 1s'",
+				 path);
+	if (rules->items[0].type == LODE_SYMPTOM_THREAD)
+		return lode_fail(error, LODE_USAGE,
+				 "%s: no stream has a symptom '%s'; 'lode info --all %s' lists the threads",
+				 path, rules->items[0].text, path);
 	return lode_fail(error, LODE_USAGE,
-			 "%s: its streams have no symptoms; say what was slow with --symptom 'thread NAME', "
-			 "'wait > 200ms in FRAME' or 'between A and B > 1s'",
-			 path);
+			 "%s: no stream has a symptom '%s'; try a shorter time or other frames", path,
+			 rules->items[0].text);
 }
 
 static int write_all(struct telling *telling, struct lode_corpus *corpus, struct lode_bar *bar,
@@ -382,7 +391,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 	if (lode_signals_stop())
 		code = LODE_STOPPED(lode_signals_stop());
 	if (!code && telling.without && !call->quiet)
-		lode_say(&call->err, LODE_YELLOW, "%llu of %llu streams have no such symptom",
+		lode_say(&call->err, LODE_YELLOW, "%llu of %llu streams have no symptom",
 			 (unsigned long long)telling.without, (unsigned long long)telling.streams);
 	for (size_t i = 0; i < telling.shown_count; i++)
 		lode_buffer_release(&telling.shown[i].text);
@@ -395,9 +404,12 @@ const struct lode_command lode_command_scope = {
 	.name = "scope",
 	.summary = "show what kept a thread from being done earlier",
 	.usage = "[OPTIONS] CORPUS",
-	.about = "For each symptom, a thread that was too slow from one moment to another: its critical path,\n"
-		 "what it ran and waited for, and what the threads that woke it were doing meanwhile; or all of\n"
-		 "the wait graph, or the thread's own events. Symptoms come with the streams or are looked for.",
+	.about = "For each symptom, a thread that was too slow from one moment to another: its critical "
+		 "path,\n"
+		 "what it ran and waited for, and what the threads that woke it were doing meanwhile; or all "
+		 "of\n"
+		 "the wait graph, or the thread's own events. Symptoms come with the streams or are looked "
+		 "for.",
 	.examples = "  lode scope corpus\n"
 		    "  lode scope corpus --symptom 'thread ui' --stream laptop-17\n"
 		    "  lode scope corpus --symptom 'wait > 200ms in app!lock' --scope graph\n"

@@ -1,15 +1,11 @@
 /*
- * Scopes for people: a critical path as a time line, thread and graph as a table
- * of threads and the longest waits.
- *
- * Of a stack the frames are named that a reader looks for: the last function of
- * the program itself, the last one outside the kernel, and where the kernel was,
- * without the machinery that all waits and all wakings end in.
+ * Scopes for people: a critical path by where its time went and as a time line,
+ * thread and graph as a table of threads and their longest waits.
  */
-#include "cmd/scope.h"
+#include "cmd/scope_words.h"
 
+#include "base/memory.h"
 #include "base/units.h"
-#include "scope/frame_filter.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,29 +13,18 @@
 
 #define LONGEST_WAITS 5
 
-struct page {
-	const struct lode_scope_report *report;
-	const struct lode_scope_found *found;
-	const struct lode_terminal *terminal;
-	struct lode_buffer *buffer;
-	size_t most;
-};
+/* Places of a path that are shown, where its time line is longer than LINES_ENOUGH. */
+#define PLACES	     10
+#define LINES_ENOUGH 12
 
-/* ---- words ---- */
-
-static const char *style(const struct page *page, enum lode_style which)
-{
-	return lode_style(page->terminal, which);
-}
-
-static void put(struct page *page, const char *text)
+static void put(struct lode_scope_page *page, const char *text)
 {
 	lode_buffer_text(page->buffer, text);
 }
 
-static void put_string(struct page *page, uint32_t string)
+static const char *style(const struct lode_scope_page *page, enum lode_style which)
 {
-	lode_text_safe(page->buffer, lode_strings_get(&page->report->dictionary.frames.strings, string));
+	return lode_style(page->terminal, which);
 }
 
 static const char *plural(uint64_t count)
@@ -47,226 +32,190 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-static void put_thread(struct page *page, uint32_t thread)
-{
-	const struct lode_thread *item = &page->report->stream.threads[thread];
-
-	if (item->name) {
-		put_string(page, item->name);
-		lode_buffer_print(page->buffer, " (%" PRIu32 ")", item->tid);
-	} else {
-		lode_buffer_print(page->buffer, "thread %" PRIu32, item->tid);
-	}
-}
-
-static void put_frame(struct page *page, uint32_t frame)
-{
-	struct lode_buffer text = { 0 };
-
-	lode_frames_text(&page->report->dictionary.frames, frame, &text);
-	lode_buffer_byte(&text, '\0');
-	page->buffer->failed |= text.failed;
-	if (!text.failed)
-		lode_text_safe(page->buffer, text.bytes);
-	lode_buffer_release(&text);
-}
-
-/* ---- frames that matter ---- */
-
-/* Functions of the kernel in which every wait and every waking ends. */
-static const char *const machinery[] = {
-	"*schedule*",         "__switch_to*",     "perf_*",           "__perf_*",
-	"__traceiter_*",      "trace_event_*",    "bpf_*",            "try_to_wake_up*",
-	"*wake_up*",          "default_wake_*",   "autoremove_wake_*", "ttwu_*",
-	"finish_task_switch*", "context_switch",  "_raw_spin_*",      NULL,
-};
-
-/* What a reader looks for in a stack; LODE_NONE: there is no such frame. */
-struct gist {
-	uint32_t own;     /* last frame of the program itself */
-	uint32_t library; /* last frame outside the kernel, if that is another */
-	uint32_t kernel;  /* last frame of the kernel that tells something */
-};
-
-static enum lode_kind kind_of(const struct page *page, uint32_t frame)
-{
-	const struct lode_frames *frames = &page->report->dictionary.frames;
-
-	return (enum lode_kind)frames->modules[frames->items[frame].module].kind;
-}
-
-static int is_machinery(const struct page *page, uint32_t frame)
-{
-	const char *function = lode_frames_function(&page->report->dictionary.frames, frame);
-
-	for (size_t i = 0; machinery[i]; i++)
-		if (lode_glob_match(machinery[i], function))
-			return 1;
-	return 0;
-}
-
-static struct gist gist_of(const struct page *page, uint32_t node)
-{
-	const struct lode_stack_node *nodes = page->report->dictionary.tree.nodes;
-	struct gist gist = { LODE_NONE, LODE_NONE, LODE_NONE };
-
-	for (; node && gist.own == LODE_NONE; node = nodes[node].parent) {
-		uint32_t frame = nodes[node].frame;
-
-		switch (kind_of(page, frame)) {
-		case LODE_KIND_KERNEL:
-			if (gist.kernel == LODE_NONE && gist.library == LODE_NONE && !is_machinery(page, frame))
-				gist.kernel = frame;
-			break;
-		case LODE_KIND_LIBRARY:
-			if (gist.library == LODE_NONE)
-				gist.library = frame;
-			break;
-		default:
-			gist.own = frame;
-		}
-	}
-	return gist;
-}
-
-static void put_gist(struct page *page, struct gist gist)
-{
-	const uint32_t frames[] = { gist.own, gist.library, gist.kernel };
-	const char *lead = "";
-
-	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
-		if (frames[i] == LODE_NONE)
-			continue;
-		put(page, lead);
-		put_frame(page, frames[i]);
-		lead = " > ";
-	}
-	if (!*lead)
-		put(page, "(no stack)");
-}
-
-/* ---- wakers ---- */
-
-static int is_timer(const struct page *page, uint32_t node)
-{
-	const struct lode_stack_node *nodes = page->report->dictionary.tree.nodes;
-
-	for (; node; node = nodes[node].parent)
-		if (lode_glob_match("*timer*", lode_frames_function(&page->report->dictionary.frames,
-								    nodes[node].frame)))
-			return 1;
-	return 0;
-}
-
-static void put_place(struct page *page, const char *lead, uint32_t stack)
-{
-	if (!stack)
-		return;
-	put(page, lead);
-	put_gist(page, gist_of(page, stack));
-}
-
-static void put_waker(struct page *page, uint32_t wait)
-{
-	const struct lode_events *waits = &page->report->stream.events[LODE_WAIT];
-	uint32_t stack = waits->waker_stack[wait];
-
-	if (lode_wake_ends_chain(page->report->index, wait)) {
-		struct gist gist = gist_of(page, stack);
-
-		put(page, is_timer(page, stack) ? ", woken by a timer" : ", woken by an interrupt");
-		if (gist.kernel != LODE_NONE) {
-			put(page, ": ");
-			put_frame(page, gist.kernel);
-		}
-	} else if (waits->waker[wait] != LODE_NONE) {
-		put(page, ", woken by ");
-		put_thread(page, waits->waker[wait]);
-		put_place(page, " in ", stack);
-	} else {
-		put(page, ", woken by nobody that was seen");
-		put_place(page, ", in ", stack);
-	}
-}
-
-static void put_wait(struct page *page, uint32_t wait)
-{
-	const struct lode_events *waits = &page->report->stream.events[LODE_WAIT];
-
-	put_thread(page, waits->thread[wait]);
-	put(page, " waits in ");
-	put_gist(page, gist_of(page, waits->stack[wait]));
-	put_waker(page, wait);
-}
-
-/* ---- samples in a row ---- */
-
-/* What the samples of a line were in, costliest together. */
-struct share {
-	struct gist gist;
-	uint64_t cost;
-};
-
-static int compare_gists(const void *left, const void *right)
-{
-	return memcmp(&((const struct share *)left)->gist, &((const struct share *)right)->gist,
-		      sizeof(struct gist));
-}
-
-/* Joins equal ones and returns the costliest of them. */
-static struct share costliest(struct share *shares, size_t count)
-{
-	struct share best = { .cost = 0 }, sum = { .cost = 0 };
-
-	qsort(shares, count, sizeof(*shares), compare_gists);
-	for (size_t i = 0; i < count; i++) {
-		if (i && !compare_gists(&shares[i - 1], &shares[i]))
-			sum.cost += shares[i].cost;
-		else
-			sum = shares[i];
-		if (!i || sum.cost > best.cost)
-			best = sum;
-	}
-	return best;
-}
-
-static void put_samples(struct page *page, const struct lode_scope_line *line)
-{
-	const struct lode_events *runs = &page->report->stream.events[LODE_RUN];
-	struct share *shares = lode_calloc(line->last - line->first + 1, sizeof(*shares));
-	char number[LODE_UNITS_TEXT], share[LODE_UNITS_TEXT];
-	struct share best;
-	size_t count = 0;
-
-	if (!shares) {
-		page->buffer->failed = 1;
-		return;
-	}
-	for (size_t i = line->first; i <= line->last; i++) {
-		const struct lode_part *part = &page->found->parts.items[i];
-
-		if (part->type == LODE_RUN)
-			shares[count++] = (struct share){ gist_of(page, runs->stack[part->event]), part->cost };
-	}
-	best = costliest(shares, count);
-	put_thread(page, line->thread);
-	put(page, " runs ");
-	put_gist(page, best.gist);
-	if (best.cost < line->length - line->unseen)
-		lode_buffer_print(page->buffer, " (%s of %s samples)",
-				  lode_share_text(best.cost, line->length - line->unseen, share),
-				  lode_count_text(count, number));
-	lode_free(shares);
-}
-
-/* ---- lines ---- */
-
 static uint64_t length_of(const struct lode_symptom *symptom)
 {
 	return symptom->t1 > symptom->t0 ? symptom->t1 - symptom->t0 : 0;
 }
 
-static void put_indent(struct page *page, uint32_t depth)
+/* ---- places: where the time of a path went, whenever it was ---- */
+
+struct place {
+	enum lode_scope_line_type type;
+	uint32_t thread;
+	struct lode_gist gist;
+	uint64_t cost;
+	uint64_t times;
+};
+
+struct places {
+	struct place *items;
+	size_t count;
+	size_t capacity;
+};
+
+/* Equal places together. Threads are numbers of the stream here: one a tid is enough for a table. */
+static int compare_places(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	if (a->type != b->type)
+		return a->type < b->type ? -1 : 1;
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return lode_gist_compare(&a->gist, &b->gist);
+}
+
+/* Costliest first. */
+static int compare_costs(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	if (a->cost != b->cost)
+		return a->cost > b->cost ? -1 : 1;
+	return compare_places(a, b);
+}
+
+static void add_place(struct lode_scope_page *page, struct places *places, struct place place)
+{
+	if (lode_grow(&places->items, &places->capacity, places->count + 1, sizeof(place)) < 0) {
+		page->buffer->failed = 1;
+		return;
+	}
+	place.times = 1;
+	places->items[places->count++] = place;
+}
+
+/* Equal places become one; then the costliest come first. */
+static void join_places(struct places *places)
+{
+	size_t kept = 0;
+
+	if (!places->count)
+		return;
+	qsort(places->items, places->count, sizeof(*places->items), compare_places);
+	for (size_t i = 0; i < places->count; i++) {
+		struct place *place = &places->items[i];
+
+		if (kept && !compare_places(&places->items[kept - 1], place)) {
+			places->items[kept - 1].cost += place->cost;
+			places->items[kept - 1].times += place->times;
+		} else {
+			places->items[kept++] = *place;
+		}
+	}
+	places->count = kept;
+	qsort(places->items, places->count, sizeof(*places->items), compare_costs);
+}
+
+/* What the samples of a line were in. */
+static void add_samples(struct lode_scope_page *page, const struct lode_scope_line *line,
+			struct places *places)
+{
+	const struct lode_events *runs = &page->report->stream.events[LODE_RUN];
+
+	for (size_t i = line->first; i <= line->last; i++) {
+		const struct lode_part *part = &page->found->parts.items[i];
+
+		if (part->type == LODE_RUN)
+			add_place(page, places,
+				  (struct place){ .type = LODE_LINE_RUN,
+						  .thread = line->thread,
+						  .gist = lode_gist_of(page, runs->stack[part->event]),
+						  .cost = part->cost });
+	}
+}
+
+/* A line that holds no others; of what lies between samples the thread is known, but not what it did. */
+static void add_line(struct lode_scope_page *page, const struct lode_scope_line *line, struct places *places)
+{
+	const struct lode_events *waits = &page->report->stream.events[LODE_WAIT];
+	struct place place = { .type = line->type, .thread = line->thread, .cost = line->length };
+
+	if (line->type == LODE_LINE_RUN) {
+		add_samples(page, line, places);
+		place.type = LODE_LINE_UNKNOWN;
+		place.cost = line->unseen;
+	} else if (line->type == LODE_LINE_WAIT) {
+		place.gist = lode_gist_of(page, waits->stack[line->event]);
+	} else if (line->type == LODE_LINE_UNSEEN) {
+		place.type = LODE_LINE_UNKNOWN;
+		place.thread = waits->waker[line->event];
+	}
+	if (place.cost)
+		add_place(page, places, place);
+}
+
+static void put_place(struct lode_scope_page *page, const struct place *place)
+{
+	char time[LODE_UNITS_TEXT], share[LODE_UNITS_TEXT], times[LODE_UNITS_TEXT];
+
+	lode_buffer_print(page->buffer, "  %8s %6s %8s  ", lode_duration_text(place->cost, time),
+			  lode_share_text(place->cost, length_of(&page->found->symptom), share),
+			  lode_count_text(place->times, times));
+	switch (place->type) {
+	case LODE_LINE_RUN:
+		lode_put_thread(page, place->thread);
+		put(page, " runs ");
+		lode_put_gist(page, place->gist);
+		break;
+	case LODE_LINE_WAIT:
+		lode_put_wait(page, place->thread, place->gist);
+		break;
+	case LODE_LINE_QUEUED:
+		lode_put_thread(page, place->thread);
+		put(page, " is ready and waits for a processor");
+		break;
+	default:
+		put(page, "nothing is known of ");
+		lode_put_thread(page, place->thread);
+	}
+	put(page, "\n");
+}
+
+static void put_places(struct lode_scope_page *page, const struct lode_scope_lines *lines)
+{
+	struct places places = { 0 };
+	size_t shown;
+
+	for (size_t i = 0; i < lines->count; i++)
+		if (lines->items[i].type != LODE_LINE_STEP)
+			add_line(page, &lines->items[i], &places);
+	join_places(&places);
+	shown = page->most && places.count > PLACES ? PLACES : places.count;
+	lode_buffer_print(page->buffer, "      TIME  SHARE    TIMES  WHERE");
+	if (shown < places.count)
+		lode_buffer_print(page->buffer, " (%zu of %zu; --all shows all)", shown, places.count);
+	put(page, "\n");
+	for (size_t i = 0; i < shown && !page->buffer->failed; i++)
+		put_place(page, &places.items[i]);
+	put(page, "\n");
+	lode_free(places.items);
+}
+
+/* ---- the time line ---- */
+
+static void put_samples(struct lode_scope_page *page, const struct lode_scope_line *line)
+{
+	char number[LODE_UNITS_TEXT], share[LODE_UNITS_TEXT];
+	uint64_t seen = line->length - line->unseen;
+	struct places places = { 0 };
+	uint64_t count;
+
+	add_samples(page, line, &places);
+	count = places.count;
+	join_places(&places);
+	lode_put_thread(page, line->thread);
+	put(page, " runs ");
+	if (places.count)
+		lode_put_gist(page, places.items[0].gist);
+	if (places.count > 1)
+		lode_buffer_print(page->buffer, " (%s of %s samples)",
+				  lode_share_text(places.items[0].cost, seen, share),
+				  lode_count_text(count, number));
+	lode_free(places.items);
+}
+
+static void put_indent(struct lode_scope_page *page, uint32_t depth)
 {
 	/* Queues for a lock can be deep; the depth is told where it cannot be drawn. */
 	if (depth > 20) {
@@ -276,7 +225,7 @@ static void put_indent(struct page *page, uint32_t depth)
 	lode_buffer_print(page->buffer, "%*s", (int)depth * 2, "");
 }
 
-static void put_columns(struct page *page, uint64_t t, uint64_t length)
+static void put_columns(struct lode_scope_page *page, uint64_t t, uint64_t length)
 {
 	const struct lode_symptom *symptom = &page->found->symptom;
 	char at[LODE_UNITS_TEXT], time[LODE_UNITS_TEXT], share[LODE_UNITS_TEXT];
@@ -287,13 +236,21 @@ static void put_columns(struct page *page, uint64_t t, uint64_t length)
 }
 
 /* A thread woke another while it waited itself, by what was recorded, or they waited for one another. */
-static int waker_waited(const struct page *page, uint32_t wait)
+static int waker_waited(const struct lode_scope_page *page, uint32_t wait)
 {
 	return page->report->stream.events[LODE_WAIT].waker[wait] != LODE_NONE &&
 	       !lode_wake_ends_chain(page->report->index, wait);
 }
 
-static void put_line(struct page *page, const struct lode_scope_line *line)
+static void put_wait(struct lode_scope_page *page, uint32_t wait)
+{
+	const struct lode_events *waits = &page->report->stream.events[LODE_WAIT];
+
+	lode_put_wait(page, waits->thread[wait], lode_gist_of(page, waits->stack[wait]));
+	lode_put_waker(page, wait);
+}
+
+static void put_line(struct lode_scope_page *page, const struct lode_scope_line *line)
 {
 	const struct lode_events *waits = &page->report->stream.events[LODE_WAIT];
 
@@ -311,22 +268,22 @@ static void put_line(struct page *page, const struct lode_scope_line *line)
 		put(page, waker_waited(page, line->event) ? ", which waited itself" : "");
 		break;
 	case LODE_LINE_QUEUED:
-		put_thread(page, line->thread);
+		lode_put_thread(page, line->thread);
 		put(page, " is ready and waits for a processor");
 		break;
 	case LODE_LINE_UNSEEN:
 		put(page, "nothing is known of ");
-		put_thread(page, waits->waker[line->event]);
+		lode_put_thread(page, waits->waker[line->event]);
 		break;
 	default:
 		put(page, "nothing is known of ");
-		put_thread(page, line->thread);
+		lode_put_thread(page, line->thread);
 	}
 	put(page, "\n");
 }
 
 /* Lines from `i` on that are not shown, as one; returns the first behind them. */
-static size_t put_hidden(struct page *page, const struct lode_scope_lines *lines, size_t i)
+static size_t put_hidden(struct lode_scope_page *page, const struct lode_scope_lines *lines, size_t i)
 {
 	uint32_t depth = lines->items[i].depth;
 	uint64_t count = 0, length = 0, t = lines->items[i].t;
@@ -355,25 +312,33 @@ static size_t count_shown(const struct lode_scope_lines *lines)
 	return shown;
 }
 
-static void put_path(struct page *page)
+static void put_timeline(struct lode_scope_page *page, const struct lode_scope_lines *lines)
+{
+	size_t shown = count_shown(lines);
+
+	lode_buffer_print(page->buffer, "        AT     TIME  SHARE  WHAT");
+	if (shown < lines->count)
+		lode_buffer_print(page->buffer, " (the %zu longest of %zu; --all shows all)", shown,
+				  lines->count);
+	put(page, "\n");
+	for (size_t i = 0; i < lines->count && !page->buffer->failed;) {
+		if (lines->items[i].shown)
+			put_line(page, &lines->items[i++]);
+		else
+			i = put_hidden(page, lines, i);
+	}
+}
+
+static void put_path(struct lode_scope_page *page)
 {
 	struct lode_scope_lines lines = { 0 };
-	size_t i = 0, shown;
 
 	if (lode_scope_lines_make(&lines, page->report, page->found, page->most) < 0)
 		page->buffer->failed = 1;
-	shown = count_shown(&lines);
-	if (shown < lines.count)
-		lode_buffer_print(page->buffer, "  the %zu longest of %zu parts; --all shows all\n", shown,
-				  lines.count);
+	if (lines.count > LINES_ENOUGH)
+		put_places(page, &lines);
 	if (lines.count)
-		put(page, "        AT     TIME  SHARE\n");
-	while (i < lines.count && !page->buffer->failed) {
-		if (lines.items[i].shown)
-			put_line(page, &lines.items[i++]);
-		else
-			i = put_hidden(page, &lines, i);
-	}
+		put_timeline(page, &lines);
 	lode_free(lines.items);
 }
 
@@ -398,17 +363,18 @@ static int compare_sums(const void *left, const void *right)
 	return a->thread < b->thread ? -1 : a->thread > b->thread;
 }
 
-static void put_sum(struct page *page, const struct sum *sum)
+static void put_sum(struct lode_scope_page *page, const struct sum *sum)
 {
 	char run[LODE_UNITS_TEXT], wait[LODE_UNITS_TEXT], events[LODE_UNITS_TEXT];
 
 	lode_buffer_print(page->buffer, "  %8s %8s %8s  ", lode_duration_text(sum->cost[LODE_RUN], run),
-			  lode_duration_text(sum->cost[LODE_WAIT], wait), lode_count_text(sum->events, events));
-	put_thread(page, sum->thread);
+			  lode_duration_text(sum->cost[LODE_WAIT], wait),
+			  lode_count_text(sum->events, events));
+	lode_put_thread(page, sum->thread);
 	put(page, "\n");
 }
 
-static struct sum *sum_threads(const struct page *page, size_t *count)
+static struct sum *sum_threads(const struct lode_scope_page *page, size_t *count)
 {
 	const struct lode_stream *stream = &page->report->stream;
 	struct sum *sums = lode_calloc(stream->thread_count + 1, sizeof(*sums));
@@ -431,7 +397,7 @@ static struct sum *sum_threads(const struct page *page, size_t *count)
 	return sums;
 }
 
-static void put_threads(struct page *page)
+static void put_threads(struct lode_scope_page *page)
 {
 	size_t count, shown;
 	struct sum *sums = sum_threads(page, &count);
@@ -452,7 +418,7 @@ static void put_threads(struct page *page)
 }
 
 /* Longest first, in a row that is filled up to LONGEST_WAITS. */
-static size_t find_longest(const struct page *page, const struct lode_part **longest)
+static size_t find_longest(const struct lode_scope_page *page, const struct lode_part **longest)
 {
 	size_t count = 0;
 
@@ -473,7 +439,7 @@ static size_t find_longest(const struct page *page, const struct lode_part **lon
 	return count;
 }
 
-static void put_longest(struct page *page)
+static void put_longest(struct lode_scope_page *page)
 {
 	const struct lode_part *longest[LONGEST_WAITS];
 	size_t count = find_longest(page, longest);
@@ -485,11 +451,10 @@ static void put_longest(struct page *page)
 		uint64_t t0 = page->found->symptom.t0;
 
 		/* In the graph a wait may have begun before the symptom. */
-		lode_buffer_print(page->buffer, "  %s%8s %8s  ", longest[i]->t < t0 ? "-" : " ",
-				  lode_duration_text(longest[i]->t < t0 ? t0 - longest[i]->t
-									: longest[i]->t - t0,
-						     at),
-				  lode_duration_text(longest[i]->cost, time));
+		lode_buffer_print(
+			page->buffer, "  %s%8s %8s  ", longest[i]->t < t0 ? "-" : " ",
+			lode_duration_text(longest[i]->t < t0 ? t0 - longest[i]->t : longest[i]->t - t0, at),
+			lode_duration_text(longest[i]->cost, time));
 		put_wait(page, longest[i]->event);
 		put(page, "\n");
 	}
@@ -497,26 +462,32 @@ static void put_longest(struct page *page)
 
 /* ---- a symptom ---- */
 
-static void put_head(struct page *page)
+static void put_head(struct lode_scope_page *page)
 {
 	const struct lode_symptom *symptom = &page->found->symptom;
+	const struct lode_thread *thread = &page->report->stream.threads[symptom->thread];
 	uint64_t first = page->report->entry->first_t;
 	char length[LODE_UNITS_TEXT], at[LODE_UNITS_TEXT];
 
 	put(page, style(page, LODE_BOLD));
-	put_string(page, page->report->stream.name);
-	put(page, ": ");
-	put_thread(page, symptom->thread);
-	lode_buffer_print(page->buffer, ", %s", lode_duration_text(length_of(symptom), length));
+	lode_put_string(page, page->report->stream.name);
+	put(page, thread->name ? ": " : ": thread ");
+	lode_put_string(page, thread->name);
+	lode_buffer_print(page->buffer, thread->name ? " (%" PRIu32 "), %s" : "%" PRIu32 ", %s", thread->tid,
+			  lode_duration_text(length_of(symptom), length));
 	if (symptom->name) {
 		put(page, ": ");
-		put_string(page, symptom->name);
+		lode_put_string(page, symptom->name);
 	}
-	lode_buffer_print(page->buffer, "%s, %s after the start of the stream\n", style(page, LODE_PLAIN),
-			  lode_duration_text(symptom->t0 > first ? symptom->t0 - first : 0, at));
+	put(page, style(page, LODE_PLAIN));
+	if (symptom->t0 > first)
+		lode_buffer_print(page->buffer, ", %s after the start of the stream\n",
+				  lode_duration_text(symptom->t0 - first, at));
+	else
+		put(page, ", at the start of the stream\n");
 }
 
-static void put_counts(struct page *page)
+static void put_counts(struct lode_scope_page *page)
 {
 	const struct lode_scope_found *found = page->found;
 	enum lode_scope scope = page->report->options->scope;
@@ -537,8 +508,18 @@ static void put_counts(struct page *page)
 void lode_scope_text(const struct lode_scope_report *report, const struct lode_scope_found *found,
 		     const struct lode_terminal *terminal, size_t most, struct lode_buffer *buffer)
 {
-	struct page page = { report, found, terminal, buffer, most };
+	struct lode_scope_page page = {
+		.report = report,
+		.found = found,
+		.terminal = terminal,
+		.buffer = buffer,
+		.most = most,
+	};
 
+	if (lode_scope_page_init(&page) < 0) {
+		buffer->failed = 1;
+		return;
+	}
 	put_head(&page);
 	put_counts(&page);
 	if (report->options->scope == LODE_SCOPE_CRITICAL_PATH) {
@@ -547,4 +528,5 @@ void lode_scope_text(const struct lode_scope_report *report, const struct lode_s
 		put_threads(&page);
 		put_longest(&page);
 	}
+	lode_scope_page_release(&page);
 }

@@ -138,7 +138,8 @@ static void write_head(struct writer *writer, const struct lode_scope_found *fou
 	lode_json_key_u64(&json, "edges", found->result.edges);
 }
 
-static int write_symptom(struct writer *writer, const struct lode_scope_found *found, struct lode_error *error)
+static int write_symptom(struct writer *writer, const struct lode_scope_found *found,
+			 struct lode_error *error)
 {
 	struct lode_buffer *buffer = &writer->output->buffer;
 	int code;

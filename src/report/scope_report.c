@@ -67,7 +67,8 @@ void lode_scope_report_forget(struct lode_scope_report *report, size_t i)
 static int list_symptoms(struct lode_scope_report *report, struct lode_error *error)
 {
 	struct lode_symptom *symptoms;
-	int code = lode_symptoms_of(report->options->rules, &report->stream, &symptoms, &report->count, error);
+	int code =
+		lode_symptoms_of(report->options->rules, &report->stream, &symptoms, &report->count, error);
 
 	if (code < 0 || !report->count)
 		return code;
