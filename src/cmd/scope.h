@@ -47,7 +47,7 @@ int lode_scope_lines_make(struct lode_scope_lines *lines, const struct lode_scop
 
 /* ---- text ---- */
 
-/* Appends a symptom and its scope for people; `most` lines or rows (0: all). Memory that runs out marks the buffer. */
+/* Appends a symptom and its scope for people, `most` lines (0: all). Memory that runs out marks the buffer. */
 void lode_scope_text(const struct lode_scope_report *report, const struct lode_scope_found *found,
 		     const struct lode_terminal *terminal, size_t most, struct lode_buffer *buffer);
 

@@ -12,8 +12,8 @@ struct lode_scope_page {
 	const struct lode_scope_found *found;
 	const struct lode_terminal *terminal;
 	struct lode_buffer *buffer;
-	size_t most;          /* lines, rows; 0: all */
-	uint32_t *names;      /* by string: tid of the thread with this name plus one; 0: none; LODE_NONE: several */
+	size_t most;     /* lines, rows; 0: all */
+	uint32_t *names; /* by string: tid of the thread called so, plus one; 0: none; LODE_NONE: several */
 };
 
 /*
