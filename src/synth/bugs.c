@@ -3,9 +3,9 @@
  *
  * Every bug has two key frames, functions that nothing else calls: a pattern that
  * holds both, in this order, is a pattern of this bug. Around them the stacks
- * differ, as they do in the field: a bug is reached by up to three ways with
- * different callers, one more function between the key frames in some, and several
- * leaves in the kernel.
+ * differ, as they do in the field: a bug is reached by up to three ways with other
+ * functions around the key frames or other callers, and has several leaves in the
+ * kernel.
  *
  * The first bug is in a third of the streams and the others in fewer and fewer,
  * down to one stream. Bugs like company: some hosts have many, most have few.
@@ -79,13 +79,13 @@ static uint32_t call_new(struct lode_synth_code *code, uint32_t node, const char
 	return lode_synth_push(code, node, lode_synth_function(code, module, style, verb, last));
 }
 
-/* Below the callers: a function of this way only, the key, and what stands between and behind. */
+/* Below the callers: functions of this way only, the key, and what stands between. */
 static uint32_t key_path(struct lode_synth_code *code, const struct lode_synth_bug *bug, const char *module,
 			 uint32_t variant, uint32_t node)
 {
 	enum lode_synth_style style = types[bug->type].style;
 
-	node = lode_synth_walk(code, node, LODE_SYNTH_CORE, 2, 5);
+	node = call_new(code, node, module, style, "prepare", "entries");
 	node = call_new(code, node, module, style, "ensure", "components");
 	node = lode_synth_push(code, node, bug->key[0]);
 	if (variant == 1)
@@ -120,21 +120,38 @@ static void make_chain(struct lode_synth_model *model, struct lode_synth_variant
 	add_leaves(model, &variant->held, holder, LODE_SYNTH_RUN, 4);
 }
 
+/* `caller` is where the code of the bug begins. */
 static void make_variant(struct lode_synth_model *model, struct lode_synth_bug *bug, const char *module,
-			 uint32_t number)
+			 uint32_t number, uint32_t caller)
 {
 	struct lode_synth_variant *variant = &bug->variant[number];
 	struct lode_synth_code *code = &model->code;
-	int worker = in_worker(bug->type, number);
-	uint32_t caller = worker ? worker_caller(code) : ui_caller(code);
 	uint32_t node = key_path(code, bug, module, number, caller);
 
-	if (worker)
+	if (in_worker(bug->type, number))
 		block_ui(model, variant);
 	if (bug->type == LODE_SYNTH_LOCK_CHAIN)
 		make_chain(model, variant, caller);
 	add_leaves(model, &variant->wake, caller, LODE_SYNTH_WAKE, 1);
 	add_leaves(model, &variant->site, node, types[bug->type].leaf, types[bug->type].ways);
+}
+
+/*
+ * The second way differs from the first in a few functions of similar names, the
+ * third has other callers altogether; the second of a CPU bug is in a worker.
+ */
+static void make_variants(struct lode_synth_model *model, struct lode_synth_bug *bug, const char *module)
+{
+	struct lode_synth_code *code = &model->code;
+	uint32_t caller = 0;
+
+	for (uint32_t i = 0; i < bug->variants && !code->failed; i++) {
+		if (i != 1 || bug->type == LODE_SYNTH_CPU) {
+			caller = in_worker(bug->type, i) ? worker_caller(code) : ui_caller(code);
+			caller = lode_synth_walk(code, caller, LODE_SYNTH_CORE, 2, 5);
+		}
+		make_variant(model, bug, module, i, caller);
+	}
 }
 
 static void make_bug(struct lode_synth_model *model, size_t number)
@@ -159,18 +176,15 @@ static void make_bug(struct lode_synth_model *model, size_t number)
 	bug->variants = bug->type == LODE_SYNTH_CPU
 				? 2
 				: (uint32_t)lode_random_between(&code->random, 1, LODE_SYNTH_VARIANTS);
-	for (uint32_t i = 0; i < bug->variants && !code->failed; i++)
-		make_variant(model, bug, module, i);
+	make_variants(model, bug, module);
 }
 
-/* How many of `streams` bug number `number` is in: FIRST_SHARE / (number + 1)^0.7 of them, at least
- * one. */
+/* How many of `streams` a bug is in: FIRST_SHARE / (number + 1)^0.7 of them, at least one. */
 static uint64_t spread(uint64_t streams, size_t number)
 {
 	uint64_t share = FIRST_SHARE * 1000000ull;
 
-	/* (n + 1)^0.7 is the product of ((k + 1) / k)^0.7, and that is near (k + 0.85) / (k + 0.15).
-	 */
+	/* (n + 1)^0.7 is the product of ((k + 1) / k)^0.7, which is near (k + 0.85) / (k + 0.15). */
 	for (uint64_t k = 1; k <= number; k++)
 		share = share * (20 * k + 3) / (20 * k + 17);
 	share = (streams * share + 500000000) / 1000000000;
