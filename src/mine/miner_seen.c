@@ -83,7 +83,7 @@ void miner_seen_publish(struct miner_seen_table *table, struct miner_seen *seen,
 
 	seen->weight = weight;
 	for (size_t i = GROUP_SIZE - 1; i > 0; i--)
-		atomic_store_explicit(&slots[i], atomic_load_explicit(&slots[i - 1], memory_order_relaxed),
+		atomic_store_explicit(&slots[i], atomic_load_explicit(&slots[i - 1], memory_order_acquire),
 				      memory_order_release);
 	atomic_store_explicit(&slots[0], seen, memory_order_release);
 }
