@@ -1,10 +1,11 @@
 /*
- * How fast the miner is: `miner [--unit] [--fold] [--jobs N,N] [--times N] FILE.folded[.gz] SHARE%...`
+ * How fast the miner is: `miner [OPTIONS] FILE.folded[.gz] SHARE...`
  *
  * Reads folded stacks (cost behind the last blank) into a stack tree and mines it
- * at each share of the total cost, with each number of jobs. With --unit every
- * distinct stack weighs 1, whatever its cost. Only the mining is timed; of
- * several times the median is told. One line of JSON for each:
+ * at each share (per cent) of the total cost, with each number of --jobs (1,2).
+ * --unit: every distinct stack weighs 1, whatever its cost. --fold: recursion is
+ * folded. --print: shows the patterns, too. Only the mining is timed; of several
+ * --times the median is told. One line of JSON for each:
  *
  *	{"share":1,"threshold":12,"jobs":1,"patterns":300,"prefixes":4000,"wall_ns":1,"cpu_ns":1,"peak_kib":1}
  *
@@ -118,10 +119,12 @@ static void print_patterns(const struct stacks *stacks, const struct lode_patter
 	struct lode_buffer buffer = { 0 };
 
 	for (size_t i = 0; i < patterns->count; i++) {
-		buffer.size = 0;
+		const uint32_t *frames = lode_pattern_frames(patterns, i);
+
+		lode_buffer_clear(&buffer);
 		for (uint32_t j = 0; j < patterns->items[i].length; j++) {
 			lode_buffer_text(&buffer, j ? ";" : "");
-			lode_frames_text(&stacks->dictionary.frames, lode_pattern_frames(patterns, i)[j], &buffer);
+			lode_frames_text(&stacks->dictionary.frames, frames[j], &buffer);
 		}
 		printf("%.*s %llu\n", (int)buffer.size, (const char *)buffer.bytes,
 		       (unsigned long long)patterns->items[i].cost);
@@ -183,9 +186,12 @@ static int measure(const struct stacks *stacks, const struct options *options, d
 static int read_options(struct options *options, int argc, char **argv)
 {
 	static const struct option table[] = {
-		{ "unit", no_argument, NULL, 'u' },	    { "fold", no_argument, NULL, 'f' },
-		{ "jobs", required_argument, NULL, 'j' },   { "times", required_argument, NULL, 't' },
-		{ "print", no_argument, NULL, 'p' },	    { NULL, 0, NULL, 0 },
+		{ "unit", no_argument, NULL, 'u' },
+		{ "fold", no_argument, NULL, 'f' },
+		{ "print", no_argument, NULL, 'p' },
+		{ "jobs", required_argument, NULL, 'j' },
+		{ "times", required_argument, NULL, 't' },
+		{ NULL, 0, NULL, 0 },
 	};
 	int option;
 
@@ -214,7 +220,8 @@ int main(int argc, char **argv)
 	int code;
 
 	if (read_options(&options, argc, argv) < 0) {
-		fprintf(stderr, "usage: miner [--unit] [--fold] [--print] [--jobs N,N] [--times N] FILE SHARE...\n");
+		fprintf(stderr, "usage: miner [--unit] [--fold] [--print] [--jobs N,N] [--times N] "
+				"FILE SHARE...\n");
 		return 2;
 	}
 	code = read_stacks(&stacks, &options, argv[optind], &error);
@@ -222,7 +229,8 @@ int main(int argc, char **argv)
 		const char *jobs = options.jobs;
 
 		while (!code && jobs) {
-			code = measure(&stacks, &options, strtod(argv[i], NULL), (unsigned)strtoul(jobs, NULL, 10), &error);
+			code = measure(&stacks, &options, strtod(argv[i], NULL),
+				       (unsigned)strtoul(jobs, NULL, 10), &error);
 			jobs = strchr(jobs, ',');
 			jobs = jobs ? jobs + 1 : NULL;
 		}

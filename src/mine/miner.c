@@ -8,8 +8,6 @@
 #include "mine/maximal.h"
 #include "mine/miner_search.h"
 
-#include <string.h>
-
 static void run_worker(void *context, size_t i)
 {
 	struct miner_worker *workers = context;
@@ -21,10 +19,10 @@ static int gather(struct lode_patterns *patterns, const struct miner_worker *wor
 {
 	for (unsigned i = 0; i < jobs; i++)
 		for (size_t j = 0; j < workers[i].found.count; j++) {
-			const struct lode_pattern *pattern = &workers[i].found.items[j];
+			const struct lode_patterns *found = &workers[i].found;
 
-			if (lode_patterns_add(patterns, lode_pattern_frames(&workers[i].found, j), pattern->length,
-					      pattern->cost) < 0)
+			if (lode_patterns_add(patterns, lode_pattern_frames(found, j), found->items[j].length,
+					      found->items[j].cost) < 0)
 				return LODE_SYSTEM;
 		}
 	return 0;

@@ -16,7 +16,7 @@ struct links {
 	const struct lode_stack_node *nodes;
 	size_t count;
 	uint64_t *cost;    /* by node: of all stacks through it */
-	uint32_t *child;   /* by node: LODE_NONE: none that costs anything */
+	uint32_t *child;   /* by node: the first that costs anything, or LODE_NONE */
 	uint32_t *sibling;
 	uint32_t *places;  /* by depth: preorder number of the node on the path */
 	size_t labels;     /* largest frame number and 1 */
@@ -119,8 +119,9 @@ static int make_plain(struct miner_tree *plain, const struct lode_miner_input *i
 /* Takes out every node that has a node of the same label above it; what stands below moves up. */
 static int fold_recursion(struct miner_tree *tree)
 {
-	uint32_t *last_end = lode_calloc(tree->labels, sizeof(*last_end)); /* by label, as in miner_tree.c */
-	uint32_t *places = lode_calloc((size_t)tree->count + 1, sizeof(*places)); /* by node: number it will have */
+	/* By label, as in miner_tree.c; and by node: the number it will have. */
+	uint32_t *last_end = lode_calloc(tree->labels, sizeof(*last_end));
+	uint32_t *places = lode_calloc((size_t)tree->count + 1, sizeof(*places));
 	uint32_t kept = 0;
 	int code = last_end && places ? 0 : LODE_SYSTEM;
 

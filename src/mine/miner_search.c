@@ -18,10 +18,20 @@
  *   (miner_seen.h). Functions that stand high are appended first, so that the
  *   longer prefix comes first as often as may be.
  *
+ * Also, a level's functions with nothing below them are candidates without a tree
+ * of their own, and a prefix that cannot reach min_length is not followed.
+ *
  * Each of the three names a longer costly pattern for every pattern it leaves out,
  * so no maximal pattern is ever left out, whatever the order of visits and
  * whichever thread came first; the result is the same set each time. Where the
  * longer pattern could exceed max_length, they do not apply.
+ *
+ * Measured on 169,279 CPU samples and not kept: asking whether a whole tree fits
+ * into one pattern found before (true for 2 % of the trees, even with all patterns
+ * known beforehand); looking for insertable functions in the stacks themselves, as
+ * BIDE does (3 % more than what is seen); taking out a recursive function's
+ * further occurrences that no costly pair needs (14 % of the nodes, but counting
+ * the pairs doubles the time).
  *
  * The levels of the search are held in an array, not on the C stack: prefixes can
  * be as long as stacks are deep.
@@ -224,7 +234,7 @@ static int is_seen(const struct miner_worker *worker, uint32_t height)
 				 pool->longest - height);
 }
 
-/* Begins with the level's tree where it is worth it: 1, or 0 when nothing is to be extended, or LODE_SYSTEM. */
+/* Begins with the level's tree. Returns 1, 0 when there is nothing to extend the prefix by, or LODE_SYSTEM. */
 static int begin(struct miner_worker *worker, struct miner_level *level)
 {
 	const struct miner_pool *pool = worker->pool;
@@ -240,8 +250,9 @@ static int begin(struct miner_worker *worker, struct miner_level *level)
 	return list_labels(worker, level) < 0 ? LODE_SYSTEM : level->count > 0;
 }
 
-/* Extends the prefix of `level` by one label of its tree; `next` is room for what comes of it. Returns as begin. */
-static int extend(struct miner_worker *worker, struct miner_level *level, struct miner_level *next, uint32_t label)
+/* Extends the prefix of `level` by a label of its tree; what comes of it goes to `next`. Returns as begin. */
+static int extend(struct miner_worker *worker, struct miner_level *level, struct miner_level *next,
+		  uint32_t label)
 {
 	struct miner_pool *pool = worker->pool;
 	uint32_t name = level->tree.label[label].name;
@@ -274,31 +285,34 @@ static int reserve_level(struct miner_worker *worker, size_t depth)
 		return 0;
 	if (lode_grow(&worker->levels, &worker->level_capacity, depth + 1, sizeof(*worker->levels)) < 0)
 		return LODE_SYSTEM;
-	memset(&worker->levels[worker->level_count], 0, (depth + 1 - worker->level_count) * sizeof(*worker->levels));
-	worker->level_count = depth + 1;
+	while (worker->level_count <= depth)
+		worker->levels[worker->level_count++] = (struct miner_level){ 0 };
 	return 0;
 }
 
 /* A task with the last `count` labels of a level; NULL when memory has run out. */
-static struct miner_task *split(const struct miner_worker *worker, const struct miner_level *level, uint32_t count)
+static struct miner_task *split(const struct miner_worker *worker, const struct miner_level *level,
+				uint32_t count)
 {
 	struct miner_task *task = lode_calloc(1, sizeof(*task));
+	struct miner_level *part;
 
 	if (!task)
 		return NULL;
-	task->level.cost = level->cost;
-	task->level.length = level->length;
-	task->level.seen = level->seen;
-	task->level.count = count;
+	part = &task->level;
+	part->cost = level->cost;
+	part->length = level->length;
+	part->seen = level->seen;
+	part->count = count;
 	task->prefix = lode_alloc(level->length * sizeof(*task->prefix));
-	if (!task->prefix || miner_tree_copy(&task->level.tree, &level->tree) < 0 ||
-	    lode_grow(&task->level.order, &task->level.order_capacity, count, sizeof(*task->level.order)) < 0) {
+	if (!task->prefix || miner_tree_copy(&part->tree, &level->tree) < 0 ||
+	    lode_grow(&part->order, &part->order_capacity, count, sizeof(*part->order)) < 0) {
 		miner_task_free(task);
 		return NULL;
 	}
 	if (level->length)
 		memcpy(task->prefix, worker->prefix, level->length * sizeof(*task->prefix));
-	memcpy(task->level.order, level->order + level->count - count, count * sizeof(*task->level.order));
+	memcpy(part->order, level->order + level->count - count, count * sizeof(*part->order));
 	return task;
 }
 
@@ -322,7 +336,7 @@ static int share(struct miner_worker *worker)
 	return 0;
 }
 
-/* Not at every step, or with more threads than processors most of the time would go into giving and taking. */
+/* Not at every step: with more threads than processors most of the time would go into giving and taking. */
 static int is_time_to_share(struct miner_worker *worker)
 {
 	if (worker->work < worker->share_at || !miner_pool_is_hungry(worker->pool))

@@ -101,7 +101,11 @@ void miner_level_release(struct miner_level *level);
 void miner_worker_run(struct miner_worker *worker);
 void miner_worker_release(struct miner_worker *worker);
 
-/* The tree of all stacks that cost something, functions that never get costly left out. Labels' names are frames. */
+/*
+ * The tree of all stacks, without what costs nothing and without functions that
+ * are not costly. The names of its labels are frames. Returns 0 or LODE_SYSTEM;
+ * release the tree in either case.
+ */
 int miner_root_make(struct miner_tree *root, const struct lode_miner_input *input);
 
 #endif

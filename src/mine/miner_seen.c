@@ -52,10 +52,10 @@ int miner_seen_covers(const struct miner_seen_table *table, const uint32_t *pref
 		      uint64_t weight, uint32_t longest)
 {
 	uint64_t signature = signature_of(prefix, length);
-	size_t group = group_of(weight);
+	_Atomic(const struct miner_seen *) *slots = &table->slots[group_of(weight)];
 
 	for (size_t i = 0; i < GROUP_SIZE; i++) {
-		const struct miner_seen *seen = atomic_load_explicit(&table->slots[group + i], memory_order_acquire);
+		const struct miner_seen *seen = atomic_load_explicit(&slots[i], memory_order_acquire);
 
 		if (!seen)
 			return 0;

@@ -145,7 +145,7 @@ uint32_t miner_tree_count(const struct miner_tree *from, uint32_t label, uint64_
 	return room->kept;
 }
 
-/* The node with `label` below `parent` (LODE_NONE: right below the root), which is node `next` if it is new. */
+/* The node with `label` below `parent` (LODE_NONE: right below the root); if it is new it is node `next`. */
 static uint32_t place(struct miner_room *room, uint32_t next, uint32_t parent, uint32_t label)
 {
 	struct miner_loose_node *loose = room->loose;
@@ -189,7 +189,7 @@ static uint32_t merge_range(const struct miner_tree *from, uint32_t first, uint3
 	return count;
 }
 
-/* Puts a node of the new tree and all below it into preorder, from place `count` on; returns the place behind. */
+/* Puts a node of the new tree and all below it into preorder, from place `count`; returns the next place. */
 static uint32_t put_in_order(struct miner_tree *to, uint32_t top, uint32_t count, struct miner_room *room)
 {
 	const struct miner_loose_node *node = &room->loose[top];
@@ -216,7 +216,8 @@ static uint32_t put_in_order(struct miner_tree *to, uint32_t top, uint32_t count
 	}
 }
 
-int miner_tree_make(struct miner_tree *to, const struct miner_tree *from, uint32_t label, struct miner_room *room)
+int miner_tree_make(struct miner_tree *to, const struct miner_tree *from, uint32_t label,
+		    struct miner_room *room)
 {
 	uint32_t nodes = 0;
 
@@ -234,8 +235,8 @@ int miner_tree_make(struct miner_tree *to, const struct miner_tree *from, uint32
 	to->height = 0;
 	for (uint32_t i = 0; i < from->labels; i++)
 		if (room->map[i] != LODE_NONE)
-			to->label[room->map[i]] =
-				(struct miner_label){ room->tally[i].sum, from->label[i].name, LODE_NONE, 0, 0, 0 };
+			to->label[room->map[i]] = (struct miner_label){ .total = room->tally[i].sum,
+									.name = from->label[i].name };
 	nodes = 0;
 	for (uint32_t i = 0; i < to->labels; i++)
 		if (room->top[i] != LODE_NONE)

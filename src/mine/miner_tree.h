@@ -75,7 +75,7 @@ struct miner_room {
 	uint32_t *map;                  /* by the same: label in the new tree, or LODE_NONE */
 	uint32_t *top;                  /* by label of the new tree: its node right below the root */
 	struct miner_sight *sight;      /* by label of the tree that is surveyed */
-	uint32_t *above;                /* by the same: labels that stood above all its topmost nodes so far */
+	uint32_t *above;                /* by the same: labels above all its topmost nodes so far */
 	struct miner_loose_node *loose;
 	struct miner_step *path;        /* by depth */
 	uint64_t all_weight;            /* as counted last: cost of all nodes of labels that stay */
@@ -97,14 +97,15 @@ int miner_tree_reserve(struct miner_tree *tree, size_t nodes, size_t labels);
 uint32_t miner_tree_count(const struct miner_tree *from, uint32_t label, uint64_t threshold,
 			  struct miner_room *room);
 /* Makes `to` of what miner_tree_count has counted last. Returns 0 or LODE_SYSTEM. */
-int miner_tree_make(struct miner_tree *to, const struct miner_tree *from, uint32_t label, struct miner_room *room);
+int miner_tree_make(struct miner_tree *to, const struct miner_tree *from, uint32_t label,
+		    struct miner_room *room);
 /* Cuts off the first `count` nodes, each of which is the only child of the one before. */
 void miner_tree_cut(struct miner_tree *tree, uint32_t count);
 /* Takes the costs of all labels from what was counted last, of this tree and with no label to drop. */
 void miner_tree_recount(struct miner_tree *tree, const struct miner_room *room);
 /* Makes `to` a tree like a surveyed one, with memory of its own. Returns 0 or LODE_SYSTEM. */
 int miner_tree_copy(struct miner_tree *to, const struct miner_tree *from);
-/* Fills next, and first, covered and inner of the labels; what the room holds about sights stays until the next call. */
+/* Fills next, and first, covered and inner of the labels. The room's sights stay until the next call. */
 void miner_tree_survey(struct miner_tree *tree, struct miner_room *room);
 
 /* Sums of costs stop at UINT64_MAX. */

@@ -77,7 +77,8 @@ static uint64_t cost_of(const struct corpus *corpus, const struct sequence *part
 	uint64_t cost = 0;
 
 	for (size_t i = 0; i < corpus->count; i++)
-		if (contains(&corpus->stacks[i], part) && __builtin_add_overflow(cost, corpus->stacks[i].cost, &cost))
+		if (contains(&corpus->stacks[i], part) &&
+		    __builtin_add_overflow(cost, corpus->stacks[i].cost, &cost))
 			return UINT64_MAX;
 	return cost;
 }
@@ -98,7 +99,8 @@ static struct sequence folded(const struct sequence *stack)
 	return result;
 }
 
-static void all_costly(struct oracle *oracle, const struct corpus *corpus, const struct lode_miner_input *input)
+static void all_costly(struct oracle *oracle, const struct corpus *corpus,
+		       const struct lode_miner_input *input)
 {
 	size_t distinct = 0;
 
@@ -107,7 +109,8 @@ static void all_costly(struct oracle *oracle, const struct corpus *corpus, const
 			struct sequence part = pick(&corpus->stacks[i], bits);
 
 			part.cost = cost_of(corpus, &part);
-			if (part.cost >= input->threshold && (!input->max_length || part.length <= input->max_length))
+			if (part.cost >= input->threshold &&
+			    (!input->max_length || part.length <= input->max_length))
 				oracle->items[oracle->count++] = part;
 		}
 	qsort(oracle->items, oracle->count, sizeof(*oracle->items), compare);
@@ -182,7 +185,8 @@ static void forest_of(struct forest *forest, const struct corpus *corpus)
 {
 	forest_init(forest);
 	for (size_t i = 0; i < corpus->count; i++)
-		forest_add(forest, corpus->stacks[i].frames, corpus->stacks[i].length, corpus->stacks[i].cost);
+		forest_add(forest, corpus->stacks[i].frames, corpus->stacks[i].length,
+			   corpus->stacks[i].cost);
 }
 
 static struct lode_miner_input input_of(const struct forest *forest, uint64_t threshold)
@@ -202,7 +206,8 @@ static void mine(const struct lode_miner_input *input, struct lode_patterns *pat
 
 static void random_corpus(struct corpus *corpus, uint64_t *seed)
 {
-	uint32_t functions = 1 + (uint32_t)random_below(seed, 6), longest = 1 + (uint32_t)random_below(seed, LENGTH);
+	uint32_t functions = 1 + (uint32_t)random_below(seed, 6);
+	uint32_t longest = 1 + (uint32_t)random_below(seed, LENGTH);
 	uint64_t costs = random_below(seed, 3) ? 4 : 100;
 
 	corpus->count = 1 + random_below(seed, STACKS);
@@ -217,8 +222,8 @@ static void random_corpus(struct corpus *corpus, uint64_t *seed)
 		if (i && random_below(seed, 2)) {
 			uint32_t shared = (uint32_t)random_below(seed, stack->length + 1);
 
-			if (shared <= corpus->stacks[i - 1].length)
-				memcpy(stack->frames, corpus->stacks[i - 1].frames, shared * sizeof(uint32_t));
+			if (shared <= stack[-1].length)
+				memcpy(stack->frames, stack[-1].frames, shared * sizeof(uint32_t));
 		}
 	}
 }
@@ -325,13 +330,12 @@ static void costs_that_overflow_stop_at_the_largest(void **state)
 		for (size_t j = 0; j < corpus.count; j++)
 			corpus.stacks[j].cost = UINT64_MAX >> random_below(&seed, 6);
 		check(&corpus, (struct lode_miner_input){
-				       .threshold = random_below(&seed, 3) ? random_threshold(&corpus, &seed) :
-									     UINT64_MAX,
+				       .threshold = i % 3 ? random_threshold(&corpus, &seed) : UINT64_MAX,
 				       .jobs = 1 });
 	}
 }
 
-/* Larger corpora than the oracle can do: whatever the number of threads, the result is the same to the byte. */
+/* Larger corpora than the oracle can do: the result is the same to the byte. */
 static void the_result_does_not_depend_on_the_number_of_threads(void **state)
 {
 	static const unsigned jobs[] = { 1, 2, 8 };
@@ -360,7 +364,8 @@ static void the_result_does_not_depend_on_the_number_of_threads(void **state)
 				assert_int_equal(patterns.frame_count, first.frame_count);
 				assert_memory_equal(patterns.frames, first.frames,
 						    first.frame_count * sizeof(*first.frames));
-				assert_memory_equal(patterns.items, first.items, first.count * sizeof(*first.items));
+				assert_memory_equal(patterns.items, first.items,
+						    first.count * sizeof(*first.items));
 				lode_patterns_release(&patterns);
 			} else {
 				assert_true(patterns.count > 10);
