@@ -604,6 +604,63 @@ static void matches_follow_every_change(void **state)
 	require_sums(fixture, "ab", 3, 115);
 }
 
+/* As in a corpus that cannot be written to. */
+static void sums_are_the_same_where_nothing_can_be_kept(void **state)
+{
+	static const char *const ab[] = { "a b", "a b c", "d", NULL };
+	static const char *const d[] = { "d", NULL };
+	struct fixture *fixture = *state;
+
+	add_stream(fixture, 1, ab, 10, 0);
+	add_stream(fixture, 2, d, 1, 0);
+	write_text(fixture, "signature ab\npattern\n\ta\n\tb\nsignature d\nsince 2020-01-01T00:00:00Z\npattern\n\td\n");
+	load(fixture);
+	fixture->signatures.kept = 0;
+	require(fixture, lode_signatures_refresh(fixture->corpus, &fixture->signatures, 2, NULL, &fixture->error));
+	require_sums(fixture, "ab", 1, 20);
+	require_sums(fixture, "d", 2, 11);
+	assert_int_equal(lode_signatures_find(&fixture->signatures, "d")->newer, 2);
+	assert_int_equal(count_unmatched(fixture), 2);
+	refresh(fixture);
+	require_sums(fixture, "d", 2, 11);
+	assert_int_equal(lode_signatures_find(&fixture->signatures, "d")->newer, 2);
+}
+
+static void what_signatures_cover_is_what_they_match(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t seed = 78;
+
+	for (int round = 0; round < 100; round++) {
+		struct lode_dictionary dictionary;
+		struct lode_stream stream;
+		uint8_t *marks;
+
+		lode_dictionary_init(&dictionary);
+		lode_stream_init(&stream, &dictionary);
+		assert_int_equal(random_stream(&stream, &seed, 20), 0);
+		write_random_signatures(fixture, &stream, &seed);
+		load(fixture);
+		for (int kind = LODE_RUN; kind <= LODE_WAIT; kind++) {
+			marks = calloc(dictionary.tree.count, 1);
+			assert_int_equal(lode_signatures_cover(&fixture->signatures, &dictionary, kind, marks), 0);
+			for (uint32_t node = 1; node < dictionary.tree.count; node++) {
+				int wanted = 0;
+
+				for (size_t i = 0; i < fixture->signatures.count; i++)
+					for (size_t p = 0; p < fixture->signatures.items[i].count; p++)
+						wanted |= fixture->signatures.items[i].kinds & 1u << kind &&
+							  contains(&stream, node, &fixture->signatures,
+								   fixture->signatures.items[i].first + p);
+				assert_int_equal(marks[node], wanted);
+			}
+			free(marks);
+		}
+		lode_stream_release(&stream);
+		lode_dictionary_release(&dictionary);
+	}
+}
+
 static void matches_of_signatures_and_streams_that_are_gone_are_not_kept(void **state)
 {
 	static const char *const a[] = { "a", NULL };
@@ -732,6 +789,8 @@ int main(void)
 		TEST(other_versions_and_odd_tables_are_refused),
 		TEST(matches_are_those_of_the_obvious_way),
 		TEST(matches_follow_every_change),
+		TEST(sums_are_the_same_where_nothing_can_be_kept),
+		TEST(what_signatures_cover_is_what_they_match),
 		TEST(matches_of_signatures_and_streams_that_are_gone_are_not_kept),
 		TEST(a_fixed_signature_tells_of_streams_added_since),
 		TEST(signatures_made_at_once_are_all_there),

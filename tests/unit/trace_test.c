@@ -41,6 +41,24 @@ static void the_first_mark_ends_the_module_unless_it_belongs_to_an_operator(void
 	expect_frame("app!operator!=", "app", "operator!=");
 }
 
+static void a_frame_is_found_by_its_names_without_being_added(void **state)
+{
+	struct lode_frames frames;
+	uint32_t read;
+
+	(void)state;
+	assert_int_equal(lode_frames_init(&frames), 0);
+	read = lode_frames_parse(&frames, "libc!read", 9);
+	lode_frames_parse(&frames, "main", 4);
+	assert_int_equal(lode_frames_find(&frames, "libc", "read"), read);
+	assert_int_not_equal(lode_frames_find(&frames, "", "main"), LODE_NONE);
+	assert_true(lode_frames_find(&frames, "libc", "main") == LODE_NONE);
+	assert_true(lode_frames_find(&frames, "read", "libc") == LODE_NONE);
+	assert_true(lode_frames_find(&frames, "libc", "write") == LODE_NONE);
+	assert_int_equal(frames.count, 2);
+	lode_frames_release(&frames);
+}
+
 static void a_module_name_suggests_its_kind(void **state)
 {
 	(void)state;
@@ -225,6 +243,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_mark_ends_the_module_unless_it_belongs_to_an_operator),
+		cmocka_unit_test(a_frame_is_found_by_its_names_without_being_added),
 		cmocka_unit_test(a_module_name_suggests_its_kind),
 		cmocka_unit_test(equal_stacks_are_one_node_and_frames_read_back_root_first),
 		cmocka_unit_test(sorting_orders_by_time_and_keeps_the_order_of_equal_times),
