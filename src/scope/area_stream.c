@@ -200,7 +200,8 @@ static int add_symptoms(struct mapping *mapping, const struct lode_symptom *symp
 		struct lode_scope_result result = { 0 };
 
 		code = lode_scope_symptom(index, &symptoms[i], mapping->plan->scope, &parts, &result, error);
-		mark_own(&partial->stream, symptoms[i].thread, own);
+		if (!own[symptoms[i].thread])
+			mark_own(&partial->stream, symptoms[i].thread, own);
 		partial->symptoms++;
 		partial->delay = lode_add_saturating(partial->delay, length);
 		partial->unknown = lode_add_saturating(partial->unknown, result.unknown);
