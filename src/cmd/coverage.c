@@ -6,10 +6,8 @@
 
 #include "base/json.h"
 #include "cmd/area_options.h"
-#include "cmd/notes.h"
-#include "cmd/progress.h"
 #include "cmd/results.h"
-#include "cmd/signals.h"
+#include "cmd/work.h"
 
 /* Lines of each table that are shown unless --all or --top say otherwise. */
 #define TOP 20
@@ -68,8 +66,8 @@ static int compute(const struct lode_call *call, const struct lode_area *area, c
 	return code;
 }
 
-static int cover(const struct lode_call *call, struct lode_corpus *corpus, struct lode_bar *bar,
-		 struct lode_notes *notes, struct lode_error *error)
+static int cover(const struct lode_call *call, struct lode_corpus *corpus, struct lode_work *work,
+		 struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
 	struct lode_signatures signatures;
@@ -80,8 +78,8 @@ static int cover(const struct lode_call *call, struct lode_corpus *corpus, struc
 		code = lode_fail(error, LODE_USAGE, "%s: has no signatures; make some with 'lode sign'",
 				 call->operands[0]);
 	if (!code)
-		code = lode_area_read(corpus, &settings->area, 0, notes, &bar->progress, &reading, error);
-	lode_bar_wipe(bar);
+		code = lode_area_read(corpus, &settings->area, 0, &work->notes, &work->bar.progress, &reading, error);
+	lode_bar_wipe(&work->bar);
 	if (!code) {
 		code = compute(call, &reading.area, &signatures, error);
 		lode_area_reading_release(&reading);
@@ -93,22 +91,13 @@ static int cover(const struct lode_call *call, struct lode_corpus *corpus, struc
 static int run(struct lode_call *call, struct lode_error *error)
 {
 	struct lode_corpus *corpus;
-	struct lode_notes notes;
-	struct lode_bar bar;
+	struct lode_work work;
 	int code = lode_corpus_open(&corpus, call->operands[0], LODE_CORPUS_READ, error);
 
 	if (code)
 		return code;
-	lode_notes_init(&notes);
-	lode_bar_init(&bar, &call->err, call->quiet);
-	lode_signals_hold();
-	code = cover(call, corpus, &bar, &notes, error);
-	lode_bar_wipe(&bar);
-	if (lode_signals_stop())
-		code = LODE_STOPPED(lode_signals_stop());
-	if (!call->quiet)
-		lode_notes_say(&notes, &call->err);
-	lode_notes_release(&notes);
+	lode_work_begin(&work, call, 1);
+	code = lode_work_end(&work, call, cover(call, corpus, &work, error));
 	lode_corpus_close(corpus);
 	return code;
 }

@@ -2,10 +2,7 @@
  * lode export: from a corpus to the formats of other tools. The formats live in
  * src/report/; here is which one is meant, and where it goes.
  */
-#include "cmd/command.h"
-#include "cmd/notes.h"
-#include "cmd/progress.h"
-#include "cmd/signals.h"
+#include "cmd/work.h"
 #include "report/export.h"
 
 #include <string.h>
@@ -123,31 +120,20 @@ static int run(struct lode_call *call, struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
 	const struct lode_exporter *exporter = choose_format(settings, error);
-	struct lode_notes notes;
-	struct lode_bar bar;
+	struct lode_work work;
 	struct lode_export_options how = {
 		.kinds = wanted_kinds(settings->kind),
 		.per_event = settings->per_event,
 		.streams = settings->streams.items,
-		.notes = &notes,
-		.progress = &bar.progress,
+		.notes = &work.notes,
+		.progress = &work.bar.progress,
 	};
 	int code = exporter ? check(call, exporter, error) : LODE_USAGE;
 
 	if (code < 0)
 		return code;
-	lode_notes_init(&notes);
-	lode_bar_init(&bar, &call->err, call->quiet);
-	if (settings->output)
-		lode_signals_hold(); /* a half-written file goes away again */
-	code = write_corpus(call, exporter, &how, error);
-	lode_bar_wipe(&bar);
-	if (lode_signals_stop())
-		code = LODE_STOPPED(lode_signals_stop());
-	if (!call->quiet)
-		lode_notes_say(&notes, &call->err);
-	lode_notes_release(&notes);
-	return code;
+	lode_work_begin(&work, call, settings->output != NULL); /* a half-written file goes away again */
+	return lode_work_end(&work, call, write_corpus(call, exporter, &how, error));
 }
 
 const struct lode_command lode_command_export = {

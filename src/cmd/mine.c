@@ -8,8 +8,6 @@
 
 #include "base/file.h"
 #include "base/output.h"
-#include "cmd/notes.h"
-#include "cmd/signals.h"
 #include "mine/signatures.h"
 
 #include <stdlib.h>
@@ -174,7 +172,7 @@ static void remember(const struct lode_mine_report *report, struct lode_notes *n
 /* ---- one mining ---- */
 
 int lode_mining_open(struct lode_mining *mining, const struct lode_call *call, const char *path,
-		     struct lode_notes *notes, const struct lode_progress *progress, struct lode_error *error)
+		     struct lode_work *work, struct lode_error *error)
 {
 	const struct lode_mine_settings *settings = call->settings;
 	int code;
@@ -188,7 +186,7 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_call *call, c
 		.max_patterns = settings->max_patterns,
 		.resamples = RESAMPLES,
 		.jobs = (unsigned)settings->area.jobs,
-		.progress = progress,
+		.progress = &work->bar.progress,
 	};
 	code = read_similarity(settings->similarity, &mining->how.similarity, error);
 	if (!code)
@@ -196,8 +194,8 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_call *call, c
 	if (!code)
 		code = choose_kind(mining->corpus, settings->kind, &mining->how.kind, error);
 	if (!code)
-		code = lode_area_read(mining->corpus, &settings->area, 1u << mining->how.kind, notes, progress,
-				      &mining->reading, error);
+		code = lode_area_read(mining->corpus, &settings->area, 1u << mining->how.kind, &work->notes,
+				      &work->bar.progress, &mining->reading, error);
 	if (!code && settings->fold_recursion && lode_area_fold(&mining->reading.area) < 0)
 		code = lode_fail_memory(error);
 	mining->report = (struct lode_mine_report){
@@ -293,8 +291,8 @@ static int show(const struct lode_call *call, const struct lode_mine_report *rep
 	return code;
 }
 
-static int work(const struct lode_call *call, struct lode_mining *mining, struct lode_bar *bar,
-		struct lode_notes *notes, struct lode_error *error)
+static int mine(const struct lode_call *call, struct lode_mining *mining, struct lode_work *work,
+		struct lode_error *error)
 {
 	const struct lode_mine_settings *settings = call->settings;
 	int code;
@@ -303,34 +301,26 @@ static int work(const struct lode_call *call, struct lode_mining *mining, struct
 		return lode_mine_show(call, mining, error);
 	code = lode_mining_run(mining, settings, 0, error);
 	if (!code && settings->against)
-		return lode_mine_against(call, mining, notes, bar, error);
-	lode_bar_wipe(bar);
+		return lode_mine_against(call, mining, work, error);
+	lode_bar_wipe(&work->bar);
 	if (!code)
 		code = show(call, &mining->report, error);
 	if (!code)
-		remember(&mining->report, notes);
+		remember(&mining->report, &work->notes);
 	return code;
 }
 
 static int run(struct lode_call *call, struct lode_error *error)
 {
 	struct lode_mining mining;
-	struct lode_notes notes;
-	struct lode_bar bar;
+	struct lode_work work;
 	int code;
 
-	lode_notes_init(&notes);
-	lode_bar_init(&bar, &call->err, call->quiet);
-	lode_signals_hold(); /* what was found until then is shown */
-	code = lode_mining_open(&mining, call, call->operands[0], &notes, &bar.progress, error);
+	lode_work_begin(&work, call, 1); /* what was found until then is shown */
+	code = lode_mining_open(&mining, call, call->operands[0], &work, error);
 	if (!code)
-		code = work(call, &mining, &bar, &notes, error);
-	lode_bar_wipe(&bar);
-	if (lode_signals_stop())
-		code = LODE_STOPPED(lode_signals_stop());
-	if (!call->quiet)
-		lode_notes_say(&notes, &call->err);
-	lode_notes_release(&notes);
+		code = mine(call, &mining, &work, error);
+	code = lode_work_end(&work, call, code);
 	lode_mining_release(&mining);
 	return code;
 }

@@ -5,8 +5,7 @@
 #define LODE_CMD_MINE_H
 
 #include "cmd/area_options.h"
-#include "cmd/command.h"
-#include "cmd/progress.h"
+#include "cmd/work.h"
 #include "cmd/results.h"
 #include "mine/pattern_file.h"
 #include "report/mine_report.h"
@@ -47,7 +46,7 @@ struct lode_mining {
 
 /* Opens the corpus `path` and collects the area. Release in either case. */
 int lode_mining_open(struct lode_mining *mining, const struct lode_call *call, const char *path,
-		     struct lode_notes *notes, const struct lode_progress *progress, struct lode_error *error);
+		     struct lode_work *work, struct lode_error *error);
 /* Mines it; `threshold` 0: as the settings say. */
 int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings *settings, uint64_t threshold,
 		    struct lode_error *error);
@@ -62,7 +61,7 @@ void lode_compare_text(const struct lode_compare_report *report, const struct lo
 /* lode mine --show: the events of a pattern or cluster of the last mining. */
 int lode_mine_show(const struct lode_call *call, struct lode_mining *mining, struct lode_error *error);
 /* lode mine --against: `mining` is this side, mined. */
-int lode_mine_against(const struct lode_call *call, struct lode_mining *mining, struct lode_notes *notes,
-		      struct lode_bar *bar, struct lode_error *error);
+int lode_mine_against(const struct lode_call *call, struct lode_mining *mining, struct lode_work *work,
+		      struct lode_error *error);
 
 #endif

@@ -149,12 +149,12 @@ static int compare(const struct lode_call *call, struct lode_mining *here, struc
 	return code;
 }
 
-int lode_mine_against(const struct lode_call *call, struct lode_mining *mining, struct lode_notes *notes,
-		      struct lode_bar *bar, struct lode_error *error)
+int lode_mine_against(const struct lode_call *call, struct lode_mining *mining, struct lode_work *work,
+		      struct lode_error *error)
 {
 	const struct lode_mine_settings *settings = call->settings;
 	struct lode_mining other;
-	int code = lode_mining_open(&other, call, settings->against, notes, &bar->progress, error);
+	int code = lode_mining_open(&other, call, settings->against, work, error);
 
 	if (!code && other.how.kind != mining->how.kind)
 		code = lode_fail(error, LODE_USAGE, "mine: %s has %ss and %s has %ss; say with '--kind' what to compare",
@@ -163,7 +163,7 @@ int lode_mine_against(const struct lode_call *call, struct lode_mining *mining, 
 	if (!code)
 		code = lode_mining_run(&other, settings, scaled_threshold(mining, &other), error);
 	if (!code)
-		code = compare(call, mining, &other, bar, error);
+		code = compare(call, mining, &other, &work->bar, error);
 	lode_mining_release(&other);
 	return code;
 }
