@@ -13,6 +13,7 @@
  */
 #include "base/input.h"
 #include "mine/miner.h"
+#include "scope/area.h"
 #include "trace/dictionary.h"
 
 #include <getopt.h>
@@ -145,6 +146,21 @@ static uint64_t median(uint64_t *numbers, size_t count)
 	return numbers[count / 2];
 }
 
+/* Moves all costs to the folded stacks. */
+static int fold(struct stacks *stacks)
+{
+	uint32_t *folded = lode_stacks_fold(&stacks->dictionary.tree);
+	uint64_t *cost = lode_calloc(stacks->dictionary.tree.count, sizeof(*cost));
+
+	for (size_t i = 0; folded && cost && i < stacks->capacity && i < stacks->dictionary.tree.count; i++)
+		if (stacks->cost[i])
+			cost[folded[i]] += stacks->cost[i];
+	lode_free(stacks->cost);
+	stacks->cost = cost;
+	lode_free(folded);
+	return folded && cost ? 0 : LODE_SYSTEM;
+}
+
 static int measure(const struct stacks *stacks, const struct options *options, double share, unsigned jobs,
 		   struct lode_error *error)
 {
@@ -152,7 +168,6 @@ static int measure(const struct stacks *stacks, const struct options *options, d
 		.tree = &stacks->dictionary.tree,
 		.cost = stacks->cost,
 		.threshold = (uint64_t)((double)stacks->total * share / 100 + 0.999999),
-		.fold_recursion = options->fold,
 		.jobs = jobs,
 	};
 	uint64_t wall[TIMES_AT_MOST], cpu[TIMES_AT_MOST], count = 0, prefixes = 0;
@@ -225,6 +240,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	code = read_stacks(&stacks, &options, argv[optind], &error);
+	if (!code && options.fold && fold(&stacks) < 0)
+		code = lode_fail_memory(&error);
 	for (int i = optind + 1; !code && i < argc; i++) {
 		const char *jobs = options.jobs;
 

@@ -116,43 +116,12 @@ static int make_plain(struct miner_tree *plain, const struct lode_miner_input *i
 	return code;
 }
 
-/* Takes out every node that has a node of the same label above it; what stands below moves up. */
-static int fold_recursion(struct miner_tree *tree)
-{
-	/* By label, as in miner_tree.c; and by node: the number it will have. */
-	uint32_t *last_end = lode_calloc(tree->labels, sizeof(*last_end));
-	uint32_t *places = lode_calloc((size_t)tree->count + 1, sizeof(*places));
-	uint32_t kept = 0;
-	int code = last_end && places ? 0 : LODE_SYSTEM;
-
-	for (uint32_t i = 0; !code && i < tree->count; i++) {
-		struct miner_node node = tree->nodes[i];
-
-		places[i] = kept;
-		if (i < last_end[node.label])
-			continue;
-		last_end[node.label] = node.end;
-		tree->nodes[kept++] = node;
-	}
-	if (!code) {
-		places[tree->count] = kept;
-		tree->count = kept;
-		for (uint32_t i = 0; i < kept; i++)
-			tree->nodes[i].end = places[tree->nodes[i].end];
-	}
-	lode_free(last_end);
-	lode_free(places);
-	return code;
-}
-
 int miner_root_make(struct miner_tree *root, const struct lode_miner_input *input)
 {
 	struct miner_room room = { 0 };
 	struct miner_tree plain = { 0 };
 	int code = make_plain(&plain, input);
 
-	if (!code && input->fold_recursion)
-		code = fold_recursion(&plain);
 	if (!code)
 		code = miner_room_init(&room, plain.count, plain.labels, plain.height);
 	if (!code) {

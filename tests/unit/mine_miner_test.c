@@ -83,22 +83,6 @@ static uint64_t cost_of(const struct corpus *corpus, const struct sequence *part
 	return cost;
 }
 
-/* A stack as it counts when recursion is folded: each function where it stands first. */
-static struct sequence folded(const struct sequence *stack)
-{
-	struct sequence result = { { 0 }, 0, stack->cost };
-
-	for (uint32_t i = 0; i < stack->length; i++) {
-		uint32_t j = 0;
-
-		while (j < i && stack->frames[j] != stack->frames[i])
-			j++;
-		if (j == i)
-			result.frames[result.length++] = stack->frames[i];
-	}
-	return result;
-}
-
 static void all_costly(struct oracle *oracle, const struct corpus *corpus,
 		       const struct lode_miner_input *input)
 {
@@ -134,8 +118,6 @@ static struct oracle ask_oracle(struct corpus corpus, const struct lode_miner_in
 	struct oracle all = { calloc(ORACLE, sizeof(struct sequence)), 0 };
 	struct oracle result = { calloc(ORACLE, sizeof(struct sequence)), 0 };
 
-	for (size_t i = 0; input->fold_recursion && i < corpus.count; i++)
-		corpus.stacks[i] = folded(&corpus.stacks[i]);
 	all_costly(&all, &corpus, input);
 	for (size_t i = 0; i < all.count; i++)
 		if (all.items[i].length >= input->min_length && is_maximal(&all, &all.items[i]))
@@ -274,7 +256,6 @@ static void check(const struct corpus *corpus, struct lode_miner_input options)
 	input = input_of(&forest, options.threshold);
 	input.min_length = options.min_length;
 	input.max_length = options.max_length;
-	input.fold_recursion = options.fold_recursion;
 	input.jobs = options.jobs;
 	mine(&input, &patterns);
 	oracle = ask_oracle(*corpus, &input);
@@ -296,7 +277,6 @@ static void the_patterns_are_those_of_brute_force(void **state)
 
 		random_corpus(&corpus, &seed);
 		check(&corpus, (struct lode_miner_input){ .threshold = random_threshold(&corpus, &seed),
-							  .fold_recursion = i % 4 == 3,
 							  .jobs = i % 16 == 0 ? 2 : 1 });
 	}
 }
@@ -313,7 +293,6 @@ static void length_limits_choose_among_patterns_up_to_the_longest(void **state)
 		check(&corpus, (struct lode_miner_input){ .threshold = random_threshold(&corpus, &seed),
 							  .min_length = (uint32_t)random_below(&seed, 5),
 							  .max_length = (uint32_t)random_below(&seed, LENGTH),
-							  .fold_recursion = i % 4 == 3,
 							  .jobs = i % 16 == 0 ? 2 : 1 });
 	}
 }
@@ -467,12 +446,6 @@ static void recursion_five_thousand_deep_is_mined(void **state)
 	assert_int_equal(patterns.count, 1);
 	assert_int_equal(patterns.items[0].length, 4101);
 	assert_true(patterns.items[0].cost == 10);
-	lode_patterns_release(&patterns);
-	input.fold_recursion = 1;
-	mine(&input, &patterns);
-	assert_int_equal(patterns.count, 1);
-	assert_int_equal(patterns.items[0].length, 2);
-	assert_true(patterns.items[0].cost == 50);
 	lode_patterns_release(&patterns);
 	forest_release(&forest);
 	free(frames);
