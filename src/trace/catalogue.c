@@ -62,7 +62,8 @@ static const char *const schema[] = {
 	" PRIMARY KEY(stream, signature)) WITHOUT ROWID",
 	"CREATE INDEX streams_of_signature ON stream_signatures(signature)",
 	"CREATE TABLE matched_streams("
-	" stream TEXT PRIMARY KEY REFERENCES streams(id) ON DELETE CASCADE, newest INTEGER NOT NULL) WITHOUT ROWID",
+	" stream TEXT PRIMARY KEY REFERENCES streams(id) ON DELETE CASCADE,"
+	" newest INTEGER NOT NULL) WITHOUT ROWID",
 };
 
 #define SCHEMA_PARTS   (sizeof(schema) / sizeof(schema[0]))
