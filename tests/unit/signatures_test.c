@@ -713,7 +713,7 @@ static void signatures_made_at_once_are_all_there(void **state)
 			int failed = lode_corpus_open(&corpus, fixture->path, LODE_CORPUS_WRITE, &fixture->error);
 
 			for (int i = 0; !failed && i < 12; i++) {
-				char name[32];
+				char name[48];
 
 				snprintf(name, sizeof(name), "of %d number %d", child, i);
 				failed = make(corpus, name, "x y", &fixture->error);
@@ -752,7 +752,7 @@ static void a_command_killed_at_any_time_leaves_every_signature_it_confirmed(voi
 
 			if (lode_corpus_open(&corpus, fixture->path, LODE_CORPUS_WRITE, &fixture->error) == 0)
 				for (int i = 0;; i++) {
-					char name[32];
+					char name[48];
 
 					snprintf(name, sizeof(name), "of %d number %d", round, i);
 					if (make(corpus, name, "x y", &fixture->error) == 0 && write(pipes[1], "+", 1) != 1)
