@@ -25,7 +25,8 @@ struct settings {
 
 static const struct lode_option options[] = {
 	LODE_AREA_OPTIONS(FIELD(area)),
-	LODE_NUMBER("shuffles", 0, FIELD(shuffles), "N", "shuffles for the mean of Random (default: 1000)", 1, 1000000),
+	LODE_NUMBER("shuffles", 0, FIELD(shuffles), "N", "shuffles for the mean of Random (default: 1000)", 1,
+		    1000000),
 	LODE_NUMBER("top", 'n', FIELD(top), "N", "lines of each table (default: 20)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all lines"),
 	LODE_FLAG("json", 0, FIELD(json), "write all of it as JSON"),
@@ -33,7 +34,8 @@ static const struct lode_option options[] = {
 	LODE_NO_MORE_OPTIONS,
 };
 
-static int show(const struct lode_call *call, const struct lode_coverage_report *report, struct lode_error *error)
+static int show(const struct lode_call *call, const struct lode_coverage_report *report,
+		struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
 	struct lode_terminal out = call->out;
@@ -45,14 +47,18 @@ static int show(const struct lode_call *call, const struct lode_coverage_report 
 	if (settings->json)
 		lode_coverage_json(report, &buffer);
 	else
-		lode_coverage_text(report, &out, settings->all ? SIZE_MAX : settings->top ? settings->top : TOP, &buffer);
+		lode_coverage_text(report, &out,
+				   settings->all   ? SIZE_MAX
+				   : settings->top ? settings->top
+						   : TOP,
+				   &buffer);
 	code = lode_results_write(call, settings->output, &buffer, error);
 	lode_buffer_release(&buffer);
 	return code;
 }
 
-static int compute(const struct lode_call *call, const struct lode_area *area, const struct lode_signatures *signatures,
-		   struct lode_error *error)
+static int compute(const struct lode_call *call, const struct lode_area *area,
+		   const struct lode_signatures *signatures, struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
 	struct lode_coverage coverage;
@@ -78,7 +84,8 @@ static int cover(const struct lode_call *call, struct lode_corpus *corpus, struc
 		code = lode_fail(error, LODE_USAGE, "%s: has no signatures; make some with 'lode sign'",
 				 call->operands[0]);
 	if (!code)
-		code = lode_area_read(corpus, &settings->area, 0, &work->notes, &work->bar.progress, &reading, error);
+		code = lode_area_read(corpus, &settings->area, 0, &work->notes, &work->bar.progress, &reading,
+				      error);
 	lode_bar_wipe(&work->bar);
 	if (!code) {
 		code = compute(call, &reading.area, &signatures, error);
@@ -106,8 +113,10 @@ const struct lode_command lode_command_coverage = {
 	.name = "coverage",
 	.summary = "how much of the delay signatures explain, and which streams to open first",
 	.usage = "[OPTIONS] CORPUS",
-	.about = "Coverage is the CPU and wait time of the events that match the signatures, by the total delay of\n"
-		 "the symptoms. Shows it for each signature and for all, the streams to open to see them all, and\n"
+	.about = "Coverage is the CPU and wait time of the events that match the signatures, by the total "
+		 "delay of\n"
+		 "the symptoms. Shows it for each signature and for all, the streams to open to see them "
+		 "all, and\n"
 		 "how many streams other orders of opening need.",
 	.examples = "  lode coverage corpus\n"
 		    "  lode coverage corpus --symptom 'wait > 200ms in app!open_folder'\n"

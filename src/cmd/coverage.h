@@ -12,8 +12,8 @@ struct lode_coverage_report {
 	const struct lode_signatures *signatures;
 };
 
-void lode_coverage_text(const struct lode_coverage_report *report, const struct lode_terminal *out, size_t top,
-			struct lode_buffer *buffer);
+void lode_coverage_text(const struct lode_coverage_report *report, const struct lode_terminal *out,
+			size_t top, struct lode_buffer *buffer);
 void lode_coverage_json(const struct lode_coverage_report *report, struct lode_buffer *buffer);
 
 #endif

@@ -66,7 +66,8 @@ static void add_summary(struct page *page)
 			  lode_duration_text(coverage->whole, whole),
 			  coverage->from_symptoms ? "that symptoms took"
 						  : "that all its events cost (no symptoms are looked at)");
-	lode_buffer_print(page->buffer, "scope     %s, %s streams\n", lode_scope_name(page->report->area->scope),
+	lode_buffer_print(page->buffer, "scope     %s, %s streams\n",
+			  lode_scope_name(page->report->area->scope),
 			  lode_count_text(page->report->area->stream_count, count));
 	if (coverage->ignored)
 		lode_buffer_print(page->buffer, "ignored   %zu signature%s\n", coverage->ignored,
@@ -82,11 +83,13 @@ static void add_signatures(struct page *page)
 	for (size_t i = 0; i < coverage->count && i < page->top; i++) {
 		const struct lode_covering *item = &coverage->items[i];
 		const struct lode_signature *signature = signature_of(page->report, i);
-		char part[LODE_UNITS_TEXT], together[LODE_UNITS_TEXT], streams[LODE_UNITS_TEXT], cost[LODE_UNITS_TEXT];
+		char part[LODE_UNITS_TEXT], together[LODE_UNITS_TEXT], streams[LODE_UNITS_TEXT],
+			cost[LODE_UNITS_TEXT];
 
-		lode_buffer_print(page->buffer, "  %8s  %8s  %8s  %8s  %-5s  ", share(page, cost_of(item), part),
-				  share(page, item->cumulative, together), lode_count_text(item->streams, streams),
-				  lode_duration_text(cost_of(item), cost), lode_signature_state_name(signature->state));
+		lode_buffer_print(
+			page->buffer, "  %8s  %8s  %8s  %8s  %-5s  ", share(page, cost_of(item), part),
+			share(page, item->cumulative, together), lode_count_text(item->streams, streams),
+			lode_duration_text(cost_of(item), cost), lode_signature_state_name(signature->state));
 		lode_text_safe(page->buffer, signature->name);
 		lode_buffer_byte(page->buffer, '\n');
 	}
@@ -95,7 +98,8 @@ static void add_signatures(struct page *page)
 
 /* ---- streams to open ---- */
 
-static void add_step(struct page *page, const struct lode_opening_curve *curve, const struct lode_opened *step)
+static void add_step(struct page *page, const struct lode_opening_curve *curve,
+		     const struct lode_opened *step)
 {
 	char part[LODE_UNITS_TEXT];
 
@@ -104,7 +108,8 @@ static void add_step(struct page *page, const struct lode_opening_curve *curve, 
 	lode_text_column(page->buffer, stream_name(page->report, step->stream), NAME_WIDTH);
 	for (size_t i = 0; i < step->count; i++) {
 		lode_buffer_text(page->buffer, i ? ", " : "  ");
-		lode_text_safe(page->buffer, signature_of(page->report, curve->revealed[step->first + i])->name);
+		lode_text_safe(page->buffer,
+			       signature_of(page->report, curve->revealed[step->first + i])->name);
 	}
 	lode_buffer_byte(page->buffer, '\n');
 }
@@ -128,9 +133,10 @@ static void add_level(struct page *page, const struct lode_coverage_level *level
 {
 	char part[LODE_UNITS_TEXT];
 
-	lode_buffer_print(page->buffer, "  %8s  %9.0f  %8.1f  %12.0f  %10.0f\n", share(page, level->cost, part),
-			  level->streams[LODE_OPENING_STACKMINE], level->streams[LODE_OPENING_RANDOM],
-			  level->streams[LODE_OPENING_GREEDY_TOTAL], level->streams[LODE_OPENING_GREEDY_MAX]);
+	lode_buffer_print(page->buffer, "  %8s  %9.0f  %8.1f  %12.0f  %10.0f\n",
+			  share(page, level->cost, part), level->streams[LODE_OPENING_STACKMINE],
+			  level->streams[LODE_OPENING_RANDOM], level->streams[LODE_OPENING_GREEDY_TOTAL],
+			  level->streams[LODE_OPENING_GREEDY_MAX]);
 }
 
 static void add_levels(struct page *page)
@@ -144,11 +150,12 @@ static void add_levels(struct page *page)
 	for (size_t i = 0; i < coverage->level_count && i < page->top; i++)
 		add_level(page, &coverage->levels[i]);
 	add_rest(page, coverage->level_count);
-	lode_buffer_print(page->buffer,
-			  "  on average StackMine opens %.1f%% of the streams of Random, %.1f%% of Greedy-Total, "
-			  "%.1f%% of Greedy-Max\n",
-			  100 * coverage->ratio[LODE_OPENING_RANDOM], 100 * coverage->ratio[LODE_OPENING_GREEDY_TOTAL],
-			  100 * coverage->ratio[LODE_OPENING_GREEDY_MAX]);
+	lode_buffer_print(
+		page->buffer,
+		"  on average StackMine opens %.1f%% of the streams of Random, %.1f%% of Greedy-Total, "
+		"%.1f%% of Greedy-Max\n",
+		100 * coverage->ratio[LODE_OPENING_RANDOM], 100 * coverage->ratio[LODE_OPENING_GREEDY_TOTAL],
+		100 * coverage->ratio[LODE_OPENING_GREEDY_MAX]);
 }
 
 /* ---- the chart ---- */
@@ -201,7 +208,8 @@ static void add_chart(struct page *page)
 	if (most < 2)
 		return;
 	draw(coverage, most, cells);
-	add_title(page, "covered after so many streams (S StackMine, R Random, T Greedy-Total, M Greedy-Max)");
+	add_title(page,
+		  "covered after so many streams (S StackMine, R Random, T Greedy-Total, M Greedy-Max)");
 	for (int row = 0; row < CHART_HEIGHT; row++) {
 		char part[LODE_UNITS_TEXT] = "";
 
@@ -220,8 +228,8 @@ static void add_chart(struct page *page)
 	lode_buffer_print(page->buffer, "\n           1%*s\n", CHART_WIDTH - 1, label);
 }
 
-void lode_coverage_text(const struct lode_coverage_report *report, const struct lode_terminal *out, size_t top,
-			struct lode_buffer *buffer)
+void lode_coverage_text(const struct lode_coverage_report *report, const struct lode_terminal *out,
+			size_t top, struct lode_buffer *buffer)
 {
 	struct page page = { report, report->coverage, out, buffer, top };
 
@@ -234,7 +242,8 @@ void lode_coverage_text(const struct lode_coverage_report *report, const struct 
 
 /* ---- JSON ---- */
 
-static void write_share(struct lode_json *json, const struct lode_coverage *coverage, const char *key, uint64_t cost)
+static void write_share(struct lode_json *json, const struct lode_coverage *coverage, const char *key,
+			uint64_t cost)
 {
 	lode_json_key(json, key);
 	if (coverage->whole)

@@ -33,12 +33,13 @@ static void add_sums(struct lode_signatures *signatures, const struct lode_signa
 		signature->streams++;
 		signature->events += matches->items[i].events;
 		for (int kind = 0; kind < 2; kind++)
-			signature->cost[kind] = lode_add_saturating(signature->cost[kind], matches->items[i].cost[kind]);
+			signature->cost[kind] =
+				lode_add_saturating(signature->cost[kind], matches->items[i].cost[kind]);
 	}
 }
 
-void lode_import_match_stream(struct lode_import_matching *matching, struct lode_corpus *corpus, const char *id,
-			      const struct lode_stream *stream)
+void lode_import_match_stream(struct lode_import_matching *matching, struct lode_corpus *corpus,
+			      const char *id, const struct lode_stream *stream)
 {
 	struct lode_import_match item = { .path = NULL };
 	int code;
@@ -49,8 +50,8 @@ void lode_import_match_stream(struct lode_import_matching *matching, struct lode
 	code = lode_signatures_match(&matching->signatures, stream, &item.matches, &matching->error);
 	if (!code && !(item.path = lode_corpus_stream_path(corpus, id, &matching->error)))
 		code = LODE_SYSTEM;
-	if (!code &&
-	    lode_grow(&matching->items, &matching->capacity, matching->count + 1, sizeof(*matching->items)) < 0)
+	if (!code && lode_grow(&matching->items, &matching->capacity, matching->count + 1,
+			       sizeof(*matching->items)) < 0)
 		code = lode_fail_memory(&matching->error);
 	if (code) {
 		lode_free(item.path);
@@ -71,7 +72,8 @@ void lode_import_match_end(struct lode_import_matching *matching, struct lode_co
 	code = lode_catalogue_begin(catalogue, &matching->error);
 	for (size_t i = 0; !code && i < matching->count; i++)
 		code = lode_catalogue_put_matches(catalogue, matching->items[i].id, matching->items[i].path,
-						  matching->signatures.newest, matching->items[i].matches.items,
+						  matching->signatures.newest,
+						  matching->items[i].matches.items,
 						  matching->items[i].matches.count, &matching->error);
 	if (!code)
 		lode_catalogue_commit(catalogue, &matching->error);
@@ -93,12 +95,14 @@ void lode_import_match_say(const struct lode_import_matching *matching, const st
 		if (!signature->streams || signature->state == LODE_SIGNATURE_IGNORED)
 			continue;
 		lode_say(err, fixed ? LODE_YELLOW : LODE_PLAIN, "%s new stream%s \"%s\" (%s)%s%.10s",
-			 lode_count_text(signature->streams, count), signature->streams == 1 ? " matches" : "s match",
-			 signature->name, lode_duration_text(cost_of(signature), cost), fixed ? ", fixed since " : "",
+			 lode_count_text(signature->streams, count),
+			 signature->streams == 1 ? " matches" : "s match", signature->name,
+			 lode_duration_text(cost_of(signature), cost), fixed ? ", fixed since " : "",
 			 fixed ? signature->since : "");
 	}
 	if (*matching->error.text)
-		lode_say(err, LODE_YELLOW, "new streams are not matched with signatures yet: %s", matching->error.text);
+		lode_say(err, LODE_YELLOW, "new streams are not matched with signatures yet: %s",
+			 matching->error.text);
 }
 
 void lode_import_match_json(const struct lode_import_matching *matching, struct lode_json *json)

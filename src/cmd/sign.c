@@ -35,7 +35,8 @@ static const char *kind_choice(size_t i)
 
 static const struct lode_option options[] = {
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "the signature's name"),
-	LODE_TEXT("from", 'f', FIELD(from), "ID", "make it of this cluster or pattern of the last 'lode mine'"),
+	LODE_TEXT("from", 'f', FIELD(from), "ID",
+		  "make it of this cluster or pattern of the last 'lode mine'"),
 	LODE_TEXT("patterns", 0, FIELD(patterns), "FILE",
 		  "make it of the patterns in FILE; with --from, of the one with this ID"),
 	LODE_TEXT("bug", 'b', FIELD(bug), "URL", "where the bug is discussed; 'none' takes it away"),
@@ -57,15 +58,20 @@ static int check(const struct settings *settings, struct lode_error *error)
 	if (!settings->name || !*settings->name)
 		return lode_fail(error, LODE_USAGE, "sign: which signature? Name it with '--name NAME'. "
 						    "See 'lode help sign'.");
-	if (settings->remove && (has_patterns(settings) || settings->bug || settings->state || settings->kind))
-		return lode_fail(error, LODE_USAGE, "sign: '--remove' takes the signature away and goes with '--name' alone. "
-						    "See 'lode help sign'.");
-	if (settings->add && !has_patterns(settings))
-		return lode_fail(error, LODE_USAGE, "sign: '--add' wants patterns, with '--from ID' or '--patterns FILE'. "
-						    "See 'lode help sign'.");
-	if (!settings->remove && !has_patterns(settings) && !settings->bug && !settings->state && !settings->kind)
+	if (settings->remove &&
+	    (has_patterns(settings) || settings->bug || settings->state || settings->kind))
 		return lode_fail(error, LODE_USAGE,
-				 "sign: what about '%s'? Make it with '--from ID', or change it with '--state', '--bug' or "
+				 "sign: '--remove' takes the signature away and goes with '--name' alone. "
+				 "See 'lode help sign'.");
+	if (settings->add && !has_patterns(settings))
+		return lode_fail(error, LODE_USAGE,
+				 "sign: '--add' wants patterns, with '--from ID' or '--patterns FILE'. "
+				 "See 'lode help sign'.");
+	if (!settings->remove && !has_patterns(settings) && !settings->bug && !settings->state &&
+	    !settings->kind)
+		return lode_fail(error, LODE_USAGE,
+				 "sign: what about '%s'? Make it with '--from ID', or change it with "
+				 "'--state', '--bug' or "
 				 "'--kind'. See 'lode help sign'.",
 				 settings->name);
 	return 0;
@@ -81,10 +87,11 @@ static int take_patterns(const struct settings *settings, const char *corpus, st
 				      : lode_mined_file_read(file, corpus, frames, error);
 
 	if (!code && settings->from)
-		code = lode_pattern_choose(file, frames, settings->patterns ? settings->patterns : corpus, settings->from,
-					   &choice, error);
+		code = lode_pattern_choose(file, frames, settings->patterns ? settings->patterns : corpus,
+					   settings->from, &choice, error);
 	else if (!code && !file->patterns.count)
-		code = lode_fail(error, LODE_BAD_INPUT, "%s: holds no patterns; see lode-patterns(5)", settings->patterns);
+		code = lode_fail(error, LODE_BAD_INPUT, "%s: holds no patterns; see lode-patterns(5)",
+				 settings->patterns);
 	else if (!code)
 		choice = (struct lode_pattern_choice){ .group = file->groups, .count = file->patterns.count };
 	if (code)
@@ -92,8 +99,8 @@ static int take_patterns(const struct settings *settings, const char *corpus, st
 	if (settings->from || file->count == 1)
 		*kind = choice.group->kind;
 	for (size_t i = choice.first; i < choice.first + choice.count; i++)
-		if (lode_patterns_add(patterns, lode_pattern_frames(&file->patterns, i), file->patterns.items[i].length,
-				      0) < 0)
+		if (lode_patterns_add(patterns, lode_pattern_frames(&file->patterns, i),
+				      file->patterns.items[i].length, 0) < 0)
 			return lode_fail_memory(error);
 	return 0;
 }
@@ -108,9 +115,11 @@ static void tell(const struct lode_call *call, const struct lode_signature_chang
 	if (change->verb == LODE_SIGNATURE_REMOVE)
 		lode_say(&call->err, LODE_PLAIN, "signature \"%s\" removed", change->name);
 	else if (change->verb == LODE_SIGNATURE_MAKE)
-		lode_say(&call->err, LODE_GREEN, "signature \"%s\" made of %zu pattern%s", change->name, count, plural);
+		lode_say(&call->err, LODE_GREEN, "signature \"%s\" made of %zu pattern%s", change->name,
+			 count, plural);
 	else if (count)
-		lode_say(&call->err, LODE_GREEN, "%zu pattern%s added to signature \"%s\"", count, plural, change->name);
+		lode_say(&call->err, LODE_GREEN, "%zu pattern%s added to signature \"%s\"", count, plural,
+			 change->name);
 	else
 		lode_say(&call->err, LODE_GREEN, "signature \"%s\" changed", change->name);
 }
@@ -140,7 +149,8 @@ static int sign(const struct lode_call *call, struct lode_corpus *corpus, struct
 	int code = 0;
 
 	if (has_patterns(settings))
-		code = take_patterns(settings, call->operands[0], &file, frames, &patterns, &mined_kind, error);
+		code = take_patterns(settings, call->operands[0], &file, frames, &patterns, &mined_kind,
+				     error);
 	/* Patterns that are added do not change what it matches otherwise. */
 	change.kind = settings->kind ? settings->kind : settings->add ? NULL : mined_kind;
 	if (!code)
@@ -173,12 +183,15 @@ const struct lode_command lode_command_sign = {
 	.name = "sign",
 	.summary = "name a pattern or a cluster, and keep book of it",
 	.usage = "CORPUS --name NAME [OPTIONS]",
-	.about = "Makes a signature of what 'lode mine' found, with a name, a bug and a state, or changes one.\n"
-		 "Signatures stand in CORPUS/signatures.txt, to be edited and put under version control, too.",
-	.examples = "  lode sign corpus --from 3f2a --name 'short names in hash' --bug https://bugs.example/123\n"
-		    "  lode sign corpus --name 'short names in hash' --state fixed\n"
-		    "  lode sign corpus --name antivirus --patterns known.txt --state ignored\n"
-		    "  lode sign corpus --name 'short names in hash' --remove\n",
+	.about =
+		"Makes a signature of what 'lode mine' found, with a name, a bug and a state, or changes "
+		"one.\n"
+		"Signatures stand in CORPUS/signatures.txt, to be edited and put under version control, too.",
+	.examples =
+		"  lode sign corpus --from 3f2a --name 'short names in hash' --bug https://bugs.example/123\n"
+		"  lode sign corpus --name 'short names in hash' --state fixed\n"
+		"  lode sign corpus --name antivirus --patterns known.txt --state ignored\n"
+		"  lode sign corpus --name 'short names in hash' --remove\n",
 	.options = options,
 	.settings_size = sizeof(struct settings),
 	.least_operands = 1,

@@ -31,7 +31,8 @@ static const char *state_choice(size_t i)
 
 static const struct lode_option options[] = {
 	LODE_CHOICE("state", 's', FIELD(state), "STATE", "only signatures in this state", state_choice),
-	LODE_FLAG("exit-code", 0, FIELD(exit_code), "exit with 1 when a fixed signature matches newer streams"),
+	LODE_FLAG("exit-code", 0, FIELD(exit_code),
+		  "exit with 1 when a fixed signature matches newer streams"),
 	LODE_NUMBER("jobs", 'j', FIELD(jobs), "N", "number of threads (default: one a processor)", 1, 1024),
 	LODE_FLAG("json", 0, FIELD(json), "write JSON"),
 	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output"),
@@ -68,13 +69,14 @@ static size_t name_width(const struct lode_signatures *signatures, const struct 
 	size_t width = strlen("name");
 
 	for (size_t i = 0; i < signatures->count; i++)
-		if (is_wanted(settings, &signatures->items[i]) && lode_text_width(signatures->items[i].name) > width)
+		if (is_wanted(settings, &signatures->items[i]) &&
+		    lode_text_width(signatures->items[i].name) > width)
 			width = lode_text_width(signatures->items[i].name);
 	return width < NAME_WIDTH ? width : NAME_WIDTH;
 }
 
-static void add_row(struct lode_buffer *buffer, const struct lode_terminal *out, const struct lode_signature *signature,
-		    size_t width)
+static void add_row(struct lode_buffer *buffer, const struct lode_terminal *out,
+		    const struct lode_signature *signature, size_t width)
 {
 	char patterns[LODE_UNITS_TEXT], streams[LODE_UNITS_TEXT], cost[LODE_UNITS_TEXT];
 	enum lode_style style = is_back(signature) ? LODE_RED
@@ -83,8 +85,9 @@ static void add_row(struct lode_buffer *buffer, const struct lode_terminal *out,
 
 	lode_text_column(buffer, signature->name, width);
 	lode_buffer_print(buffer, "  %s%-7s%s  %-4s  %8s  %8s  %8s", lode_style(out, style),
-			  lode_signature_state_name(signature->state), lode_style(out, LODE_PLAIN), kind_of(signature),
-			  lode_count_text(signature->count, patterns), lode_count_text(signature->streams, streams),
+			  lode_signature_state_name(signature->state), lode_style(out, LODE_PLAIN),
+			  kind_of(signature), lode_count_text(signature->count, patterns),
+			  lode_count_text(signature->streams, streams),
 			  lode_duration_text(cost_of(signature), cost));
 	if (*signature->bug) {
 		lode_buffer_text(buffer, "  ");
@@ -99,13 +102,14 @@ static void add_return(struct lode_buffer *buffer, const struct lode_signature *
 
 	lode_buffer_text(buffer, "  \"");
 	lode_text_safe(buffer, signature->name);
-	lode_buffer_print(buffer, "\" is fixed since %.10s, but %s of the %s stream%s it matches came in after that\n",
-			  signature->since, lode_count_text(signature->newer, newer),
-			  lode_count_text(signature->streams, streams), signature->streams == 1 ? "" : "s");
+	lode_buffer_print(
+		buffer, "\" is fixed since %.10s, but %s of the %s stream%s it matches came in after that\n",
+		signature->since, lode_count_text(signature->newer, newer),
+		lode_count_text(signature->streams, streams), signature->streams == 1 ? "" : "s");
 }
 
-static void add_returns(struct lode_buffer *buffer, const struct lode_terminal *out, const struct settings *settings,
-			const struct lode_signatures *signatures)
+static void add_returns(struct lode_buffer *buffer, const struct lode_terminal *out,
+			const struct settings *settings, const struct lode_signatures *signatures)
 {
 	int any = 0;
 
@@ -119,8 +123,8 @@ static void add_returns(struct lode_buffer *buffer, const struct lode_terminal *
 	}
 }
 
-static void add_text(struct lode_buffer *buffer, const struct lode_terminal *out, const struct settings *settings,
-		     const struct lode_signatures *signatures)
+static void add_text(struct lode_buffer *buffer, const struct lode_terminal *out,
+		     const struct settings *settings, const struct lode_signatures *signatures)
 {
 	size_t width = name_width(signatures, settings), shown = 0;
 
@@ -154,7 +158,8 @@ static void write_patterns(struct lode_json *json, const struct lode_signatures 
 		lode_json_array(json);
 		for (uint32_t k = 0; k < signatures->patterns.items[i].length; k++) {
 			lode_buffer_clear(&text);
-			lode_frames_text(&signatures->frames, lode_pattern_frames(&signatures->patterns, i)[k], &text);
+			lode_frames_text(&signatures->frames,
+					 lode_pattern_frames(&signatures->patterns, i)[k], &text);
 			lode_json_text_n(json, text.bytes ? text.bytes : "", text.size);
 		}
 		lode_json_array_end(json);
@@ -209,7 +214,8 @@ static void add_json(struct lode_buffer *buffer, const struct settings *settings
 
 /* ---- all of it ---- */
 
-static int show(const struct lode_call *call, const struct lode_signatures *signatures, struct lode_error *error)
+static int show(const struct lode_call *call, const struct lode_signatures *signatures,
+		struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
 	struct lode_terminal out = call->out;
@@ -243,7 +249,8 @@ static int run(struct lode_call *call, struct lode_error *error)
 	code = lode_signatures_load(corpus, &signatures, error);
 	lode_signals_hold();
 	if (!code)
-		code = lode_signatures_refresh(corpus, &signatures, (unsigned)settings->jobs, &bar.progress, error);
+		code = lode_signatures_refresh(corpus, &signatures, (unsigned)settings->jobs, &bar.progress,
+					       error);
 	lode_bar_wipe(&bar);
 	lode_signals_release();
 	if (!code)
@@ -259,7 +266,8 @@ const struct lode_command lode_command_signatures = {
 	.name = "signatures",
 	.summary = "list signatures and where they match",
 	.usage = "[OPTIONS] CORPUS",
-	.about = "Lists the signatures of CORPUS with their state, the number of streams they match and what the\n"
+	.about = "Lists the signatures of CORPUS with their state, the number of streams they match and what "
+		 "the\n"
 		 "events cost that they match. Streams are matched when they are imported, or here.",
 	.examples = "  lode signatures corpus\n"
 		    "  lode signatures corpus --state open --json\n"

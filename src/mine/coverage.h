@@ -86,7 +86,7 @@ struct lode_coverage {
 	struct lode_opening_curve curves[LODE_OPENINGS]; /* Random has none */
 	struct lode_coverage_level *levels; /* rising */
 	size_t level_count;
-	double ratio[LODE_OPENINGS];   /* mean over the levels of StackMine's streams by those of this order */
+	double ratio[LODE_OPENINGS]; /* mean over the levels of StackMine's streams by those of this order */
 	unsigned shuffles;
 };
 

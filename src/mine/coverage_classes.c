@@ -188,8 +188,8 @@ fail:
 }
 
 /* Adds up the rows of an item's classes by stream. `by_stream` is zero before and after. */
-static int add_revealings(struct lode_coverage_classes *classes, uint32_t item, const struct sorted_rows *sorted,
-			  struct lode_revealing *by_stream, size_t streams)
+static int add_revealings(struct lode_coverage_classes *classes, uint32_t item,
+			  const struct sorted_rows *sorted, struct lode_revealing *by_stream, size_t streams)
 {
 	for (size_t m = classes->starts[item]; m < classes->starts[item + 1]; m++) {
 		uint32_t class = classes->members[m];
@@ -205,8 +205,8 @@ static int add_revealings(struct lode_coverage_classes *classes, uint32_t item, 
 	for (uint32_t stream = 0; stream < streams; stream++) {
 		if (!by_stream[stream].events)
 			continue;
-		if (lode_grow(&classes->revealings, &classes->revealing_capacity, classes->revealing_count + 1,
-			      sizeof(*classes->revealings)) < 0)
+		if (lode_grow(&classes->revealings, &classes->revealing_capacity,
+			      classes->revealing_count + 1, sizeof(*classes->revealings)) < 0)
 			return LODE_SYSTEM;
 		by_stream[stream].stream = stream;
 		by_stream[stream].item = item;
@@ -314,7 +314,8 @@ static int put_in_order(struct lode_coverage_classes *classes, const struct lode
 }
 
 int lode_coverage_classes_make(struct lode_coverage_classes *classes, const struct lode_area *area,
-			       const struct lode_signatures *signatures, struct lode_covering *items, size_t count)
+			       const struct lode_signatures *signatures, struct lode_covering *items,
+			       size_t count)
 {
 	int code;
 
@@ -377,7 +378,8 @@ void lode_covered_release(struct lode_covered *covered)
 	memset(covered, 0, sizeof(*covered));
 }
 
-int lode_covered_reveal(struct lode_covered *covered, const struct lode_coverage_classes *classes, uint32_t item)
+int lode_covered_reveal(struct lode_covered *covered, const struct lode_coverage_classes *classes,
+			uint32_t item)
 {
 	if (covered->items[item])
 		return 0;

@@ -37,9 +37,11 @@ struct lode_coverage_classes {
 	uint32_t *rank;              /* by item: its place there */
 };
 
-/* `items` say which signature each is; their sums are filled in. Returns 0 or LODE_SYSTEM; release in either case (zeroed before). */
+/* `items` say which signature each is; their sums are filled in. Returns 0 or LODE_SYSTEM; release in either
+ * case (zeroed before). */
 int lode_coverage_classes_make(struct lode_coverage_classes *classes, const struct lode_area *area,
-			       const struct lode_signatures *signatures, struct lode_covering *items, size_t count);
+			       const struct lode_signatures *signatures, struct lode_covering *items,
+			       size_t count);
 void lode_coverage_classes_release(struct lode_coverage_classes *classes);
 
 /* What is revealed, and what that covers. */
@@ -57,7 +59,8 @@ int lode_covered_init(struct lode_covered *covered, const struct lode_coverage_c
 void lode_covered_clear(struct lode_covered *covered, const struct lode_coverage_classes *classes);
 void lode_covered_release(struct lode_covered *covered);
 /* Reveals an item; 1 when it was not revealed before. */
-int lode_covered_reveal(struct lode_covered *covered, const struct lode_coverage_classes *classes, uint32_t item);
+int lode_covered_reveal(struct lode_covered *covered, const struct lode_coverage_classes *classes,
+			uint32_t item);
 
 /* The curves, levels and ratios of a coverage. Returns 0 or LODE_SYSTEM. */
 int lode_coverage_openings(struct lode_coverage *coverage, const struct lode_area *area,

@@ -52,8 +52,8 @@ static int compare_numbers(const void *left, const void *right)
 static void sort_revealed(struct lode_opening_curve *curve)
 {
 	for (size_t i = 0; i < curve->count; i++)
-		qsort(curve->revealed + curve->steps[i].first, curve->steps[i].count, sizeof(*curve->revealed),
-		      compare_numbers);
+		qsort(curve->revealed + curve->steps[i].first, curve->steps[i].count,
+		      sizeof(*curve->revealed), compare_numbers);
 }
 
 /* ---- StackMine ---- */
@@ -64,15 +64,16 @@ static uint64_t cost_in_stream(const struct lode_revealing *revealing)
 }
 
 /* What would be covered in addition if a stream were opened. `seen` is by class, marked with `turn`. */
-static uint64_t gain(const struct lode_coverage_classes *classes, const struct lode_covered *covered, uint32_t stream,
-		     uint64_t *seen, uint64_t turn)
+static uint64_t gain(const struct lode_coverage_classes *classes, const struct lode_covered *covered,
+		     uint32_t stream, uint64_t *seen, uint64_t turn)
 {
 	uint64_t cost = 0;
 
 	for (size_t i = classes->stream_starts[stream]; i < classes->stream_starts[stream + 1]; i++) {
 		uint32_t item = classes->revealings[classes->by_stream[i]].item;
 
-		for (size_t k = classes->starts[item]; !covered->items[item] && k < classes->starts[item + 1]; k++) {
+		for (size_t k = classes->starts[item]; !covered->items[item] && k < classes->starts[item + 1];
+		     k++) {
 			uint32_t class = classes->members[k];
 
 			if (covered->classes[class] || seen[class] == turn)
@@ -150,7 +151,8 @@ static int compare_weights(const void *left, const void *right)
 }
 
 /* Delays of symptoms, or without them costs of events. */
-static void weigh(const struct lode_area *area, int from_symptoms, enum lode_opening opening, struct weighed *weights)
+static void weigh(const struct lode_area *area, int from_symptoms, enum lode_opening opening,
+		  struct weighed *weights)
 {
 	int longest = opening == LODE_OPENING_GREEDY_MAX;
 
@@ -247,8 +249,10 @@ static void open_at_random(const struct lode_coverage *coverage, const struct lo
 		streams[drawn] = streams[i];
 		streams[i] = stream;
 		for (size_t k = classes->stream_starts[stream]; k < classes->stream_starts[stream + 1]; k++)
-			lode_covered_reveal(covered, classes, classes->revealings[classes->by_stream[k]].item);
-		for (; level < coverage->level_count && covered->cost >= coverage->levels[level].cost; level++)
+			lode_covered_reveal(covered, classes,
+					    classes->revealings[classes->by_stream[k]].item);
+		for (; level < coverage->level_count && covered->cost >= coverage->levels[level].cost;
+		     level++)
 			sums[level] += i + 1;
 	}
 }
@@ -300,8 +304,8 @@ int lode_coverage_openings(struct lode_coverage *coverage, const struct lode_are
 		code = make_levels(coverage);
 	for (int opening = LODE_OPENING_GREEDY_TOTAL; !code && opening < LODE_OPENINGS; opening++) {
 		lode_covered_clear(&covered, classes);
-		code = open_by_weight(&coverage->curves[opening], classes, &covered, area, coverage->from_symptoms,
-				      (enum lode_opening)opening);
+		code = open_by_weight(&coverage->curves[opening], classes, &covered, area,
+				      coverage->from_symptoms, (enum lode_opening)opening);
 	}
 	for (int opening = 0; !code && opening < LODE_OPENINGS; opening++) {
 		sort_revealed(&coverage->curves[opening]);

@@ -140,7 +140,8 @@ static int unescape(struct parser *parser, struct piece piece, struct piece *tex
 			break;
 		byte = escaped_byte(mark + 1, (size_t)(end - mark - 1), &length);
 		if (byte < 0)
-			return FAIL(parser, "a backslash is followed by neither \\, n, t nor xHH; write \\\\ for a backslash");
+			return FAIL(parser, "a backslash is followed by neither \\, n, t nor xHH; write \\\\ "
+					    "for a backslash");
 		if (!byte)
 			return FAIL(parser, "\\x00 stands for a NUL byte, which no name holds; take it out");
 		lode_buffer_byte(buffer, (char)byte);
@@ -181,7 +182,8 @@ static int end_group(struct parser *parser)
 	int code = end_pattern(parser);
 
 	if (!code && group && !group->count)
-		code = fail_at(parser, group->line, "a %s without a pattern; write 'pattern' and its frames below it",
+		code = fail_at(parser, group->line,
+			       "a %s without a pattern; write 'pattern' and its frames below it",
 			       group->type);
 	return code;
 }
@@ -228,8 +230,8 @@ static int add_frame(struct parser *parser, struct piece line)
 		return FAIL(parser, "a pattern of more than %d frames, which no stack has; shorten it",
 			    LODE_STACK_DEPTH_LIMIT);
 	frame = lode_frames_parse(parser->frames, text.at, text.size);
-	if (frame == LODE_NONE ||
-	    lode_grow(&parser->sequence, &parser->capacity, parser->length + 1, sizeof(*parser->sequence)) < 0)
+	if (frame == LODE_NONE || lode_grow(&parser->sequence, &parser->capacity, parser->length + 1,
+					    sizeof(*parser->sequence)) < 0)
 		return lode_fail_memory(parser->error);
 	parser->sequence[parser->length++] = frame;
 	return 0;
@@ -269,7 +271,8 @@ static int set_state(struct parser *parser, struct piece value, const char **fie
 	*field = choose(value, states);
 	if (*field)
 		return 0;
-	return FAIL(parser, "'%.*s' is not a state; write 'open', 'fixed' or 'ignored'", shown(value), value.at);
+	return FAIL(parser, "'%.*s' is not a state; write 'open', 'fixed' or 'ignored'", shown(value),
+		    value.at);
 }
 
 static int set_kind(struct parser *parser, struct piece value, const char **field)
@@ -303,7 +306,8 @@ static int is_time(struct piece value)
 static int set_time(struct parser *parser, struct piece value, const char **field)
 {
 	if (!is_time(value))
-		return FAIL(parser, "'%.*s' is not a time; write it as 2026-01-31T12:00:00Z", shown(value), value.at);
+		return FAIL(parser, "'%.*s' is not a time; write it as 2026-01-31T12:00:00Z", shown(value),
+			    value.at);
 	return copy_text(parser, value, field);
 }
 
@@ -337,13 +341,15 @@ static int set_attribute(struct parser *parser, const struct attribute *attribut
 	const char **field;
 
 	if (!group || !*group->type)
-		return FAIL(parser, "'%s' stands before any signature; write 'signature NAME' first", attribute->keyword);
+		return FAIL(parser, "'%s' stands before any signature; write 'signature NAME' first",
+			    attribute->keyword);
 	if (group->count || parser->in_pattern)
 		return FAIL(parser, "'%s' stands behind a pattern; move it up below '%s'", attribute->keyword,
 			    group->type);
 	field = (const char **)((char *)group + attribute->offset);
 	if (*field)
-		return FAIL(parser, "a second '%s' for one %s; leave one out", attribute->keyword, group->type);
+		return FAIL(parser, "a second '%s' for one %s; leave one out", attribute->keyword,
+			    group->type);
 	if (!value.size)
 		return FAIL(parser, "'%s' needs a value behind it", attribute->keyword);
 	return attribute->set(parser, value, field);
@@ -385,12 +391,13 @@ static int take_keyword(struct parser *parser, struct piece word, struct piece r
 		return set_attribute(parser, attribute, rest);
 	if (!type && !is_word(word, "pattern"))
 		return FAIL(parser,
-			    "'%.*s' is no keyword; indent frames with a tab, or write signature, cluster, pattern, "
+			    "'%.*s' is no keyword; indent frames with a tab, or write signature, cluster, "
+			    "pattern, "
 			    "bug, state, since, kind or made",
 			    shown(word), word.at);
 	if (!type && rest.size)
-		return FAIL(parser, "'%.*s' behind 'pattern'; write the frames below it, one a line", shown(rest),
-			    rest.at);
+		return FAIL(parser, "'%.*s' behind 'pattern'; write the frames below it, one a line",
+			    shown(rest), rest.at);
 	if (!type)
 		return begin_pattern(parser);
 	if (!rest.size)
@@ -421,7 +428,9 @@ static int take_bare(struct parser *parser, struct piece line, int indented)
 	int code = 0;
 
 	if (!indented && is_keyword(word))
-		return FAIL(parser, "'%.*s' among bare frames; indent it if it is a frame, or begin the file with 'pattern'",
+		return FAIL(parser,
+			    "'%.*s' among bare frames; indent it if it is a frame, or begin the file with "
+			    "'pattern'",
 			    shown(word), word.at);
 	if (!parser->in_pattern)
 		code = begin_pattern(parser);
@@ -446,7 +455,8 @@ static int take_line(struct parser *parser, struct piece raw)
 		return 0;
 	if (parser->form == FORM_UNKNOWN)
 		parser->form = !indented && is_keyword(first_word(line, &rest)) ? FORM_STRUCTURED : FORM_BARE;
-	return parser->form == FORM_BARE ? take_bare(parser, line, indented) : take_structured(parser, line, indented);
+	return parser->form == FORM_BARE ? take_bare(parser, line, indented)
+					 : take_structured(parser, line, indented);
 }
 
 static int take_lines(struct parser *parser)
@@ -504,7 +514,8 @@ int lode_pattern_file_read(struct lode_pattern_file *file, const char *path, str
 		return code;
 	code = lode_input_whole(input, &bytes, &size, error);
 	if (!code)
-		code = lode_pattern_file_parse(file, lode_input_name(input), (const char *)bytes, size, frames, error);
+		code = lode_pattern_file_parse(file, lode_input_name(input), (const char *)bytes, size,
+					       frames, error);
 	lode_input_close(input);
 	return code;
 }

@@ -32,8 +32,8 @@ static uint32_t *map_frames(const struct lode_signatures *signatures, const stru
 	return map;
 }
 
-static int translate(const struct lode_signatures *signatures, size_t i, const uint32_t *map, uint32_t *sequence,
-		     struct lode_patterns *patterns)
+static int translate(const struct lode_signatures *signatures, size_t i, const uint32_t *map,
+		     uint32_t *sequence, struct lode_patterns *patterns)
 {
 	const uint32_t *frames = lode_pattern_frames(&signatures->patterns, i);
 	uint32_t length = signatures->patterns.items[i].length;
@@ -79,7 +79,8 @@ int lode_signatures_cover(const struct lode_signatures *signatures, const struct
 		code = lode_matcher_init(&matcher, &dictionary->tree, dictionary->frames.count);
 	for (size_t i = 0; !code && i < signatures->count; i++)
 		if (signatures->items[i].kinds & 1u << kind)
-			code = lode_marks_add(&matcher, &patterns, starts[i], starts[i + 1] - starts[i], marks);
+			code = lode_marks_add(&matcher, &patterns, starts[i], starts[i + 1] - starts[i],
+					      marks);
 	lode_matcher_release(&matcher);
 	lode_patterns_release(&patterns);
 	lode_free(starts);
@@ -143,8 +144,8 @@ static struct lode_signature_match sum(const struct lode_signature *signature, c
 }
 
 /* Marks the nodes whose stacks contain the pattern. */
-static void mark(const struct lode_stack_tree *tree, const uint32_t *sequence, uint32_t length, uint32_t *passed,
-		 uint8_t *marks)
+static void mark(const struct lode_stack_tree *tree, const uint32_t *sequence, uint32_t length,
+		 uint32_t *passed, uint8_t *marks)
 {
 	passed[0] = 0;
 	for (size_t node = 1; node < tree->count; node++) {
@@ -177,8 +178,8 @@ static int match_one(struct matching *matching, size_t i, struct lode_signature_
 		return 0;
 	memset(matching->marks, 0, matching->tree->count);
 	for (size_t k = matching->starts[i]; k < matching->starts[i + 1]; k++)
-		mark(matching->tree, lode_pattern_frames(&matching->patterns, k), matching->patterns.items[k].length,
-		     matching->passed, matching->marks);
+		mark(matching->tree, lode_pattern_frames(&matching->patterns, k),
+		     matching->patterns.items[k].length, matching->passed, matching->marks);
 	match = sum(signature, matching->costs, matching->marks, matching->tree->count);
 	if (!match.events)
 		return 0;
@@ -194,7 +195,8 @@ static int match_costs(const struct lode_signatures *signatures, const struct lo
 		       const struct node_costs *costs, struct lode_signature_matches *matches)
 {
 	struct matching matching = { .signatures = signatures, .tree = &dictionary->tree, .costs = costs };
-	int code = lode_signatures_translate(signatures, &dictionary->frames, &matching.patterns, &matching.starts);
+	int code = lode_signatures_translate(signatures, &dictionary->frames, &matching.patterns,
+					     &matching.starts);
 
 	matching.passed = lode_alloc(dictionary->tree.count * sizeof(*matching.passed));
 	matching.marks = lode_alloc(dictionary->tree.count);
@@ -363,7 +365,8 @@ static void add_batch(struct lode_signatures *signatures, const struct batch *ba
 			signature->newer += is_newer(batch->entries[i].added, signature->since);
 			signature->events = lode_add_saturating(signature->events, match->events);
 			for (int kind = 0; kind < 2; kind++)
-				signature->cost[kind] = lode_add_saturating(signature->cost[kind], match->cost[kind]);
+				signature->cost[kind] =
+					lode_add_saturating(signature->cost[kind], match->cost[kind]);
 		}
 }
 
@@ -426,7 +429,8 @@ static int compare_ids(const void *left, const void *right)
 }
 
 /* The sums as the catalogue has them now. */
-static int reload_sums(struct lode_corpus *corpus, struct lode_signatures *signatures, struct lode_error *error)
+static int reload_sums(struct lode_corpus *corpus, struct lode_signatures *signatures,
+		       struct lode_error *error)
 {
 	struct lode_signature_rows rows;
 	int code = lode_catalogue_signatures(lode_corpus_catalogue(corpus), &rows, error);

@@ -1,4 +1,5 @@
-/* Editing the text file of signatures: see signature_text.h. What is not touched stays byte for byte as it was. */
+/* Editing the text file of signatures: see signature_text.h. What is not touched stays byte for byte as it
+ * was. */
 #include "mine/signature_text.h"
 
 #include <string.h>
@@ -38,7 +39,8 @@ void lode_signature_text_set(const char *text, size_t size, const struct lode_pa
 {
 	size_t at = group->start, behind;
 
-	while (at < group->end && !begins_with(text, size, at, "pattern") && !begins_with(text, size, at, keyword))
+	while (at < group->end && !begins_with(text, size, at, "pattern") &&
+	       !begins_with(text, size, at, keyword))
 		at = line_end(text, size, at);
 	behind = at < group->end && begins_with(text, size, at, keyword) ? line_end(text, size, at) : at;
 	lode_buffer_add(result, text, at);

@@ -9,7 +9,8 @@
  * changed text to `result`, which fails like any buffer.
  */
 
-/* The line `keyword value` in place of the one there is, or before the group's first pattern; without a value, none. */
+/* The line `keyword value` in place of the one there is, or before the group's first pattern; without a
+ * value, none. */
 void lode_signature_text_set(const char *text, size_t size, const struct lode_pattern_group *group,
 			     const char *keyword, const char *value, struct lode_buffer *result);
 /* `lines` behind the group's last pattern. */

@@ -63,7 +63,8 @@ static enum lode_signature_state state_of(const char *name)
 
 /* ---- the desk ---- */
 
-static int desk_open(struct desk *desk, const char *folder, struct lode_catalogue *catalogue, struct lode_error *error)
+static int desk_open(struct desk *desk, const char *folder, struct lode_catalogue *catalogue,
+		     struct lode_error *error)
 {
 	time_t now = time(NULL);
 	struct tm parts;
@@ -130,7 +131,8 @@ static int read_descriptor(struct desk *desk, int fd, struct lode_error *error)
 			return (int)got;
 		desk->text.size += (size_t)got;
 		if (desk->text.size > TEXT_LIMIT)
-			return lode_fail(error, LODE_BAD_INPUT, "%s: is longer than %u MiB, so it is no list of signatures",
+			return lode_fail(error, LODE_BAD_INPUT,
+					 "%s: is longer than %u MiB, so it is no list of signatures",
 					 desk->path, TEXT_LIMIT >> 20);
 	}
 	return 0;
@@ -189,7 +191,8 @@ static int index_groups(struct desk *desk, struct lode_error *error)
 
 		if (other)
 			return lode_fail(error, LODE_BAD_INPUT,
-					 "%s:%u: a second signature '%.200s', the first is in line %u; give it another name",
+					 "%s:%u: a second signature '%.200s', the first is in line %u; give "
+					 "it another name",
 					 desk->path, group->line, group->name, other->line);
 		if (lode_index_insert(&desk->group_index, hash_name(group->name), (uint32_t)i) < 0)
 			return lode_fail_memory(error);
@@ -217,7 +220,8 @@ static int parse_text(struct desk *desk, struct lode_error *error)
 	for (size_t i = 0; !code && i < desk->file.count; i++)
 		if (strcmp(desk->file.groups[i].type, "signature") != 0)
 			code = lode_fail(error, LODE_BAD_INPUT,
-					 "%s:%u: a pattern that belongs to no signature; write 'signature NAME' above it",
+					 "%s:%u: a pattern that belongs to no signature; write 'signature "
+					 "NAME' above it",
 					 desk->path, desk->file.groups[i].line);
 	return code ? code : index_groups(desk, error);
 }
@@ -333,12 +337,14 @@ static int take_over(struct desk *desk, struct lode_error *error)
 	int code = 0;
 
 	if (newest < 0 || newest > INT64_MAX / 2)
-		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s: its catalogue numbers signatures as no Lode does; 'lode fsck' checks it",
-				 desk->folder);
+		return lode_fail(
+			error, LODE_BAD_INPUT,
+			"%s: its catalogue numbers signatures as no Lode does; 'lode fsck' checks it",
+			desk->folder);
 	for (size_t i = 0; !code && i < desk->rows.count; i++)
 		if (!group_named(desk, desk->rows.items[i].name))
-			code = lode_catalogue_remove_signature(desk->catalogue, desk->rows.items[i].id, error);
+			code = lode_catalogue_remove_signature(desk->catalogue, desk->rows.items[i].id,
+							       error);
 	for (size_t i = 0; !code && i < desk->file.count; i++)
 		code = take_over_group(desk, i, &newest, &patterns, error);
 	if (!code)
@@ -374,7 +380,8 @@ static int take_over_now(struct desk *desk, struct lode_error *error)
 }
 
 /* Does `work` between begin and commit. */
-static int with_lock(struct desk *desk, int (*work)(struct desk *, struct lode_error *), struct lode_error *error)
+static int with_lock(struct desk *desk, int (*work)(struct desk *, struct lode_error *),
+		     struct lode_error *error)
 {
 	int code = lode_catalogue_begin(desk->catalogue, error);
 
@@ -401,7 +408,8 @@ static unsigned kinds_of(const char *kind)
 	return 1u << (strcmp(kind, "run") == 0 ? LODE_RUN : LODE_WAIT);
 }
 
-static int load_group(struct desk *desk, size_t i, struct lode_signatures *signatures, struct lode_buffer *patterns)
+static int load_group(struct desk *desk, size_t i, struct lode_signatures *signatures,
+		      struct lode_buffer *patterns)
 {
 	const struct lode_pattern_group *group = &desk->file.groups[i];
 	const struct lode_signature_row *row = row_named(desk, group->name);
@@ -456,7 +464,8 @@ static int load(struct desk *desk, struct lode_signatures *signatures, struct lo
 	return code ? lode_fail_memory(error) : 0;
 }
 
-int lode_signatures_load(struct lode_corpus *corpus, struct lode_signatures *signatures, struct lode_error *error)
+int lode_signatures_load(struct lode_corpus *corpus, struct lode_signatures *signatures,
+			 struct lode_error *error)
 {
 	struct desk desk;
 	int code = desk_open(&desk, lode_corpus_path(corpus), lode_corpus_catalogue(corpus), error);
@@ -530,7 +539,8 @@ static int set_line(struct desk *desk, const char *name, const char *keyword, co
 {
 	struct lode_buffer edited = { 0 };
 
-	lode_signature_text_set(text_of(desk), desk->text.size, group_named(desk, name), keyword, value, &edited);
+	lode_signature_text_set(text_of(desk), desk->text.size, group_named(desk, name), keyword, value,
+				&edited);
 	return replace_text(desk, &edited, error);
 }
 
@@ -547,7 +557,8 @@ static int make(struct desk *desk, const struct lode_signature_change *change, s
 
 	if (group)
 		return lode_fail(error, LODE_USAGE,
-				 "%s:%u: there is a signature '%.200s' already; take another name, or '--add' to add the "
+				 "%s:%u: there is a signature '%.200s' already; take another name, or "
+				 "'--add' to add the "
 				 "patterns to it",
 				 desk->path, group->line, change->name);
 	lode_pattern_line_write("signature", change->name, &lines);
@@ -563,14 +574,16 @@ static int make(struct desk *desk, const struct lode_signature_change *change, s
 	return replace_text(desk, &edited, error);
 }
 
-static int add_patterns(struct desk *desk, const struct lode_signature_change *change, struct lode_error *error)
+static int add_patterns(struct desk *desk, const struct lode_signature_change *change,
+			struct lode_error *error)
 {
 	struct lode_buffer lines = { 0 }, edited = { 0 };
 
 	if (!change->patterns || !change->patterns->count)
 		return 0;
 	add_pattern_lines(change, &lines);
-	lode_signature_text_extend(text_of(desk), desk->text.size, group_named(desk, change->name), &lines, &edited);
+	lode_signature_text_extend(text_of(desk), desk->text.size, group_named(desk, change->name), &lines,
+				   &edited);
 	lode_buffer_release(&lines);
 	return replace_text(desk, &edited, error);
 }
@@ -586,18 +599,21 @@ static int set_state(struct desk *desk, const struct lode_signature_change *chan
 	return code ? code : set_line(desk, change->name, "since", desk->now, error);
 }
 
-static int change_group(struct desk *desk, const struct lode_signature_change *change, struct lode_error *error)
+static int change_group(struct desk *desk, const struct lode_signature_change *change,
+			struct lode_error *error)
 {
 	int code = set_state(desk, change, error);
 
 	if (!code && change->bug)
 		code = set_line(desk, change->name, "bug", change->bug, error);
 	if (!code && change->kind)
-		code = set_line(desk, change->name, "kind", strcmp(change->kind, "any") == 0 ? "" : change->kind, error);
+		code = set_line(desk, change->name, "kind",
+				strcmp(change->kind, "any") == 0 ? "" : change->kind, error);
 	return code ? code : add_patterns(desk, change, error);
 }
 
-static int remove_group(struct desk *desk, const struct lode_signature_change *change, struct lode_error *error)
+static int remove_group(struct desk *desk, const struct lode_signature_change *change,
+			struct lode_error *error)
 {
 	struct lode_buffer edited = { 0 };
 
@@ -610,14 +626,15 @@ static int edit(struct desk *desk, const struct lode_signature_change *change, s
 	if (change->verb == LODE_SIGNATURE_MAKE)
 		return make(desk, change, error);
 	if (!group_named(desk, change->name))
-		return lode_fail(error, LODE_USAGE, "%s: has no signature '%.200s'; 'lode signatures %s' lists them",
+		return lode_fail(error, LODE_USAGE,
+				 "%s: has no signature '%.200s'; 'lode signatures %s' lists them",
 				 desk->folder, change->name, desk->folder);
 	if (change->verb == LODE_SIGNATURE_REMOVE)
 		return remove_group(desk, change, error);
 	return change_group(desk, change, error);
 }
 
-/* With the catalogue locked. Rows first, file last: what can fail without a trace is done before what cannot. */
+/* With the catalogue locked. Rows first, file last: what leaves no trace when it fails comes first. */
 static int change_now(struct desk *desk, const struct lode_signature_change *change, struct lode_error *error)
 {
 	int code = lode_catalogue_upgrade(desk->catalogue, error);

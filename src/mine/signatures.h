@@ -66,7 +66,8 @@ struct lode_signatures {
  * LODE_BAD_INPUT and a sentence with its line. The caller releases them, whatever
  * is returned.
  */
-int lode_signatures_load(struct lode_corpus *corpus, struct lode_signatures *signatures, struct lode_error *error);
+int lode_signatures_load(struct lode_corpus *corpus, struct lode_signatures *signatures,
+			 struct lode_error *error);
 void lode_signatures_release(struct lode_signatures *signatures);
 /* Whether the text file of the corpus in `folder`, if there is one, can be read; takes nothing over. */
 int lode_signatures_check(const char *folder, struct lode_error *error);

@@ -33,7 +33,8 @@
 /* Word for word what SQLite keeps of them in sqlite_master, so that a catalogue can be compared with it. */
 static const char *const schema[] = {
 	"CREATE TABLE streams("
-	" id TEXT PRIMARY KEY, name TEXT NOT NULL, host TEXT NOT NULL, file TEXT NOT NULL, source TEXT NOT NULL,"
+	" id TEXT PRIMARY KEY, name TEXT NOT NULL, host TEXT NOT NULL, file TEXT NOT NULL, source TEXT NOT "
+	"NULL,"
 	" runs INTEGER NOT NULL, waits INTEGER NOT NULL, calls INTEGER NOT NULL,"
 	" run_ns INTEGER NOT NULL, wait_ns INTEGER NOT NULL,"
 	" first_t INTEGER NOT NULL, last_t INTEGER NOT NULL,"
@@ -41,7 +42,8 @@ static const char *const schema[] = {
 	" file_size INTEGER NOT NULL, added TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ','now')))",
 	"CREATE TABLE attributes("
 	" stream TEXT NOT NULL REFERENCES streams(id) ON DELETE CASCADE,"
-	" key TEXT NOT NULL, type TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(stream, key)) WITHOUT ROWID",
+	" key TEXT NOT NULL, type TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(stream, key)) WITHOUT "
+	"ROWID",
 	"CREATE TABLE symptoms("
 	" stream TEXT NOT NULL REFERENCES streams(id) ON DELETE CASCADE,"
 	" pid INTEGER, tid INTEGER NOT NULL, name TEXT NOT NULL, t0 INTEGER NOT NULL, t1 INTEGER NOT NULL)",
@@ -53,7 +55,8 @@ static const char *const schema[] = {
 	/* since version 2 */
 	"CREATE TABLE signatures("
 	" id INTEGER PRIMARY KEY, place INTEGER NOT NULL, name TEXT NOT NULL UNIQUE, bug TEXT NOT NULL,"
-	" state TEXT NOT NULL, since TEXT NOT NULL, kind TEXT NOT NULL, made TEXT NOT NULL, patterns TEXT NOT NULL)",
+	" state TEXT NOT NULL, since TEXT NOT NULL, kind TEXT NOT NULL, made TEXT NOT NULL, patterns TEXT "
+	"NOT NULL)",
 	"CREATE TABLE signature_file(digest TEXT NOT NULL, newest INTEGER NOT NULL)",
 	"CREATE TABLE stream_signatures("
 	" stream TEXT NOT NULL REFERENCES streams(id) ON DELETE CASCADE,"
@@ -79,9 +82,10 @@ int lode_sql_fail(struct lode_catalogue *catalogue, struct lode_error *error)
 		return lode_fail_memory(error);
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		return lode_fail(error, LODE_SYSTEM,
-				 "%s: another process has kept the catalogue locked for a minute; try again later",
-				 catalogue->path);
+		return lode_fail(
+			error, LODE_SYSTEM,
+			"%s: another process has kept the catalogue locked for a minute; try again later",
+			catalogue->path);
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 		return lode_fail(error, LODE_BAD_INPUT,
@@ -93,16 +97,20 @@ int lode_sql_fail(struct lode_catalogue *catalogue, struct lode_error *error)
 		return lode_fail(error, LODE_BAD_INPUT, "%s: the catalogue is not as it should be (%s)",
 				 catalogue->path, message);
 	default:
-		return lode_fail(error, LODE_SYSTEM, "%s: the catalogue cannot be used: %s", catalogue->path, message);
+		return lode_fail(error, LODE_SYSTEM, "%s: the catalogue cannot be used: %s", catalogue->path,
+				 message);
 	}
 }
 
 int lode_sql_run(struct lode_catalogue *catalogue, const char *sql, struct lode_error *error)
 {
-	return sqlite3_exec(catalogue->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : lode_sql_fail(catalogue, error);
+	return sqlite3_exec(catalogue->db, sql, NULL, NULL, NULL) == SQLITE_OK
+		       ? 0
+		       : lode_sql_fail(catalogue, error);
 }
 
-int lode_sql_number(struct lode_catalogue *catalogue, const char *sql, int64_t *number, struct lode_error *error)
+int lode_sql_number(struct lode_catalogue *catalogue, const char *sql, int64_t *number,
+		    struct lode_error *error)
 {
 	sqlite3_stmt *statement;
 	int code = 0;
@@ -142,8 +150,8 @@ static int check_schema(struct lode_catalogue *catalogue, size_t parts, struct l
 	unsigned found = 0, part = 1;
 	int status = SQLITE_DONE, code = 0;
 
-	if (sqlite3_prepare_v2(catalogue->db, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL", -1, &statement,
-			       NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(catalogue->db, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL", -1,
+			       &statement, NULL) != SQLITE_OK)
 		return lode_sql_fail(catalogue, error);
 	while (part && (status = sqlite3_step(statement)) == SQLITE_ROW) {
 		part = schema_part((const char *)sqlite3_column_text(statement, 0));
@@ -152,9 +160,10 @@ static int check_schema(struct lode_catalogue *catalogue, size_t parts, struct l
 	if (status != SQLITE_DONE && status != SQLITE_ROW)
 		code = lode_sql_fail(catalogue, error);
 	else if (!part || found != (1u << parts) - 1)
-		code = lode_fail(error, LODE_BAD_INPUT,
-				 "%s: its tables are not those of a catalogue; 'lode fsck --repair' makes it anew",
-				 catalogue->path);
+		code = lode_fail(
+			error, LODE_BAD_INPUT,
+			"%s: its tables are not those of a catalogue; 'lode fsck --repair' makes it anew",
+			catalogue->path);
 	if (code && sqlite3_errcode(catalogue->db) == SQLITE_NOMEM)
 		code = lode_fail_memory(error);
 	sqlite3_finalize(statement);
@@ -237,7 +246,7 @@ int lode_catalogue_open(struct lode_catalogue **result, const char *path, enum l
 			struct lode_error *error)
 {
 	struct lode_catalogue *catalogue = lode_calloc(1, sizeof(*catalogue));
-	/* Readers may write too, where permissions allow it: a writer that was killed left a journal to undo. */
+	/* Readers may write too, where permissions allow it: a writer that was killed leaves a journal. */
 	int flags = SQLITE_OPEN_READWRITE | (mode == LODE_CATALOGUE_WRITE ? SQLITE_OPEN_CREATE : 0);
 	int64_t version = 0;
 	int code;
@@ -254,16 +263,18 @@ int lode_catalogue_open(struct lode_catalogue **result, const char *path, enum l
 	}
 	sqlite3_busy_timeout(catalogue->db, BUSY_MILLISECONDS);
 	sqlite3_limit(catalogue->db, SQLITE_LIMIT_LENGTH, TEXT_LIMIT);
-	code = lode_sql_run(catalogue, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;"
-		   "PRAGMA cell_size_check = ON;",
-		   error);
+	code = lode_sql_run(
+		catalogue,
+		"PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;"
+		"PRAGMA cell_size_check = ON;",
+		error);
 	if (!code)
 		code = look(catalogue, &version, error);
 	if (!code && version < SCHEMA_VERSION && mode == LODE_CATALOGUE_WRITE)
 		code = make_schema(catalogue, error);
 	else if (!code && !version)
-		code = lode_fail(error, LODE_BAD_INPUT, "%s: the catalogue is empty; 'lode fsck --repair' makes it anew",
-				 path);
+		code = lode_fail(error, LODE_BAD_INPUT,
+				 "%s: the catalogue is empty; 'lode fsck --repair' makes it anew", path);
 	if (code) {
 		lode_catalogue_close(catalogue);
 		return code;
@@ -329,7 +340,8 @@ static int take_file_name(struct lode_catalogue *catalogue, const char *name, ch
 	if (!name)
 		return lode_fail_memory(error);
 	if (!safe_file_name(name) || strlen(name) >= size)
-		return lode_fail(error, LODE_BAD_INPUT, "%s: names a file '%s', which cannot be", catalogue->path, name);
+		return lode_fail(error, LODE_BAD_INPUT, "%s: names a file '%s', which cannot be",
+				 catalogue->path, name);
 	memcpy(file, name, strlen(name) + 1);
 	return 1;
 }
@@ -344,7 +356,8 @@ int lode_catalogue_find(struct lode_catalogue *catalogue, const char *id, char *
 		return lode_sql_fail(catalogue, error);
 	switch (lode_sql_bind_text(statement, 1, id) ? SQLITE_NOMEM : sqlite3_step(statement)) {
 	case SQLITE_ROW:
-		code = take_file_name(catalogue, (const char *)sqlite3_column_text(statement, 0), file, size, error);
+		code = take_file_name(catalogue, (const char *)sqlite3_column_text(statement, 0), file, size,
+				      error);
 		break;
 	case SQLITE_DONE:
 		code = 0;
@@ -369,15 +382,16 @@ int lode_catalogue_remove(struct lode_catalogue *catalogue, const char *id, stru
 	return code;
 }
 
-static int put_stream(struct lode_catalogue *catalogue, const struct lode_corpus_entry *entry, const char *file,
-		      struct lode_error *error)
+static int put_stream(struct lode_catalogue *catalogue, const struct lode_corpus_entry *entry,
+		      const char *file, struct lode_error *error)
 {
-	sqlite3_stmt *statement = lode_sql_prepare(catalogue,
-					  "INSERT INTO streams(id, name, host, file, source, runs, waits, calls, run_ns,"
-					  " wait_ns, first_t, last_t, threads, stacks, symptoms, file_size, added)"
-					  " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
-					  " strftime('%Y-%m-%dT%H:%M:%SZ', ?, 'unixepoch'))",
-					  error);
+	sqlite3_stmt *statement = lode_sql_prepare(
+		catalogue,
+		"INSERT INTO streams(id, name, host, file, source, runs, waits, calls, run_ns,"
+		" wait_ns, first_t, last_t, threads, stacks, symptoms, file_size, added)"
+		" VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
+		" strftime('%Y-%m-%dT%H:%M:%SZ', ?, 'unixepoch'))",
+		error);
 	const char *texts[] = { entry->id, entry->name, entry->host, file, entry->source };
 	uint64_t numbers[] = { entry->events[LODE_RUN], entry->events[LODE_WAIT], entry->events[LODE_CALL],
 			       entry->cost[LODE_RUN],   entry->cost[LODE_WAIT],   entry->first_t,
@@ -401,7 +415,8 @@ static int put_attributes(struct lode_catalogue *catalogue, const char *id, cons
 {
 	static const char *const types[] = { "text", "number", "bool" };
 	const struct lode_strings *strings = &stream->dictionary->frames.strings;
-	sqlite3_stmt *statement = lode_sql_prepare(catalogue, "INSERT INTO attributes VALUES(?,?,?,?)", error);
+	sqlite3_stmt *statement =
+		lode_sql_prepare(catalogue, "INSERT INTO attributes VALUES(?,?,?,?)", error);
 	int code = 0;
 
 	if (!statement)
@@ -423,7 +438,8 @@ static int put_symptoms(struct lode_catalogue *catalogue, const char *id, const 
 			struct lode_error *error)
 {
 	const struct lode_strings *strings = &stream->dictionary->frames.strings;
-	sqlite3_stmt *statement = lode_sql_prepare(catalogue, "INSERT INTO symptoms VALUES(?,?,?,?,?,?)", error);
+	sqlite3_stmt *statement =
+		lode_sql_prepare(catalogue, "INSERT INTO symptoms VALUES(?,?,?,?,?,?)", error);
 	int code = 0;
 
 	if (!statement)
@@ -431,9 +447,11 @@ static int put_symptoms(struct lode_catalogue *catalogue, const char *id, const 
 	for (size_t i = 0; !code && i < stream->symptom_count; i++) {
 		const struct lode_symptom *symptom = &stream->symptoms[i];
 		const struct lode_thread *thread = &stream->threads[symptom->thread];
-		int failed = lode_sql_bind_text(statement, 1, id) | lode_sql_bind_number(statement, 3, thread->tid) |
+		int failed = lode_sql_bind_text(statement, 1, id) |
+			     lode_sql_bind_number(statement, 3, thread->tid) |
 			     lode_sql_bind_text(statement, 4, lode_strings_get(strings, symptom->name)) |
-			     lode_sql_bind_number(statement, 5, symptom->t0) | lode_sql_bind_number(statement, 6, symptom->t1);
+			     lode_sql_bind_number(statement, 5, symptom->t0) |
+			     lode_sql_bind_number(statement, 6, symptom->t1);
 
 		failed |= thread->pid == LODE_NO_PID ? sqlite3_bind_null(statement, 2) != SQLITE_OK
 						     : lode_sql_bind_number(statement, 2, thread->pid);
@@ -443,8 +461,8 @@ static int put_symptoms(struct lode_catalogue *catalogue, const char *id, const 
 	return code;
 }
 
-int lode_catalogue_put(struct lode_catalogue *catalogue, const struct lode_corpus_entry *entry, const char *file,
-		       const struct lode_stream *stream, struct lode_error *error)
+int lode_catalogue_put(struct lode_catalogue *catalogue, const struct lode_corpus_entry *entry,
+		       const char *file, const struct lode_stream *stream, struct lode_error *error)
 {
 	int code = lode_catalogue_remove(catalogue, entry->id, error);
 
@@ -494,8 +512,9 @@ static int read_entry(struct lode_catalogue *catalogue, sqlite3_stmt *statement,
 	if (!id || !file || !entry->name || !entry->host || !entry->source)
 		return lode_fail_memory(error);
 	if (strspn(id, "0123456789abcdef") != 32 || id[32] || !safe_file_name(file))
-		return lode_fail(error, LODE_BAD_INPUT, "%s: names a stream '%s' in file '%s', which cannot be",
-				 catalogue->path, id, file);
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: names a stream '%s' in file '%s', which cannot be", catalogue->path, id,
+				 file);
 	for (int i = 0; i < 12; i++)
 		numbers[i] = (uint64_t)sqlite3_column_int64(statement, 5 + i);
 	memcpy(entry->id, id, 33);
@@ -513,13 +532,15 @@ static int read_entry(struct lode_catalogue *catalogue, sqlite3_stmt *statement,
 	return entry->path ? 0 : lode_fail_memory(error);
 }
 
-#define LIST_COLUMNS                                                                                  \
-	"SELECT id, name, host, file, source, runs, waits, calls, run_ns, wait_ns, first_t, last_t, threads," \
+#define LIST_COLUMNS                                                                                         \
+	"SELECT id, name, host, file, source, runs, waits, calls, run_ns, wait_ns, first_t, last_t, "        \
+	"threads,"                                                                                           \
 	" stacks, symptoms, file_size, strftime('%s', added) FROM streams"
 #define LIST_ORDER " ORDER BY name, id"
 
-int lode_catalogue_list(struct lode_catalogue *catalogue, const char *folder, enum lode_catalogue_streams which,
-			struct lode_corpus_list *list, struct lode_error *error)
+int lode_catalogue_list(struct lode_catalogue *catalogue, const char *folder,
+			enum lode_catalogue_streams which, struct lode_corpus_list *list,
+			struct lode_error *error)
 {
 	static const char *const queries[] = {
 		[LODE_STREAMS_ALL] = LIST_COLUMNS LIST_ORDER,
@@ -538,7 +559,8 @@ int lode_catalogue_list(struct lode_catalogue *catalogue, const char *folder, en
 		if (lode_grow(&list->items, &capacity, list->count + 1, sizeof(*list->items)) < 0)
 			code = lode_fail_memory(error);
 		else
-			code = read_entry(catalogue, statement, folder, &list->arena, &list->items[list->count], error);
+			code = read_entry(catalogue, statement, folder, &list->arena,
+					  &list->items[list->count], error);
 		if (!code)
 			list->count++;
 	}

@@ -10,7 +10,8 @@
 int lode_catalogue_writable(struct lode_catalogue *catalogue)
 {
 	const char *slash = strrchr(catalogue->path, '/');
-	char *folder = slash ? lode_strndup(catalogue->path, (size_t)(slash - catalogue->path) + 1) : lode_strdup(".");
+	char *folder = slash ? lode_strndup(catalogue->path, (size_t)(slash - catalogue->path) + 1)
+			     : lode_strdup(".");
 	/* The journal stands beside the file. */
 	int writable = folder && access(folder, W_OK) == 0 && sqlite3_db_readonly(catalogue->db, "main") == 0;
 
@@ -20,15 +21,16 @@ int lode_catalogue_writable(struct lode_catalogue *catalogue)
 
 /* ---- reading ---- */
 
-static int read_row(struct lode_catalogue *catalogue, sqlite3_stmt *statement, struct lode_signature_rows *rows,
-		    struct lode_error *error)
+static int read_row(struct lode_catalogue *catalogue, sqlite3_stmt *statement,
+		    struct lode_signature_rows *rows, struct lode_error *error)
 {
 	const char *texts[7];
 
 	for (int i = 0; i < 7; i++) {
 		if (sqlite3_column_type(statement, 1 + i) != SQLITE_TEXT)
 			return lode_fail(error, LODE_BAD_INPUT,
-					 "%s: a signature lacks its name or patterns; 'lode fsck --repair' makes it anew",
+					 "%s: a signature lacks its name or patterns; 'lode fsck --repair' "
+					 "makes it anew",
 					 catalogue->path);
 		texts[i] = lode_sql_text(&rows->arena, statement, 1 + i);
 		if (!texts[i])
@@ -49,8 +51,8 @@ static int read_row(struct lode_catalogue *catalogue, sqlite3_stmt *statement, s
 	return 0;
 }
 
-static int read_file_row(struct lode_catalogue *catalogue, sqlite3_stmt *statement, struct lode_signature_rows *rows,
-			 struct lode_error *error)
+static int read_file_row(struct lode_catalogue *catalogue, sqlite3_stmt *statement,
+			 struct lode_signature_rows *rows, struct lode_error *error)
 {
 	const char *digest = (const char *)sqlite3_column_text(statement, 0);
 
@@ -105,16 +107,18 @@ static void add_match(struct lode_signature_row *row, sqlite3_stmt *statement)
 static int add_matches(struct lode_catalogue *catalogue, struct lode_signature_row **by_id, size_t count,
 		       struct lode_error *error)
 {
-	sqlite3_stmt *statement = lode_sql_prepare(catalogue,
-						   "SELECT signature, m.run_ns, m.wait_ns, m.events, added"
-						   " FROM stream_signatures AS m JOIN streams ON streams.id = m.stream",
-						   error);
+	sqlite3_stmt *statement =
+		lode_sql_prepare(catalogue,
+				 "SELECT signature, m.run_ns, m.wait_ns, m.events, added"
+				 " FROM stream_signatures AS m JOIN streams ON streams.id = m.stream",
+				 error);
 	int status;
 
 	if (!statement)
 		return lode_sql_fail(catalogue, error);
 	while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
-		struct lode_signature_row wanted = { .id = sqlite3_column_int64(statement, 0) }, *key = &wanted;
+		struct lode_signature_row wanted = { .id = sqlite3_column_int64(statement, 0) },
+					  *key = &wanted;
 		struct lode_signature_row **found =
 			count ? bsearch(&key, by_id, count, sizeof(*by_id), compare_ids) : NULL;
 
@@ -125,7 +129,8 @@ static int add_matches(struct lode_catalogue *catalogue, struct lode_signature_r
 	return status == SQLITE_DONE ? 0 : lode_sql_fail(catalogue, error);
 }
 
-static int sum_matches(struct lode_catalogue *catalogue, struct lode_signature_rows *rows, struct lode_error *error)
+static int sum_matches(struct lode_catalogue *catalogue, struct lode_signature_rows *rows,
+		       struct lode_error *error)
 {
 	struct lode_signature_row **by_id = lode_calloc(rows->count + 1, sizeof(struct lode_signature_row *));
 	int code;
@@ -152,7 +157,8 @@ int lode_catalogue_signatures(struct lode_catalogue *catalogue, struct lode_sign
 	code = for_each(catalogue, "SELECT digest, newest FROM signature_file", rows, read_file_row, error);
 	if (!code)
 		code = for_each(catalogue,
-				"SELECT id, name, bug, state, since, kind, made, patterns FROM signatures ORDER BY place, id",
+				"SELECT id, name, bug, state, since, kind, made, patterns FROM signatures "
+				"ORDER BY place, id",
 				rows, read_row, error);
 	return code ? code : sum_matches(catalogue, rows, error);
 }
@@ -167,24 +173,28 @@ void lode_signature_rows_release(struct lode_signature_rows *rows)
 /* ---- writing ---- */
 
 /* Runs a statement whose parameters were bound (unless that `failed`), and finishes it. */
-static int finish(struct lode_catalogue *catalogue, sqlite3_stmt *statement, int failed, struct lode_error *error)
+static int finish(struct lode_catalogue *catalogue, sqlite3_stmt *statement, int failed,
+		  struct lode_error *error)
 {
-	int code = !statement || failed ? lode_sql_fail(catalogue, error) : lode_sql_step(catalogue, statement, error);
+	int code = !statement || failed ? lode_sql_fail(catalogue, error)
+					: lode_sql_step(catalogue, statement, error);
 
 	sqlite3_finalize(statement);
 	return code;
 }
 
-int lode_catalogue_put_signature(struct lode_catalogue *catalogue, const struct lode_signature_row *row, size_t place,
-				 struct lode_error *error)
+int lode_catalogue_put_signature(struct lode_catalogue *catalogue, const struct lode_signature_row *row,
+				 size_t place, struct lode_error *error)
 {
 	sqlite3_stmt *statement = lode_sql_prepare(
 		catalogue,
 		"INSERT INTO signatures(id, place, name, bug, state, since, kind, made, patterns)"
-		" VALUES(?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET place = excluded.place, bug = excluded.bug,"
+		" VALUES(?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET place = excluded.place, bug = "
+		"excluded.bug,"
 		" state = excluded.state, since = excluded.since, made = excluded.made",
 		error);
-	const char *texts[] = { row->name, row->bug, row->state, row->since, row->kind, row->made, row->patterns };
+	const char *texts[] = { row->name, row->bug,  row->state,   row->since,
+				row->kind, row->made, row->patterns };
 	int failed = 0;
 
 	if (statement) {
@@ -207,7 +217,8 @@ int lode_catalogue_remove_signature(struct lode_catalogue *catalogue, int64_t id
 int lode_catalogue_put_signature_file(struct lode_catalogue *catalogue, const char *digest, int64_t newest,
 				      struct lode_error *error)
 {
-	sqlite3_stmt *statement = lode_sql_prepare(catalogue, "UPDATE signature_file SET digest = ?, newest = ?", error);
+	sqlite3_stmt *statement =
+		lode_sql_prepare(catalogue, "UPDATE signature_file SET digest = ?, newest = ?", error);
 	int failed = statement && (lode_sql_bind_text(statement, 1, digest) ||
 				   lode_sql_bind_number(statement, 2, (uint64_t)newest));
 
@@ -218,15 +229,18 @@ int lode_catalogue_put_signature_file(struct lode_catalogue *catalogue, const ch
 
 static int forget_matches(struct lode_catalogue *catalogue, const char *stream, struct lode_error *error)
 {
-	sqlite3_stmt *statement = lode_sql_prepare(catalogue, "DELETE FROM stream_signatures WHERE stream = ?", error);
+	sqlite3_stmt *statement =
+		lode_sql_prepare(catalogue, "DELETE FROM stream_signatures WHERE stream = ?", error);
 	int failed = statement && lode_sql_bind_text(statement, 1, stream);
 
 	return finish(catalogue, statement, failed, error);
 }
 
-static int mark_matched(struct lode_catalogue *catalogue, const char *stream, int64_t newest, struct lode_error *error)
+static int mark_matched(struct lode_catalogue *catalogue, const char *stream, int64_t newest,
+			struct lode_error *error)
 {
-	sqlite3_stmt *statement = lode_sql_prepare(catalogue, "INSERT OR REPLACE INTO matched_streams VALUES(?,?)", error);
+	sqlite3_stmt *statement =
+		lode_sql_prepare(catalogue, "INSERT OR REPLACE INTO matched_streams VALUES(?,?)", error);
 	int failed = statement && (lode_sql_bind_text(statement, 1, stream) ||
 				   lode_sql_bind_number(statement, 2, (uint64_t)newest));
 
@@ -237,7 +251,8 @@ static int insert_matches(struct lode_catalogue *catalogue, const char *stream,
 			  const struct lode_signature_match *matches, size_t count, struct lode_error *error)
 {
 	sqlite3_stmt *statement = lode_sql_prepare(
-		catalogue, "INSERT INTO stream_signatures SELECT ?, id, ?, ?, ? FROM signatures WHERE id = ?", error);
+		catalogue, "INSERT INTO stream_signatures SELECT ?, id, ?, ?, ? FROM signatures WHERE id = ?",
+		error);
 	int code = 0;
 
 	if (!statement)

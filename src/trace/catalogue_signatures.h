@@ -50,8 +50,8 @@ int lode_catalogue_signatures(struct lode_catalogue *catalogue, struct lode_sign
 void lode_signature_rows_release(struct lode_signature_rows *rows);
 
 /* Adds a signature as number `place` of the file, or writes over the one with this id. */
-int lode_catalogue_put_signature(struct lode_catalogue *catalogue, const struct lode_signature_row *row, size_t place,
-				 struct lode_error *error);
+int lode_catalogue_put_signature(struct lode_catalogue *catalogue, const struct lode_signature_row *row,
+				 size_t place, struct lode_error *error);
 /* Takes away a signature and where it matched. */
 int lode_catalogue_remove_signature(struct lode_catalogue *catalogue, int64_t id, struct lode_error *error);
 /* Remembers which text was taken over, and the newest id. */

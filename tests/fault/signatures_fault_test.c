@@ -1,4 +1,5 @@
-/* Signatures on a machine that fails: the text is the old or the new one, whole, and both copies end up the same. */
+/* Signatures on a machine that fails: the text is the old or the new one, whole, and both copies end up the
+ * same. */
 #include "fault.h"
 
 #include "mine/signatures.h"
@@ -87,7 +88,8 @@ static const struct fault_job making = { prepare, make_second, check_second, 0 }
 
 static void prepare_edited(struct place *place)
 {
-	static const char text[] = "signature first\npattern\n\tapp!main\nsignature other\npattern\n\tx\n\ty\n";
+	static const char text[] =
+		"signature first\npattern\n\tapp!main\nsignature other\npattern\n\tx\n\ty\n";
 	char path[128];
 
 	prepare(place);

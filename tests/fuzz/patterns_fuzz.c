@@ -26,11 +26,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	fuzz_require_sentence(code, &error);
 	if (!code) {
 		write_all(&file, &frames, &written);
-		fuzz_require(lode_pattern_file_parse(&second, "FILE", written.bytes, written.size, &frames, &error) == 0,
+		fuzz_require(lode_pattern_file_parse(&second, "FILE", written.bytes, written.size, &frames,
+						     &error) == 0,
 			     "what was written is read");
 		write_all(&second, &frames, &again);
-		fuzz_require(written.size == again.size && !memcmp(written.bytes ? written.bytes : "",
-								   again.bytes ? again.bytes : "", again.size),
+		fuzz_require(written.size == again.size &&
+				     !memcmp(written.bytes ? written.bytes : "",
+					     again.bytes ? again.bytes : "", again.size),
 			     "what is written reads back the same");
 		fuzz_require(file.patterns.frame_count == second.patterns.frame_count &&
 				     !memcmp(file.patterns.frames ? (void *)file.patterns.frames : "",

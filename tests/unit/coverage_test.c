@@ -85,7 +85,8 @@ static void make_world(struct world *world, uint64_t *seed)
 		signature->patterns = random_below(seed, PATTERNS) + 1;
 		for (size_t p = 0; p < signature->patterns; p++) {
 			signature->length[p] = (uint32_t)random_below(seed, LENGTH) + 1;
-			for (uint32_t k = 0; k < signature->length[p]; k++) /* one frame more than stacks have */
+			for (uint32_t k = 0; k < signature->length[p];
+			     k++) /* one frame more than stacks have */
 				signature->frames[p][k] = (uint32_t)random_below(seed, FRAMES + 1);
 		}
 	}
@@ -154,7 +155,8 @@ static void make_area(const struct world *world, struct lode_area *area)
 	}
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++)
 		if (area->rows[kind].count)
-			qsort(area->rows[kind].items, area->rows[kind].count, sizeof(struct lode_area_row), compare_rows);
+			qsort(area->rows[kind].items, area->rows[kind].count, sizeof(struct lode_area_row),
+			      compare_rows);
 }
 
 static void release_area(struct lode_area *area)
@@ -186,7 +188,8 @@ static void make_signatures(const struct world *world, struct lode_signatures *s
 
 			for (uint32_t k = 0; k < from->length[p]; k++)
 				sequence[k] = frame_of(&signatures->frames, from->frames[p][k]);
-			assert_int_equal(lode_patterns_add(&signatures->patterns, sequence, from->length[p], 0), 0);
+			assert_int_equal(
+				lode_patterns_add(&signatures->patterns, sequence, from->length[p], 0), 0);
 		}
 	}
 }
@@ -329,7 +332,8 @@ static size_t stackmine_order(const struct world *world, uint32_t *order)
 				most = cost_in(world, (size_t)s, stream, &events);
 		for (uint32_t stream = 0; stream < world->streams; stream++) {
 			uint64_t cost = cost_in(world, (size_t)s, stream, &events);
-			uint64_t gain = covered(world, revealed | revealed_by(world, stream)) - covered(world, revealed);
+			uint64_t gain = covered(world, revealed | revealed_by(world, stream)) -
+					covered(world, revealed);
 
 			if (!events || 2 * cost < most)
 				continue;
@@ -399,8 +403,8 @@ static void greedy_order(const struct world *world, int longest, int symptoms, u
 }
 
 /* Sums over all orders of the streams. */
-static void try_all(const struct world *world, uint32_t *order, size_t fixed, uint64_t cost, double *sum, double *squares,
-		    unsigned *orders)
+static void try_all(const struct world *world, uint32_t *order, size_t fixed, uint64_t cost, double *sum,
+		    double *squares, unsigned *orders)
 {
 	if (fixed == world->streams) {
 		unsigned count = needed(world, order, cost);
@@ -430,7 +434,8 @@ static void check_random(const struct world *world, const struct lode_coverage *
 	try_all(world, order, 0, coverage->levels[level].cost, &sum, &squares, &orders);
 	mean = sum / orders;
 	deviation = sqrt(fabs(squares / orders - mean * mean) / coverage->shuffles);
-	assert_true(fabs(coverage->levels[level].streams[LODE_OPENING_RANDOM] - mean) <= 6 * deviation + 1e-9);
+	assert_true(fabs(coverage->levels[level].streams[LODE_OPENING_RANDOM] - mean) <=
+		    6 * deviation + 1e-9);
 }
 
 static void check_levels(const struct world *world, const struct lode_coverage *coverage, int thorough)
@@ -449,8 +454,10 @@ static void check_levels(const struct world *world, const struct lode_coverage *
 
 		assert_true(level->cost > (i ? coverage->levels[i - 1].cost : 0));
 		assert_int_equal(level->streams[LODE_OPENING_STACKMINE], needed(world, ours, level->cost));
-		assert_int_equal(level->streams[LODE_OPENING_GREEDY_TOTAL], needed(world, total, level->cost));
-		assert_int_equal(level->streams[LODE_OPENING_GREEDY_MAX], needed(world, longest, level->cost));
+		assert_int_equal(level->streams[LODE_OPENING_GREEDY_TOTAL],
+				 needed(world, total, level->cost));
+		assert_int_equal(level->streams[LODE_OPENING_GREEDY_MAX],
+				 needed(world, longest, level->cost));
 		if (thorough)
 			check_random(world, coverage, i);
 		for (int k = 0; k < LODE_OPENINGS; k++)
@@ -527,11 +534,30 @@ static void the_stream_that_shows_most_is_opened_first(void **state)
 		.delay = { 1000, 500, 100 },
 		.longest = { 1000, 500, 100 },
 		.events = 3,
-		.list = { { .kind = LODE_WAIT, .stream = 2, .frames = { 0, 1 }, .depth = 2, .cost = 60, .count = 1 },
-			  { .kind = LODE_RUN, .stream = 2, .frames = { 2 }, .depth = 1, .cost = 20, .count = 1 },
-			  { .kind = LODE_WAIT, .stream = 1, .frames = { 0, 3, 1 }, .depth = 3, .cost = 40, .count = 1 } },
+		.list = { { .kind = LODE_WAIT,
+			    .stream = 2,
+			    .frames = { 0, 1 },
+			    .depth = 2,
+			    .cost = 60,
+			    .count = 1 },
+			  { .kind = LODE_RUN,
+			    .stream = 2,
+			    .frames = { 2 },
+			    .depth = 1,
+			    .cost = 20,
+			    .count = 1 },
+			  { .kind = LODE_WAIT,
+			    .stream = 1,
+			    .frames = { 0, 3, 1 },
+			    .depth = 3,
+			    .cost = 40,
+			    .count = 1 } },
 		.signatures = 2,
-		.signs = { { .name = "a", .kinds = 3, .patterns = 1, .frames = { { 0, 1 } }, .length = { 2 } },
+		.signs = { { .name = "a",
+			     .kinds = 3,
+			     .patterns = 1,
+			     .frames = { { 0, 1 } },
+			     .length = { 2 } },
 			   { .name = "b", .kinds = 3, .patterns = 1, .frames = { { 2 } }, .length = { 1 } } },
 	};
 	struct lode_coverage coverage;

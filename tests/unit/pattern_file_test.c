@@ -65,8 +65,8 @@ static const char *summary(struct fixture *fixture)
 
 		lode_buffer_print(&buffer, "%s[%s]", group->type, group->name ? group->name : "-");
 		lode_buffer_print(&buffer, "%s %s %s %s %s", group->bug ? group->bug : "-",
-				  group->state ? group->state : "-", group->since ? group->since : "-", group->kind ? group->kind : "-",
-				  group->made ? group->made : "-");
+				  group->state ? group->state : "-", group->since ? group->since : "-",
+				  group->kind ? group->kind : "-", group->made ? group->made : "-");
 		for (size_t k = 0; k < group->count; k++) {
 			const uint32_t *frames = lode_pattern_frames(&file->patterns, group->first + k);
 
@@ -84,9 +84,9 @@ static const char *summary(struct fixture *fixture)
 static void require_failure(struct fixture *fixture, const char *text, size_t size, const char *words)
 {
 	lode_pattern_file_release(&fixture->file);
-	assert_int_equal(
-		lode_pattern_file_parse(&fixture->file, "FILE", text, size, &fixture->frames, &fixture->error),
-		LODE_BAD_INPUT);
+	assert_int_equal(lode_pattern_file_parse(&fixture->file, "FILE", text, size, &fixture->frames,
+						 &fixture->error),
+			 LODE_BAD_INPUT);
 	if (!strstr(fixture->error.text, words))
 		fail_msg("'%s' is not in '%s'", words, fixture->error.text);
 }
@@ -110,10 +110,10 @@ static void the_example_of_the_manual_is_read(void **state)
 		      "cluster 0123456789ab\n"
 		      "pattern\n"
 		      "    lib!x y\n");
-	assert_string_equal(summary(*state),
-			    "signature[short names in hash]https://bugs.example/123 open 2026-02-01T12:00:00Z wait 2026-01-31T12:00:00Z"
-			    "|app!main,app!GetHashCode|app!main;"
-			    "cluster[0123456789ab]- - - - -|lib!x y;");
+	assert_string_equal(summary(*state), "signature[short names in hash]https://bugs.example/123 open "
+					     "2026-02-01T12:00:00Z wait 2026-01-31T12:00:00Z"
+					     "|app!main,app!GetHashCode|app!main;"
+					     "cluster[0123456789ab]- - - - -|lib!x y;");
 }
 
 static void bare_frames_parted_by_blank_lines_are_patterns(void **state)
@@ -252,7 +252,8 @@ static void a_line_of_a_gigabyte_is_refused_without_being_read_into_memory(void 
 			 LODE_BAD_INPUT);
 	assert_non_null(strstr(fixture->error.text, "long:2: a line of more than 256 MiB"));
 	unlink(path);
-	assert_int_equal(lode_pattern_file_read(&fixture->file, path, &fixture->frames, &fixture->error), LODE_SYSTEM);
+	assert_int_equal(lode_pattern_file_read(&fixture->file, path, &fixture->frames, &fixture->error),
+			 LODE_SYSTEM);
 	rmdir(folder);
 }
 
@@ -261,9 +262,11 @@ static void a_line_of_a_gigabyte_is_refused_without_being_read_into_memory(void 
 /* Text of characters that hurt; never empty unless `may_be_empty`. */
 static char *odd_text(uint64_t *seed, int may_be_empty)
 {
-	static const char *const bits[] = { "a",    "B",  " ",    "\t",   "\n",  "\r",      "\\",   "\\n", "#",
-					    "!",    "\"", "'",    "<b>",  "&lt", "\xff",    "\xc3", "\xe2\x82\xac",
-					    "\x01", "::", "\x7f", "\\x4", "(",   "pattern", "x",    "operator" };
+	static const char *const bits[] = { "a",       "B",    " ",    "\t",   "\n",	       "\r",
+					    "\\",      "\\n",  "#",    "!",    "\"",	       "'",
+					    "<b>",     "&lt",  "\xff", "\xc3", "\xe2\x82\xac", "\x01",
+					    "::",      "\x7f", "\\x4", "(",    "pattern",      "x",
+					    "operator" };
 	struct lode_buffer buffer = { 0 };
 	uint64_t count = random_below(seed, 5) + (may_be_empty ? 0 : 1);
 
@@ -359,7 +362,8 @@ static void require_same(const struct random_file *wanted, const struct lode_pat
 	}
 	for (size_t i = 0; i < wanted->patterns.count; i++) {
 		assert_int_equal(wanted->patterns.items[i].length, got->patterns.items[i].length);
-		assert_memory_equal(lode_pattern_frames(&wanted->patterns, i), lode_pattern_frames(&got->patterns, i),
+		assert_memory_equal(lode_pattern_frames(&wanted->patterns, i),
+				    lode_pattern_frames(&got->patterns, i),
 				    wanted->patterns.items[i].length * sizeof(uint32_t));
 	}
 }
@@ -399,7 +403,8 @@ static void what_is_written_is_plain_lines(void **state)
 		for (size_t i = 0; i < text.size; i++) {
 			unsigned char c = (unsigned char)text.bytes[i];
 
-			assert_true((c >= ' ' && c != 0x7f) || c == '\n' || (c == '\t' && text.bytes[i - 1] == '\n'));
+			assert_true((c >= ' ' && c != 0x7f) || c == '\n' ||
+				    (c == '\t' && text.bytes[i - 1] == '\n'));
 			assert_false(c == '\n' && (text.bytes[i - 1] == ' ' || text.bytes[i - 1] == '\t'));
 		}
 		lode_buffer_release(&text);
@@ -409,8 +414,9 @@ static void what_is_written_is_plain_lines(void **state)
 
 static void memory_that_runs_out_anywhere_is_a_clean_error(void **state)
 {
-	static const char text[] = "signature a\\tb\nbug x\nstate open\nkind run\nmade 2026-01-31T12:00:00Z\npattern\n"
-				   "\tm!one\n\tm!two\nsignature c\npattern\n\tn!three\n";
+	static const char text[] =
+		"signature a\\tb\nbug x\nstate open\nkind run\nmade 2026-01-31T12:00:00Z\npattern\n"
+		"\tm!one\n\tm!two\nsignature c\npattern\n\tn!three\n";
 	struct fixture *fixture = *state;
 
 	for (uint64_t nth = 1; nth < 1000; nth++) {
@@ -421,10 +427,11 @@ static void memory_that_runs_out_anywhere_is_a_clean_error(void **state)
 		lode_memory_fail_at(nth, 0);
 		code = lode_frames_init(&frames);
 		if (!code)
-			code = lode_pattern_file_parse(&fixture->file, "FILE", text, sizeof(text) - 1, &frames,
-						       &fixture->error);
+			code = lode_pattern_file_parse(&fixture->file, "FILE", text, sizeof(text) - 1,
+						       &frames, &fixture->error);
 		for (size_t i = 0; !code && i < fixture->file.count; i++)
-			lode_pattern_group_write(&fixture->file.groups[i], &fixture->file.patterns, &frames, &written);
+			lode_pattern_group_write(&fixture->file.groups[i], &fixture->file.patterns, &frames,
+						 &written);
 		if (lode_memory_asked() < nth) {
 			lode_memory_fail_at(0, 0);
 			assert_int_equal(code, 0);
@@ -445,19 +452,23 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_example_of_the_manual_is_read, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(bare_frames_parted_by_blank_lines_are_patterns, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(bare_frames_parted_by_blank_lines_are_patterns, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(patterns_need_no_group, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_file_of_nothing_has_no_patterns, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(windows_lines_and_a_missing_last_line_end_change_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(windows_lines_and_a_missing_last_line_end_change_nothing,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(bytes_that_are_no_utf8_stay_as_they_are, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_group_knows_its_place_in_the_text, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(every_slip_gets_a_sentence_with_its_line, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_pattern_longer_than_any_stack_is_refused, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_line_of_a_gigabyte_is_refused_without_being_read_into_memory, set_up,
+		cmocka_unit_test_setup_teardown(a_pattern_longer_than_any_stack_is_refused, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_line_of_a_gigabyte_is_refused_without_being_read_into_memory, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_written_reads_back_the_same, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_written_is_plain_lines, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(memory_that_runs_out_anywhere_is_a_clean_error, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(memory_that_runs_out_anywhere_is_a_clean_error, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

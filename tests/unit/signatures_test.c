@@ -1,4 +1,5 @@
-/* Signatures: the text file and the catalogue say the same, whoever changed which, and matches are never stale. */
+/* Signatures: the text file and the catalogue say the same, whoever changed which, and matches are never
+ * stale. */
 #include "cmocka_all.h"
 #include "random_stream.h"
 #include "temporary.h"
@@ -109,8 +110,8 @@ static void refuse(struct fixture *fixture, const char *words)
 }
 
 /* Makes a change with one pattern of frames parted by blanks; NULL: none. */
-static int change_one(struct lode_corpus *corpus, struct lode_signature_change change, const char *frames_text,
-		      struct lode_error *error)
+static int change_one(struct lode_corpus *corpus, struct lode_signature_change change,
+		      const char *frames_text, struct lode_error *error)
 {
 	struct lode_patterns patterns = { 0 };
 	struct lode_frames frames;
@@ -137,8 +138,8 @@ static int change_one(struct lode_corpus *corpus, struct lode_signature_change c
 
 static int make(struct lode_corpus *corpus, const char *name, const char *frames, struct lode_error *error)
 {
-	return change_one(corpus, (struct lode_signature_change){ .verb = LODE_SIGNATURE_MAKE, .name = name }, frames,
-			  error);
+	return change_one(corpus, (struct lode_signature_change){ .verb = LODE_SIGNATURE_MAKE, .name = name },
+			  frames, error);
 }
 
 /* ---- the two copies ---- */
@@ -162,13 +163,15 @@ static void a_signature_made_stands_in_the_text_and_in_the_catalogue(void **stat
 	assert_int_equal(fixture->signatures.items[0].count, 1);
 	assert_true(fixture->signatures.items[0].id > 0);
 	assert_true(fixture->signatures.kept);
-	require(fixture, lode_catalogue_signatures(lode_corpus_catalogue(fixture->corpus), &rows, &fixture->error));
+	require(fixture,
+		lode_catalogue_signatures(lode_corpus_catalogue(fixture->corpus), &rows, &fixture->error));
 	assert_int_equal(rows.count, 1);
 	assert_string_equal(rows.items[0].name, "short names");
 	assert_string_equal(rows.items[0].patterns, "pattern\n\tapp!main\n\tapp!hash\n");
 	assert_string_equal(rows.digest, fixture->signatures.digest);
 	lode_signature_rows_release(&rows);
-	assert_non_null(strstr(read_text(fixture), "signature short names\nbug http://b/1\nstate open\nsince "));
+	assert_non_null(
+		strstr(read_text(fixture), "signature short names\nbug http://b/1\nstate open\nsince "));
 }
 
 static void a_name_is_taken_once(void **state)
@@ -185,25 +188,32 @@ static void a_name_is_taken_once(void **state)
 static void commands_keep_comments_order_and_lines_of_others(void **state)
 {
 	struct fixture *fixture = *state;
-	struct lode_signature_change change = { .verb = LODE_SIGNATURE_CHANGE, .name = "two", .bug = "http://b/2" };
+	struct lode_signature_change change = { .verb = LODE_SIGNATURE_CHANGE,
+						.name = "two",
+						.bug = "http://b/2" };
 
-	write_text(fixture, "# ours\n\nsignature one\npattern\n# why\n\tx\n\n# of two\nsignature two\nbug old\n"
-			    "made 2026-01-01T00:00:00Z\npattern\n\ty\n# end");
+	write_text(fixture,
+		   "# ours\n\nsignature one\npattern\n# why\n\tx\n\n# of two\nsignature two\nbug old\n"
+		   "made 2026-01-01T00:00:00Z\npattern\n\ty\n# end");
 	require(fixture, change_one(fixture->corpus, change, NULL, &fixture->error));
-	assert_string_equal(read_text(fixture),
-			    "# ours\n\nsignature one\npattern\n# why\n\tx\n\n# of two\nsignature two\nbug http://b/2\n"
-			    "made 2026-01-01T00:00:00Z\npattern\n\ty\n# end");
-	change = (struct lode_signature_change){ .verb = LODE_SIGNATURE_CHANGE, .name = "one", .kind = "run" };
+	assert_string_equal(
+		read_text(fixture),
+		"# ours\n\nsignature one\npattern\n# why\n\tx\n\n# of two\nsignature two\nbug http://b/2\n"
+		"made 2026-01-01T00:00:00Z\npattern\n\ty\n# end");
+	change =
+		(struct lode_signature_change){ .verb = LODE_SIGNATURE_CHANGE, .name = "one", .kind = "run" };
 	require(fixture, change_one(fixture->corpus, change, "x z", &fixture->error));
 	change = (struct lode_signature_change){ .verb = LODE_SIGNATURE_CHANGE, .name = "two", .bug = "" };
 	require(fixture, change_one(fixture->corpus, change, NULL, &fixture->error));
-	assert_string_equal(read_text(fixture),
-			    "# ours\n\nsignature one\nkind run\npattern\n# why\n\tx\npattern\n\tx\n\tz\n\n# of two\n"
-			    "signature two\nmade 2026-01-01T00:00:00Z\npattern\n\ty\n# end");
+	assert_string_equal(
+		read_text(fixture),
+		"# ours\n\nsignature one\nkind run\npattern\n# why\n\tx\npattern\n\tx\n\tz\n\n# of two\n"
+		"signature two\nmade 2026-01-01T00:00:00Z\npattern\n\ty\n# end");
 	change = (struct lode_signature_change){ .verb = LODE_SIGNATURE_REMOVE, .name = "one" };
 	require(fixture, change_one(fixture->corpus, change, NULL, &fixture->error));
-	assert_string_equal(read_text(fixture), "# ours\n\n# of two\nsignature two\nmade 2026-01-01T00:00:00Z\npattern\n\ty\n"
-						"# end");
+	assert_string_equal(read_text(fixture),
+			    "# ours\n\n# of two\nsignature two\nmade 2026-01-01T00:00:00Z\npattern\n\ty\n"
+			    "# end");
 	assert_int_equal(change_one(fixture->corpus, change, NULL, &fixture->error), LODE_USAGE);
 	assert_non_null(strstr(fixture->error.text, "has no signature 'one'"));
 }
@@ -213,12 +223,14 @@ static void a_text_that_a_person_edited_is_taken_over(void **state)
 	struct fixture *fixture = *state;
 	int64_t kept, changed;
 
-	write_text(fixture, "signature a\npattern\n\tx\nsignature b\npattern\n\ty\nsignature c\npattern\n\tz\n");
+	write_text(fixture,
+		   "signature a\npattern\n\tx\nsignature b\npattern\n\ty\nsignature c\npattern\n\tz\n");
 	load(fixture);
 	kept = lode_signatures_find(&fixture->signatures, "a")->id;
 	changed = lode_signatures_find(&fixture->signatures, "b")->id;
-	write_text(fixture, "signature d\npattern\n\tx\nsignature b\npattern\n\ty\n\tw\nsignature a\nstate fixed\n"
-			    "pattern\n\tx\n");
+	write_text(fixture,
+		   "signature d\npattern\n\tx\nsignature b\npattern\n\ty\n\tw\nsignature a\nstate fixed\n"
+		   "pattern\n\tx\n");
 	load(fixture);
 	assert_int_equal(fixture->signatures.count, 3);
 	assert_string_equal(fixture->signatures.items[0].name, "d");
@@ -238,7 +250,9 @@ static void a_text_that_a_person_edited_is_taken_over(void **state)
 static void a_state_says_since_when_it_holds(void **state)
 {
 	struct fixture *fixture = *state;
-	struct lode_signature_change change = { .verb = LODE_SIGNATURE_CHANGE, .name = "a", .state = "fixed" };
+	struct lode_signature_change change = { .verb = LODE_SIGNATURE_CHANGE,
+						.name = "a",
+						.state = "fixed" };
 
 	write_text(fixture, "signature a\nmade 2020-01-01T00:00:00Z\npattern\n\tx\n");
 	load(fixture);
@@ -334,8 +348,9 @@ static int64_t version_of(struct fixture *fixture)
 
 static void make_version_1(struct fixture *fixture)
 {
-	run_sql(fixture, "DROP TABLE matched_streams; DROP TABLE stream_signatures; DROP TABLE signature_file;"
-			 "DROP TABLE signatures; PRAGMA user_version = 1;");
+	run_sql(fixture,
+		"DROP TABLE matched_streams; DROP TABLE stream_signatures; DROP TABLE signature_file;"
+		"DROP TABLE signatures; PRAGMA user_version = 1;");
 }
 
 static void a_catalogue_of_version_1_is_read_and_upgraded_when_written(void **state)
@@ -372,8 +387,9 @@ static void other_versions_and_odd_tables_are_refused(void **state)
 			 LODE_BAD_INPUT);
 	assert_non_null(strstr(fixture->error.text, "use a newer Lode"));
 	run_sql(fixture, "PRAGMA user_version = 1"); /* with the tables of version 2 */
-	assert_int_equal(lode_corpus_open(&fixture->corpus, fixture->path, LODE_CORPUS_CREATE, &fixture->error),
-			 LODE_BAD_INPUT);
+	assert_int_equal(
+		lode_corpus_open(&fixture->corpus, fixture->path, LODE_CORPUS_CREATE, &fixture->error),
+		LODE_BAD_INPUT);
 	assert_non_null(strstr(fixture->error.text, "its tables are not those of a catalogue"));
 	run_sql(fixture, "DROP TABLE signatures; PRAGMA user_version = 2");
 	assert_int_equal(lode_corpus_open(&fixture->corpus, fixture->path, LODE_CORPUS_READ, &fixture->error),
@@ -384,8 +400,8 @@ static void other_versions_and_odd_tables_are_refused(void **state)
 /* ---- matching ---- */
 
 /* The slow way: whether the frames' texts are a subsequence of the stack's, each compared as text. */
-static int contains(const struct lode_stream *stream, uint32_t stack, const struct lode_signatures *signatures,
-		    size_t pattern)
+static int contains(const struct lode_stream *stream, uint32_t stack,
+		    const struct lode_signatures *signatures, size_t pattern)
 {
 	const struct lode_patterns *patterns = &signatures->patterns;
 	const struct lode_dictionary *dictionary = stream->dictionary;
@@ -404,8 +420,8 @@ static int contains(const struct lode_stream *stream, uint32_t stack, const stru
 	return !left;
 }
 
-static struct lode_signature_match oracle(const struct lode_stream *stream, const struct lode_signatures *signatures,
-					  size_t i)
+static struct lode_signature_match oracle(const struct lode_stream *stream,
+					  const struct lode_signatures *signatures, size_t i)
 {
 	const struct lode_signature *signature = &signatures->items[i];
 	struct lode_signature_match match = { 0 };
@@ -415,11 +431,13 @@ static struct lode_signature_match oracle(const struct lode_stream *stream, cons
 			int found = 0;
 
 			for (size_t p = 0; p < signature->count; p++)
-				found |= contains(stream, stream->events[kind].stack[e], signatures, signature->first + p);
+				found |= contains(stream, stream->events[kind].stack[e], signatures,
+						  signature->first + p);
 			if (!found || !(signature->kinds & 1u << kind))
 				continue;
 			match.events++;
-			match.cost[kind] = lode_add_saturating(match.cost[kind], stream->events[kind].cost[e]);
+			match.cost[kind] =
+				lode_add_saturating(match.cost[kind], stream->events[kind].cost[e]);
 		}
 	return match;
 }
@@ -482,7 +500,8 @@ static void matches_are_those_of_the_obvious_way(void **state)
 		assert_int_equal(random_stream(&stream, &seed, 30), 0);
 		write_random_signatures(fixture, &stream, &seed);
 		load(fixture);
-		require(fixture, lode_signatures_match(&fixture->signatures, &stream, &matches, &fixture->error));
+		require(fixture,
+			lode_signatures_match(&fixture->signatures, &stream, &matches, &fixture->error));
 		for (size_t i = 0; i < fixture->signatures.count; i++) {
 			struct lode_signature_match wanted = oracle(&stream, &fixture->signatures, i);
 
@@ -505,7 +524,8 @@ static void matches_are_those_of_the_obvious_way(void **state)
 }
 
 /* A stream with one run of `cost` in each of the stacks given as `a b c`. */
-static void add_stream(struct fixture *fixture, unsigned number, const char *const *stacks, uint64_t cost, int replace)
+static void add_stream(struct fixture *fixture, unsigned number, const char *const *stacks, uint64_t cost,
+		       int replace)
 {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
@@ -529,7 +549,8 @@ static void add_stream(struct fixture *fixture, unsigned number, const char *con
 		lode_stream_add_event(&stream, LODE_RUN, &event);
 	}
 	snprintf(id, sizeof(id), "%032x", number);
-	assert_int_equal(lode_corpus_add(fixture->corpus, id, "test", &stream, replace, 1, &fixture->error), 1);
+	assert_int_equal(lode_corpus_add(fixture->corpus, id, "test", &stream, replace, 1, &fixture->error),
+			 1);
 	lode_stream_release(&stream);
 	lode_dictionary_release(&dictionary);
 }
@@ -548,7 +569,8 @@ static size_t count_unmatched(struct fixture *fixture)
 static void refresh(struct fixture *fixture)
 {
 	load(fixture);
-	require(fixture, lode_signatures_refresh(fixture->corpus, &fixture->signatures, 2, NULL, &fixture->error));
+	require(fixture,
+		lode_signatures_refresh(fixture->corpus, &fixture->signatures, 2, NULL, &fixture->error));
 }
 
 static void require_sums(struct fixture *fixture, const char *name, uint64_t streams, uint64_t cost)
@@ -613,10 +635,13 @@ static void sums_are_the_same_where_nothing_can_be_kept(void **state)
 
 	add_stream(fixture, 1, ab, 10, 0);
 	add_stream(fixture, 2, d, 1, 0);
-	write_text(fixture, "signature ab\npattern\n\ta\n\tb\nsignature d\nsince 2020-01-01T00:00:00Z\npattern\n\td\n");
+	write_text(
+		fixture,
+		"signature ab\npattern\n\ta\n\tb\nsignature d\nsince 2020-01-01T00:00:00Z\npattern\n\td\n");
 	load(fixture);
 	fixture->signatures.kept = 0;
-	require(fixture, lode_signatures_refresh(fixture->corpus, &fixture->signatures, 2, NULL, &fixture->error));
+	require(fixture,
+		lode_signatures_refresh(fixture->corpus, &fixture->signatures, 2, NULL, &fixture->error));
 	require_sums(fixture, "ab", 1, 20);
 	require_sums(fixture, "d", 2, 11);
 	assert_int_equal(lode_signatures_find(&fixture->signatures, "d")->newer, 2);
@@ -643,7 +668,8 @@ static void what_signatures_cover_is_what_they_match(void **state)
 		load(fixture);
 		for (int kind = LODE_RUN; kind <= LODE_WAIT; kind++) {
 			marks = calloc(dictionary.tree.count, 1);
-			assert_int_equal(lode_signatures_cover(&fixture->signatures, &dictionary, kind, marks), 0);
+			assert_int_equal(
+				lode_signatures_cover(&fixture->signatures, &dictionary, kind, marks), 0);
 			for (uint32_t node = 1; node < dictionary.tree.count; node++) {
 				int wanted = 0;
 
@@ -677,9 +703,10 @@ static void matches_of_signatures_and_streams_that_are_gone_are_not_kept(void **
 	assert_int_equal(count_unmatched(fixture), 1);
 	require(fixture, lode_catalogue_put_matches(catalogue, "00000000000000000000000000000002", "x",
 						    fixture->signatures.newest, NULL, 0, &fixture->error));
-	require(fixture, lode_catalogue_put_matches(catalogue, "00000000000000000000000000000001",
-						    "00000000000000000000000000000001.lode",
-						    fixture->signatures.newest - 1, &match, 1, &fixture->error));
+	require(fixture,
+		lode_catalogue_put_matches(catalogue, "00000000000000000000000000000001",
+					   "00000000000000000000000000000001.lode",
+					   fixture->signatures.newest - 1, &match, 1, &fixture->error));
 	assert_int_equal(count_unmatched(fixture), 1);
 	refresh(fixture);
 	require_sums(fixture, "a", 1, 10);
@@ -710,7 +737,8 @@ static void signatures_made_at_once_are_all_there(void **state)
 	for (int child = 0; child < 6; child++) {
 		if (fork() == 0) {
 			struct lode_corpus *corpus;
-			int failed = lode_corpus_open(&corpus, fixture->path, LODE_CORPUS_WRITE, &fixture->error);
+			int failed =
+				lode_corpus_open(&corpus, fixture->path, LODE_CORPUS_WRITE, &fixture->error);
 
 			for (int i = 0; !failed && i < 12; i++) {
 				char name[48];
@@ -729,7 +757,8 @@ static void signatures_made_at_once_are_all_there(void **state)
 	}
 	load(fixture);
 	assert_int_equal(fixture->signatures.count, 72);
-	require(fixture, lode_catalogue_signatures(lode_corpus_catalogue(fixture->corpus), &rows, &fixture->error));
+	require(fixture,
+		lode_catalogue_signatures(lode_corpus_catalogue(fixture->corpus), &rows, &fixture->error));
 	assert_int_equal(rows.count, 72);
 	assert_string_equal(rows.digest, fixture->signatures.digest);
 	lode_signature_rows_release(&rows);
@@ -755,7 +784,8 @@ static void a_command_killed_at_any_time_leaves_every_signature_it_confirmed(voi
 					char name[48];
 
 					snprintf(name, sizeof(name), "of %d number %d", round, i);
-					if (make(corpus, name, "x y", &fixture->error) == 0 && write(pipes[1], "+", 1) != 1)
+					if (make(corpus, name, "x y", &fixture->error) == 0 &&
+					    write(pipes[1], "+", 1) != 1)
 						break;
 				}
 			_exit(1);
