@@ -39,20 +39,17 @@ struct work {
 static uint32_t *translate(const struct lode_frames *from, struct lode_frames *to)
 {
 	uint32_t *frames = lode_calloc(from->count + 1, sizeof(*frames));
-	struct lode_buffer text = { 0 };
-	int failed = !frames;
 
-	for (size_t i = 0; !failed && i < from->count; i++) {
-		lode_buffer_clear(&text);
-		lode_frames_text(from, (uint32_t)i, &text);
-		frames[i] = text.failed ? LODE_NONE : lode_frames_parse(to, text.bytes, text.size);
-		failed = frames[i] == LODE_NONE;
+	for (uint32_t i = 0; frames && i < from->count; i++) {
+		const char *module = lode_frames_module_name(from, i), *function = lode_frames_function(from, i);
+
+		frames[i] = lode_frames_add(to, lode_frames_module(to, module, strlen(module)), function, strlen(function));
+		if (frames[i] != LODE_NONE)
+			continue;
+		lode_free(frames);
+		frames = NULL;
 	}
-	lode_buffer_release(&text);
-	if (!failed)
-		return frames;
-	lode_free(frames);
-	return NULL;
+	return frames;
 }
 
 static int prepare(struct side *side, enum lode_event_type kind)

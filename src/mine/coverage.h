@@ -16,8 +16,7 @@
  *
  *	StackMine     signatures by coverage; for the first one that is not revealed
  *	              yet a stream that shows it; and so on. The paper leaves open
- *	              which. Here: of the streams in which it costs at least half as
- *	              much as where it costs most, the one that covers most in addition
+ *	              which. Here: the one that covers most in addition
  *	Random        any order; means over many shuffles
  *	Greedy-Total  by the total delay of a stream's symptoms, largest first
  *	Greedy-Max    by the longest delay of one symptom, largest first

@@ -86,25 +86,20 @@ static uint64_t gain(const struct lode_coverage_classes *classes, const struct l
 }
 
 /*
- * The stream to open for an item: of those that show it well, at least half as
- * costly as where it is costliest, the one that covers most in addition; of equal
- * ones the one in which the item costs more, then the first. LODE_NONE: no stream.
+ * The stream to open for an item: of those that show it the one that covers most in
+ * addition; of equal ones the one in which the item costs more, then the first.
+ * LODE_NONE: no stream.
  */
 static uint32_t best_stream(const struct lode_coverage_classes *classes, const struct lode_covered *covered,
 			    uint32_t item, uint64_t *seen, uint64_t *turn)
 {
 	size_t first = classes->item_starts[item], end = classes->item_starts[item + 1];
-	uint64_t costliest = 0, best_gain = 0, best_cost = 0;
+	uint64_t best_gain = 0, best_cost = 0;
 	uint32_t best = LODE_NONE;
 
-	for (size_t i = first; i < end; i++)
-		if (cost_in_stream(&classes->revealings[i]) > costliest)
-			costliest = cost_in_stream(&classes->revealings[i]);
 	for (size_t i = first; i < end; i++) {
 		uint64_t cost = cost_in_stream(&classes->revealings[i]), more;
 
-		if (cost < costliest / 2 + costliest % 2)
-			continue;
 		more = gain(classes, covered, classes->revealings[i].stream, seen, ++*turn);
 		if (best != LODE_NONE && (more < best_gain || (more == best_gain && cost <= best_cost)))
 			continue;

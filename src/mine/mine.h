@@ -8,7 +8,7 @@
 #include "mine/ranking.h"
 
 /* The similarity at which clusters are cut unless --similarity says otherwise: see docs/mining.md. */
-#define LODE_SIMILARITY 0.5
+#define LODE_SIMILARITY 0.45
 
 struct lode_mine_options {
 	enum lode_event_type kind; /* LODE_RUN or LODE_WAIT */

@@ -65,6 +65,22 @@ void lode_frames_release(struct lode_frames *frames)
 	memset(frames, 0, sizeof(*frames));
 }
 
+/* Whether a text can stand in front of the `!` as a module's name. */
+static int fits_as_module(const char *text, size_t length)
+{
+	return length && !memchr(text, '!', length) && !memchr(text, '(', length) && !memchr(text, '<', length) &&
+	       !memmem(text, length, "::", 2) && !ends_with(text, length, "operator");
+}
+
+/* Length of the module in front of the first `!`; SIZE_MAX when the text has no module. */
+static size_t module_length(const char *text, size_t length)
+{
+	const char *mark = memchr(text, '!', length);
+	size_t before = mark ? (size_t)(mark - text) : 0;
+
+	return mark && fits_as_module(text, before) ? before : SIZE_MAX;
+}
+
 static uint32_t find_module(const struct lode_frames *frames, uint32_t string)
 {
 	uint64_t hash = lode_hash_pair(string, 0);
@@ -77,9 +93,47 @@ static uint32_t find_module(const struct lode_frames *frames, uint32_t string)
 	return LODE_NONE;
 }
 
+/*
+ * A name that could not be read back in front of a `!` (the kernel says `x (deleted)`)
+ * gets one that can. Returns fresh memory, or NULL.
+ */
+static char *readable_module(const char *name, size_t length)
+{
+	static const char gone[] = " (deleted)";
+	char *copy;
+
+	if (ends_with(name, length, gone))
+		length -= sizeof(gone) - 1;
+	copy = lode_strndup(name, length);
+	for (char *at = copy; at && *at; at++) {
+		if (*at == '(' || *at == '<')
+			*at = '{';
+		else if (*at == ')' || *at == '>')
+			*at = '}';
+		else if (*at == '!' || (at[0] == ':' && at[1] == ':'))
+			*at = '_';
+	}
+	if (copy && ends_with(copy, strlen(copy), "operator"))
+		copy[strlen(copy) - 1] = '_';
+	return copy;
+}
+
+static uint32_t module_string(struct lode_frames *frames, const char *name, size_t length)
+{
+	uint32_t string;
+	char *copy;
+
+	if (!length || fits_as_module(name, length))
+		return lode_strings_add(&frames->strings, name, length);
+	copy = readable_module(name, length);
+	string = copy ? lode_strings_add(&frames->strings, copy, strlen(copy)) : LODE_NONE;
+	lode_free(copy);
+	return string;
+}
+
 uint32_t lode_frames_module(struct lode_frames *frames, const char *name, size_t length)
 {
-	uint32_t string = lode_strings_add(&frames->strings, name, length);
+	uint32_t string = module_string(frames, name, length);
 	uint64_t hash = lode_hash_pair(string, 0);
 	uint32_t id;
 
@@ -113,9 +167,9 @@ static uint32_t find_pair(const struct lode_frames *frames, uint32_t module, uin
 
 uint32_t lode_frames_find(const struct lode_frames *frames, const char *module, const char *function)
 {
-	uint32_t module_string = lode_strings_find(&frames->strings, module, strlen(module));
+	uint32_t module_name = lode_strings_find(&frames->strings, module, strlen(module));
 	uint32_t function_string = lode_strings_find(&frames->strings, function, strlen(function));
-	uint32_t id = module_string == LODE_NONE ? LODE_NONE : find_module(frames, module_string);
+	uint32_t id = module_name == LODE_NONE ? LODE_NONE : find_module(frames, module_name);
 
 	return id == LODE_NONE || function_string == LODE_NONE ? LODE_NONE : find_pair(frames, id, function_string);
 }
@@ -141,20 +195,6 @@ uint32_t lode_frames_pair(struct lode_frames *frames, uint32_t module, uint32_t 
 uint32_t lode_frames_add(struct lode_frames *frames, uint32_t module, const char *function, size_t length)
 {
 	return lode_frames_pair(frames, module, lode_strings_add(&frames->strings, function, length));
-}
-
-/* Length of the module in front of the first `!`; SIZE_MAX when the text has no module. */
-static size_t module_length(const char *text, size_t length)
-{
-	const char *mark = memchr(text, '!', length);
-	size_t before = mark ? (size_t)(mark - text) : 0;
-
-	if (!mark || before == 0)
-		return SIZE_MAX;
-	if (memchr(text, '(', before) || memchr(text, '<', before) || memmem(text, before, "::", 2) ||
-	    ends_with(text, before, "operator"))
-		return SIZE_MAX;
-	return before;
 }
 
 uint32_t lode_frames_parse(struct lode_frames *frames, const char *text, size_t length)

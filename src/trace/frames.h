@@ -56,7 +56,9 @@ int lode_frames_init(struct lode_frames *frames);
 void lode_frames_release(struct lode_frames *frames);
 
 /*
- * The module called `name`, added with the kind its name suggests if it is new.
+ * The module called `name`, added with the kind its name suggests if it is new. A
+ * name that could not stand in front of a `!` (see lode_frames_parse) is made
+ * readable: without ` (deleted)`, with braces for brackets and `_` for the rest.
  * LODE_NONE when memory has run out, as in all functions here that return an id.
  */
 uint32_t lode_frames_module(struct lode_frames *frames, const char *name, size_t length);

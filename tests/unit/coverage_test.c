@@ -321,21 +321,18 @@ static size_t stackmine_order(const struct world *world, uint32_t *order)
 	int s;
 
 	while ((s = next_signature(world, done)) >= 0) {
-		uint64_t most = 0, best_gain = 0, best_cost = 0, events;
+		uint64_t best_gain = 0, best_cost = 0, events;
 		int best = -1;
 
 		done |= 1u << s;
 		if (revealed & 1u << s)
 			continue;
-		for (uint32_t stream = 0; stream < world->streams; stream++)
-			if (cost_in(world, (size_t)s, stream, &events) > most)
-				most = cost_in(world, (size_t)s, stream, &events);
 		for (uint32_t stream = 0; stream < world->streams; stream++) {
 			uint64_t cost = cost_in(world, (size_t)s, stream, &events);
 			uint64_t gain = covered(world, revealed | revealed_by(world, stream)) -
 					covered(world, revealed);
 
-			if (!events || 2 * cost < most)
+			if (!events)
 				continue;
 			if (best >= 0 && (gain < best_gain || (gain == best_gain && cost <= best_cost)))
 				continue;

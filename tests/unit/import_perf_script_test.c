@@ -20,10 +20,10 @@ static void samples_become_runs_with_their_stacks_turned_round(void **state)
 		      "stream x \n"
 		      "thread 12 my app\n"
 		      "module ext4 kernel  \n"
-		      "module libc++ (v2).so.1 library /usr/lib/x/libc++ (v2).so.1 \n"
+		      "module libc++ {v2}.so.1 library /usr/lib/x/libc++ (v2).so.1 \n"
 		      "module app user /usr/bin/app \n"
 		      "run 2214688161000+250000 12 cpu=3 app!main|app!0x183ba7|libc++ "
-		      "(v2).so.1!std::operator<< <char>(int, a)|"
+		      "{v2}.so.1!std::operator<< <char>(int, a)|"
 		      "ext4!ext4_read|kernel!try_to_wake_up\n");
 }
 

@@ -59,6 +59,27 @@ static void a_frame_is_found_by_its_names_without_being_added(void **state)
 	lode_frames_release(&frames);
 }
 
+static void a_frame_of_any_module_reads_back_the_same(void **state)
+{
+	static const char *const names[] = { "memfd:x (deleted)", "a!b", "std::x", "<anon>", "operator", "f(x)", "!", " (deleted)",
+					     "libc.so.6", "" };
+	struct lode_frames frames;
+
+	(void)state;
+	assert_int_equal(lode_frames_init(&frames), 0);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		uint32_t module = lode_frames_module(&frames, names[i], strlen(names[i]));
+		uint32_t frame = lode_frames_add(&frames, module, "f!g", 3);
+		struct lode_buffer text = { 0 };
+
+		lode_frames_text(&frames, frame, &text);
+		assert_int_equal(lode_frames_parse(&frames, text.bytes, text.size), frame);
+		lode_buffer_release(&text);
+	}
+	assert_int_equal(lode_frames_module(&frames, "memfd:x (deleted)", 17), lode_frames_module(&frames, "memfd:x", 7));
+	lode_frames_release(&frames);
+}
+
 static void a_module_name_suggests_its_kind(void **state)
 {
 	(void)state;
@@ -244,6 +265,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_mark_ends_the_module_unless_it_belongs_to_an_operator),
 		cmocka_unit_test(a_frame_is_found_by_its_names_without_being_added),
+		cmocka_unit_test(a_frame_of_any_module_reads_back_the_same),
 		cmocka_unit_test(a_module_name_suggests_its_kind),
 		cmocka_unit_test(equal_stacks_are_one_node_and_frames_read_back_root_first),
 		cmocka_unit_test(sorting_orders_by_time_and_keeps_the_order_of_equal_times),
