@@ -1,0 +1,86 @@
+/*
+ * Explaining a table: why some rows (runs) have a large y for their x and others
+ * not, as a few functions of x and a small tree over the other columns that says
+ * which rows follow which (a discriminant regression tree).
+ *
+ * Input struct → options struct, with a check that explains itself → result
+ * struct. The same seed gives the same answer, on any number of threads.
+ */
+#ifndef LODE_EXPLAIN_EXPLAIN_H
+#define LODE_EXPLAIN_EXPLAIN_H
+
+#include "base/notes.h"
+#include "explain/choose.h"
+#include "explain/table.h"
+
+struct lode_explain_input {
+	const struct lode_data_table *table;
+	const char *name; /* of the table, for messages */
+	uint32_t x[LODE_MOST_INPUTS];
+	unsigned inputs;
+	uint32_t y;
+	unsigned char *auxiliary; /* one byte a column: it may stand in the tree */
+};
+
+enum lode_tree_kind { LODE_TREE_CART, LODE_TREE_OPTIMAL };
+
+struct lode_explain_options {
+	unsigned clusters; /* 0: as many as give the shortest description */
+	enum lode_method method;
+	enum lode_family family;
+	enum lode_tree_kind tree;
+	unsigned depth;		/* of an optimal tree, at most 4 */
+	double max_error;	/* bound on the error, 0: none */
+	int max_error_relative; /* the bound is on the relative error, not on the mean square */
+	unsigned folds;		/* of the cross-validation, 0: none */
+	uint64_t seed;
+	unsigned jobs;
+	struct lode_notes *notes; /* may be NULL */
+};
+
+struct lode_explained_cluster {
+	struct lode_function function;
+	size_t size;	   /* rows that the tree gives it */
+	double r2;	   /* of its function over these rows */
+	double share;	   /* of all rows */
+	double typical_y;  /* median */
+};
+
+struct lode_explanation {
+	size_t rows;	    /* that took part */
+	uint32_t *row_of;   /* their numbers in the table */
+	size_t left_out;    /* rows without x or y */
+	unsigned clusters;  /* fastest first */
+	struct lode_explained_cluster cluster[LODE_MOST_CLUSTERS];
+	struct lode_points points; /* x and y, for the functions */
+	struct lode_features features;
+	struct lode_tree tree;	/* `sizes` count rows by what their y says alone */
+	int explained;		/* the tree tells clusters apart, or there is only one */
+	uint32_t *assigned;	/* each row's cluster by the tree; by x and y alone where it is not explained */
+	uint32_t *nearest;	/* each row's cluster by its x and y alone */
+	size_t *confusion;	/* clusters × clusters: by x and y alone, by the tree */
+	double agreement;	/* share of rows where both agree */
+	double accuracy;	/* the same for rows that the tree had not seen: cross-validated; NaN: no folds */
+	double r2;		/* of the whole, and cross-validated */
+	double validated_r2;
+	double mean_square;	/* error of the whole */
+	double relative_error;	/* root of the mean square of (y - f) / f; NaN where f is not above 0 */
+	double length;		/* of the description, in nats */
+	int within;		/* explained, and the error is within the bound, where there is one */
+};
+
+/* Defaults: clusters chosen, K-linear, linear functions, CART, 10 folds. */
+void lode_explain_defaults(struct lode_explain_options *options);
+/* Whether the options make sense: 0, or LODE_USAGE with a sentence. */
+int lode_explain_check(const struct lode_explain_options *options, struct lode_error *error);
+/*
+ * Names of columns to the input struct: `x` (comma-separated) and `y`; all other
+ * columns are auxiliary. `auxiliary` is then the caller's to free.
+ */
+int lode_explain_columns(struct lode_explain_input *input, const struct lode_data_table *table, const char *name,
+			 const char *x, const char *y, struct lode_error *error);
+int lode_explain(const struct lode_explain_input *input, const struct lode_explain_options *options,
+		 struct lode_explanation *explanation, struct lode_error *error);
+void lode_explanation_release(struct lode_explanation *explanation);
+
+#endif

@@ -1,0 +1,160 @@
+/* Explaining a table: options, columns by their names, and the rows that take part; see explain.h. */
+#include "explain/explain.h"
+#include "explain/explain_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+void lode_explain_defaults(struct lode_explain_options *options)
+{
+	memset(options, 0, sizeof(*options));
+	options->folds = 10;
+	options->depth = 4;
+	options->seed = 1;
+}
+
+int lode_explain_check(const struct lode_explain_options *options, struct lode_error *error)
+{
+	if (options->clusters > LODE_MOST_CLUSTERS)
+		return lode_fail(error, LODE_USAGE, "%u clusters explain nothing to anybody; ask for at most %d",
+				 options->clusters, LODE_MOST_CLUSTERS);
+	if (options->folds == 1)
+		return lode_fail(error, LODE_USAGE,
+				 "one fold leaves nothing to learn from; use 2 or more, or 0 for no cross-validation");
+	if (options->depth > 4 || !options->depth)
+		return lode_fail(error, LODE_USAGE, "an optimal tree has a depth of 1 to 4");
+	if (!(options->max_error >= 0) || !isfinite(options->max_error))
+		return lode_fail(error, LODE_USAGE, "the bound on the error must be a number, 0 or more");
+	return 0;
+}
+
+/* ---- columns ---- */
+
+static int find_column(const struct lode_data_table *table, const char *name, const char *column, uint32_t *found,
+		       struct lode_error *error)
+{
+	*found = lode_data_table_find(table, column);
+	if (*found == LODE_NONE)
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: there is no column '%.200s'; the first of %zu is called '%.200s'", name, column,
+				 table->count, table->count ? table->columns[0].name : "");
+	if (table->columns[*found].kind == LODE_DATA_CATEGORY)
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s:%llu: column '%.200s' must be numeric, and holds '%s'; name another one, or "
+				 "correct it",
+				 name, (unsigned long long)table->columns[*found].text_line, column,
+				 table->columns[*found].text);
+	return 0;
+}
+
+static int find_inputs(struct lode_explain_input *input, const char *x, struct lode_error *error)
+{
+	while (*x) {
+		size_t length = strcspn(x, ",");
+		char *column = lode_strndup(x, length);
+		int code;
+
+		if (!column)
+			return lode_fail_memory(error);
+		code = input->inputs == LODE_MOST_INPUTS
+			       ? lode_fail(error, LODE_USAGE, "more than %d columns for x; name fewer", LODE_MOST_INPUTS)
+			       : find_column(input->table, input->name, column, &input->x[input->inputs], error);
+		lode_free(column);
+		if (code < 0)
+			return code;
+		if (!input->auxiliary[input->x[input->inputs]])
+			return lode_fail(error, LODE_USAGE, "column '%.*s' is named twice among x and y",
+					 (int)(length < 200 ? length : 200), x);
+		input->auxiliary[input->x[input->inputs++]] = 0;
+		x += length + (x[length] == ',');
+	}
+	return input->inputs ? 0 : lode_fail(error, LODE_USAGE, "no column for x; name one");
+}
+
+int lode_explain_columns(struct lode_explain_input *input, const struct lode_data_table *table, const char *name,
+			 const char *x, const char *y, struct lode_error *error)
+{
+	int code;
+
+	memset(input, 0, sizeof(*input));
+	input->table = table;
+	input->name = name;
+	input->auxiliary = lode_alloc(table->count);
+	if (!input->auxiliary)
+		return lode_fail_memory(error);
+	memset(input->auxiliary, 1, table->count);
+	code = find_column(table, name, y, &input->y, error);
+	if (code == 0) {
+		input->auxiliary[input->y] = 0;
+		code = find_inputs(input, x, error);
+	}
+	if (code < 0) {
+		lode_free(input->auxiliary);
+		input->auxiliary = NULL;
+	}
+	return code;
+}
+
+/* ---- rows ---- */
+
+static int is_whole(const struct lode_explain_input *input, size_t row)
+{
+	if (isnan(lode_data_column_number(&input->table->columns[input->y], row)))
+		return 0;
+	for (unsigned i = 0; i < input->inputs; i++)
+		if (isnan(lode_data_column_number(&input->table->columns[input->x[i]], row)))
+			return 0;
+	return 1;
+}
+
+int lode_explain_rows(const struct lode_explain_input *input, const struct lode_explain_options *options,
+		      struct lode_explanation *explanation, struct lode_error *error)
+{
+	size_t rows = input->table->rows;
+
+	if (rows >= LODE_NONE)
+		return lode_fail(error, LODE_BAD_INPUT, "%s: more than four thousand million rows; take a sample",
+				 input->name);
+	explanation->row_of = lode_calloc(rows, sizeof(*explanation->row_of));
+	if (!explanation->row_of)
+		return lode_fail_memory(error);
+	for (size_t row = 0; row < rows; row++)
+		if (is_whole(input, row))
+			explanation->row_of[explanation->rows++] = (uint32_t)row;
+	explanation->left_out = rows - explanation->rows;
+	lode_notes_add(options->notes, explanation->left_out, "rows without x or y were left out", NULL);
+	if (explanation->rows < 2)
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: %zu row%s with both x and y; there must be two at least", input->name,
+				 explanation->rows, explanation->rows == 1 ? "" : "s");
+	if (options->clusters > explanation->rows)
+		return lode_fail(error, LODE_BAD_INPUT, "%s: %u clusters of %zu rows; ask for fewer", input->name,
+				 options->clusters, explanation->rows);
+	return 0;
+}
+
+int lode_explain_points(const struct lode_explain_input *input, const struct lode_explanation *explanation,
+			enum lode_family family, enum lode_noise noise, struct lode_points *points,
+			struct lode_error *error)
+{
+	double *x = lode_calloc(explanation->rows, input->inputs * sizeof(*x));
+	double *y = lode_calloc(explanation->rows, sizeof(*y));
+	int code;
+
+	if (!x || !y) {
+		lode_free(x);
+		lode_free(y);
+		return lode_fail_memory(error);
+	}
+	for (size_t i = 0; i < explanation->rows; i++) {
+		size_t row = explanation->row_of[i];
+
+		y[i] = lode_data_column_number(&input->table->columns[input->y], row);
+		for (unsigned k = 0; k < input->inputs; k++)
+			x[i * input->inputs + k] = lode_data_column_number(&input->table->columns[input->x[k]], row);
+	}
+	code = lode_points_make(points, x, y, explanation->rows, input->inputs, family, noise, error);
+	lode_free(x);
+	lode_free(y);
+	return code;
+}

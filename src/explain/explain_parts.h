@@ -1,0 +1,26 @@
+/* The parts of lode_explain, private to it. */
+#ifndef LODE_EXPLAIN_EXPLAIN_PARTS_H
+#define LODE_EXPLAIN_EXPLAIN_PARTS_H
+
+#include "explain/explain.h"
+
+/* Finds the rows that take part. */
+int lode_explain_rows(const struct lode_explain_input *input, const struct lode_explain_options *options,
+		      struct lode_explanation *explanation, struct lode_error *error);
+int lode_explain_points(const struct lode_explain_input *input, const struct lode_explanation *explanation,
+			enum lode_family family, enum lode_noise noise, struct lode_points *points,
+			struct lode_error *error);
+/*
+ * Searches for the theory of the points, given once for each kind of noise that is
+ * possible; `*which` of them it is about. It belongs to all of their rows.
+ */
+int lode_explain_search(const struct lode_points *points, unsigned noises, const struct lode_features *features,
+			const struct lode_explain_options *options, struct lode_theory *theory, unsigned *which,
+			struct lode_error *error);
+/* Measures of what stands in the explanation: sizes, R², confusion, errors. */
+int lode_explain_measure(struct lode_explanation *explanation, struct lode_error *error);
+/* Cross-validation: accuracy and R² for rows that tree and functions have not seen. */
+int lode_explain_validate(struct lode_explanation *explanation, const struct lode_explain_options *options,
+			  struct lode_error *error);
+
+#endif

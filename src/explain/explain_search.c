@@ -1,0 +1,388 @@
+/*
+ * The search for a theory of a whole table (see explain.h).
+ *
+ * What takes many tries is done on a sample of the rows, and on few features. Where
+ * there are many, those that matter are found first: rough clusterings label all
+ * rows, and a tree over all features shows which of them it needs. Then theories
+ * of the sample are compared (choose.h), for each kind of noise. The best one
+ * settles on all rows, its functions are merged where they prove to be one, and at
+ * last every feature may stand in the tree. Clusters that are plain to see in x and y
+ * are told even where no tree explains them.
+ */
+#include "explain/explain_parts.h"
+#include "explain/random.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Rows of the sample; features beyond which those that matter are looked for first. */
+#define SAMPLE	     1500
+#define FEW_FEATURES 16
+/* Clusters that are told without a tree: how many at most, and how many spreads of their noise apart. */
+#define MOST_UNEXPLAINED 6
+#define FAR		 4
+/* Rough clusterings: how many functions each has. */
+static const unsigned rough[] = { 3, 6 };
+
+/* ---- samples ---- */
+
+/* All rows when they are few, else an even random choice in order. Returns how many. */
+static size_t draw_rows(size_t rows, uint64_t seed, uint32_t *drawn)
+{
+	struct lode_random random = lode_random_piece(seed, rows);
+	size_t count = 0;
+
+	for (size_t i = 0; i < rows && count < SAMPLE; i++)
+		if (rows <= SAMPLE || lode_random_below(&random, rows - i) < SAMPLE - count)
+			drawn[count++] = (uint32_t)i;
+	return count;
+}
+
+/* ---- features that matter ---- */
+
+/* Adds the features that the tree asks. */
+static size_t add_used(const struct lode_tree *tree, unsigned char *marked, uint32_t *chosen, size_t count)
+{
+	for (size_t i = 0; i < tree->count; i++) {
+		uint32_t feature = tree->nodes[i].feature;
+
+		if (feature != LODE_NONE && !marked[feature]) {
+			marked[feature] = 1;
+			chosen[count++] = feature;
+		}
+	}
+	return count;
+}
+
+/* Labels of all rows by a rough clustering of the sample, then a tree over all features. */
+static int look_for_features(const struct lode_world *all, const struct lode_points *sample, unsigned clusters,
+			     unsigned tube, struct lode_tree *tree, struct lode_error *error)
+{
+	struct lode_learn_options how = { all->look_ahead, all->jobs, all->seed };
+	struct lode_clustering clustering = { .clusters = 0 };
+	struct lode_costs costs = { .rows = 0 };
+	int code;
+
+	memset(tree, 0, sizeof(*tree));
+	code = lode_klinear_start(sample, clusters, tube, all->seed, &clustering, error);
+	if (code == 0)
+		code = lode_klinear_run(sample, &clustering, error);
+	if (code == 0)
+		code = lode_theory_costs(all->points, clustering.functions, clusters, &costs, error);
+	if (code == 0)
+		code = lode_tree_learn(tree, all->features, &costs, &how, error);
+	lode_clustering_release(&clustering);
+	lode_free(costs.cost);
+	return code;
+}
+
+static int find_features(const struct lode_world *all, const struct lode_points *sample, uint32_t *chosen,
+			 size_t *count, struct lode_error *error)
+{
+	unsigned char *marked;
+	int code = 0;
+
+	*count = 0;
+	if (all->features->count <= FEW_FEATURES) {
+		for (; *count < all->features->count; ++*count)
+			chosen[*count] = (uint32_t)*count;
+		return 0;
+	}
+	marked = lode_calloc(all->features->count, 1);
+	if (!marked)
+		return lode_fail_memory(error);
+	for (unsigned i = 0; code == 0 && i < sizeof(rough) / sizeof(rough[0]); i++) {
+		struct lode_tree tree;
+		unsigned clusters = rough[i] < sample->rows ? rough[i] : (unsigned)sample->rows;
+
+		code = look_for_features(all, sample, clusters, 0, &tree, error);
+		if (code == 0)
+			*count = add_used(&tree, marked, chosen, *count);
+		lode_tree_release(&tree);
+	}
+	lode_free(marked);
+	return code;
+}
+
+/* ---- the search ---- */
+
+/* Some rows and some features. */
+struct part {
+	uint32_t *rows;
+	size_t row_count;
+	uint32_t *features;
+	size_t feature_count;
+	struct lode_features columns;	/* of the sample */
+	struct lode_features all_rows;	/* the chosen features, of all rows */
+};
+
+static void release_part(struct part *part)
+{
+	lode_free(part->rows);
+	lode_free(part->features);
+	lode_features_release(&part->columns);
+	lode_features_release(&part->all_rows);
+}
+
+static int pick_all_rows(const struct lode_world *all, struct part *part, struct lode_error *error)
+{
+	uint32_t *rows = lode_calloc(all->points->rows, sizeof(*rows));
+	int code;
+
+	if (!rows)
+		return lode_fail_memory(error);
+	for (size_t i = 0; i < all->points->rows; i++)
+		rows[i] = (uint32_t)i;
+	code = lode_features_pick(&part->all_rows, all->features, rows, all->points->rows, part->features,
+				  part->feature_count, error);
+	lode_free(rows);
+	return code;
+}
+
+static int make_part(const struct lode_world *all, struct part *part, struct lode_error *error)
+{
+	struct lode_points sample;
+	int code;
+
+	memset(part, 0, sizeof(*part));
+	part->rows = lode_calloc(all->points->rows < SAMPLE ? all->points->rows : SAMPLE, sizeof(*part->rows));
+	part->features = lode_calloc(all->features->count, sizeof(*part->features));
+	if (!part->rows || !part->features)
+		return lode_fail_memory(error);
+	part->row_count = draw_rows(all->points->rows, all->seed, part->rows);
+	code = lode_points_pick(&sample, all->points, part->rows, part->row_count, error);
+	if (code < 0)
+		return code;
+	code = find_features(all, &sample, part->features, &part->feature_count, error);
+	lode_points_release(&sample);
+	if (code == 0)
+		code = lode_features_pick(&part->columns, all->features, part->rows, part->row_count, part->features,
+					  part->feature_count, error);
+	return code < 0 ? code : pick_all_rows(all, part, error);
+}
+
+/* Nats that change with the kind of noise only: the density of log y is not that of y. */
+static double density_of_y(const struct lode_points *points)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < points->rows; i++)
+		sum += points->log_y[i];
+	return sum;
+}
+
+/* The best theory of the sample under one kind of noise; its labels and tree are of no use elsewhere. */
+static int search_sample(const struct lode_points *points, const struct part *part,
+			 const struct lode_explain_options *options, struct lode_theory *theory,
+			 struct lode_error *error)
+{
+	struct lode_choose_options how = { options->clusters, options->method, options->seed, options->jobs };
+	struct lode_choice choice;
+	struct lode_points sample;
+	int code = lode_points_pick(&sample, points, part->rows, part->row_count, error);
+	struct lode_world world = { &sample, &part->columns, 3, 1, options->seed };
+
+	if (code < 0)
+		return code;
+	code = lode_choose(&world, &how, &choice, error);
+	if (code == 0) {
+		code = lode_choice_take(&world, &choice, options->clusters, theory, error);
+		lode_choice_release(&choice);
+		theory->length += density_of_y(&sample);
+	}
+	lode_points_release(&sample);
+	return code;
+}
+
+/* ---- clusters that no tree explains ---- */
+
+/* Gives every function the rows that it is nearest to, and fits it to them. */
+static void fit_nearest(const struct lode_points *points, struct lode_theory *theory, uint32_t *rows)
+{
+	for (unsigned k = 0; k < theory->clusters; k++) {
+		size_t count = 0;
+
+		for (size_t row = 0; row < points->rows; row++)
+			if (theory->labels[row] == k)
+				rows[count++] = (uint32_t)row;
+		if (count)
+			lode_function_choose(points, rows, count, &theory->functions[k]);
+	}
+}
+
+/* Length of a description that tells each row's cluster by itself. */
+static double length_without_tree(const struct lode_points *points, const struct lode_theory *theory)
+{
+	double length = 0, sizes[LODE_MOST_CLUSTERS] = { 0 };
+
+	for (size_t row = 0; row < points->rows; row++) {
+		sizes[theory->labels[row]]++;
+		length += lode_function_cost(points, &theory->functions[theory->labels[row]], row);
+	}
+	for (unsigned k = 0; k < theory->clusters; k++) {
+		length += lode_function_price(points, &theory->functions[k]);
+		length -= sizes[k] > 0 ? sizes[k] * log(sizes[k] / (double)points->rows) : 0;
+	}
+	return length;
+}
+
+/* A theory without a tree: the best clustering, as it is. */
+static int cluster_alone(const struct lode_points *points, unsigned clusters, uint64_t seed,
+			 struct lode_theory *theory, struct lode_error *error)
+{
+	struct lode_klinear_options how = { clusters, 4, seed };
+	struct lode_clustering clustering;
+	uint32_t *rows;
+	int code = lode_klinear(points, &how, &clustering, error);
+
+	memset(theory, 0, sizeof(*theory));
+	if (code < 0)
+		return code;
+	theory->clusters = clusters;
+	theory->labels = clustering.labels;
+	memcpy(theory->functions, clustering.functions, sizeof(theory->functions));
+	rows = lode_calloc(points->rows, sizeof(*rows));
+	if (!rows) {
+		lode_theory_release(theory);
+		return lode_fail_memory(error);
+	}
+	fit_nearest(points, theory, rows);
+	theory->length = length_without_tree(points, theory);
+	lode_free(rows);
+	return 0;
+}
+
+/*
+ * The number of clusters that x and y show so clearly that telling each row's
+ * cluster by itself is shorter than having one function; 1 when there are none.
+ */
+static int count_unexplained(const struct lode_world *world, double length, unsigned *clusters,
+			     struct lode_error *error)
+{
+	*clusters = 1;
+	for (unsigned k = 2; k <= MOST_UNEXPLAINED && k < world->points->rows / 4; k++) {
+		struct lode_theory theory;
+		double distance;
+		int code = cluster_alone(world->points, k, world->seed, &theory, error);
+
+		if (code == 0)
+			code = lode_theory_distance(world, &theory, &distance, error);
+		if (code == 0 && theory.length < length && distance > FAR) {
+			length = theory.length;
+			*clusters = k;
+		}
+		lode_theory_release(&theory);
+		if (code < 0)
+			return code;
+	}
+	return 0;
+}
+
+/* The clustering counts as it is, and the tree explains what it can. */
+static int take_clustering(const struct lode_world *all, unsigned clusters, struct lode_theory *theory,
+			   struct lode_error *error)
+{
+	struct lode_learn_options learn = { all->look_ahead, all->jobs, all->seed };
+	struct lode_costs costs;
+	int code;
+
+	lode_theory_release(theory);
+	code = cluster_alone(all->points, clusters, all->seed, theory, error);
+	if (code < 0)
+		return code;
+	code = lode_theory_costs(all->points, theory->functions, clusters, &costs, error);
+	if (code == 0)
+		code = lode_tree_learn(&theory->tree, all->features, &costs, &learn, error);
+	/* Where the tree tells nothing apart, what x and y say is all there is. */
+	for (size_t row = 0; code == 0 && theory->tree.count > 1 && row < all->points->rows; row++)
+		theory->labels[row] = theory->tree.nodes[lode_tree_leaf(&theory->tree, all->features, row)].cluster;
+	lode_free(costs.cost);
+	return code;
+}
+
+/* Where the tree makes no use of clusters that are asked for, or that are plain to see. */
+static int add_unexplained(const struct lode_world *all, const struct part *part,
+			   const struct lode_explain_options *options, struct lode_theory *theory,
+			   struct lode_error *error)
+{
+	unsigned clusters = options->clusters;
+	struct lode_points sample;
+	int code = 0;
+
+	if (!clusters && theory->clusters == 1) {
+		struct lode_world world = { &sample, &part->columns, 0, 1, all->seed };
+
+		code = lode_points_pick(&sample, all->points, part->rows, part->row_count, error);
+		if (code < 0)
+			return code;
+		code = count_unexplained(&world, theory->length * (double)sample.rows / (double)all->points->rows,
+					 &clusters, error);
+		lode_points_release(&sample);
+	}
+	if (code < 0 || !clusters || clusters == theory->clusters)
+		return code;
+	return take_clustering(all, clusters, theory, error);
+}
+
+/* ---- from the sample to all rows ---- */
+
+/* Only the functions stay: they settle in another world. */
+static int move(const struct lode_world *world, struct lode_theory *theory, struct lode_error *error)
+{
+	struct lode_theory moved = { .clusters = theory->clusters };
+
+	memcpy(moved.functions, theory->functions, sizeof(moved.functions));
+	lode_theory_release(theory);
+	*theory = moved;
+	return lode_theory_settle(world, theory, error);
+}
+
+static int settle_on_all(const struct lode_world *all, const struct part *part,
+			 const struct lode_explain_options *options, struct lode_theory *theory,
+			 struct lode_error *error)
+{
+	struct lode_world some = *all;
+	int code;
+
+	some.features = &part->all_rows;
+	code = move(&some, theory, error);
+	if (code == 0 && !options->clusters)
+		code = lode_theory_merge_near(&some, theory, error);
+	return code < 0 ? code : move(all, theory, error);
+}
+
+int lode_explain_search(const struct lode_points *points, unsigned noises, const struct lode_features *features,
+			const struct lode_explain_options *options, struct lode_theory *theory, unsigned *which,
+			struct lode_error *error)
+{
+	struct lode_world all = { &points[0], features, 3, options->jobs, options->seed };
+	struct part part;
+	int code = make_part(&all, &part, error);
+
+	memset(theory, 0, sizeof(*theory));
+	*which = 0;
+	for (unsigned i = 0; code == 0 && i < noises; i++) {
+		struct lode_theory next;
+
+		code = search_sample(&points[i], &part, options, &next, error);
+		if (code < 0)
+			break;
+		if (next.clusters && (!theory->clusters || next.length < theory->length)) {
+			struct lode_theory worse = *theory;
+
+			*theory = next;
+			next = worse;
+			*which = i;
+		}
+		lode_theory_release(&next);
+	}
+	all.points = &points[*which];
+	if (code == 0 && theory->clusters)
+		code = settle_on_all(&all, &part, options, theory, error);
+	if (code == 0)
+		code = add_unexplained(&all, &part, options, theory, error);
+	release_part(&part);
+	if (code < 0)
+		lode_theory_release(theory);
+	return code;
+}

@@ -1,0 +1,24 @@
+/*
+ * Look-ahead: two or three tests that tell clusters apart together where none of
+ * them does so alone, as the parity of three bits does. Private to the tree.
+ */
+#ifndef LODE_EXPLAIN_LOOK_AHEAD_H
+#define LODE_EXPLAIN_LOOK_AHEAD_H
+
+#include "explain/splits.h"
+
+struct lode_look_ahead {
+	struct lode_test tests[3];
+	double thresholds[3];
+	unsigned count; /* 0: nothing was found */
+	double gain;	/* nats that the clusters' entropy falls by when all are asked */
+	double price;	/* nats that the full tree of these tests costs more than a leaf */
+};
+
+/* Words that are compared for it, about. */
+double lode_look_ahead_work(const struct lode_node_rows *node, unsigned most);
+/* The best group of at most `most` tests (2 or 3) whose gain is above its price. */
+int lode_look_ahead(const struct lode_node_rows *node, unsigned most, uint64_t seed, unsigned jobs,
+		    struct lode_look_ahead *found);
+
+#endif

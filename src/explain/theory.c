@@ -1,0 +1,379 @@
+/* Theory: see theory.h. */
+#include "explain/theory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rounds of tree and functions, at most. */
+#define ROUNDS 12
+/* Functions whose medians lie closer than this many spreads are one to the eye. */
+#define NEAREST 2.0
+/* Rows by which a merger is judged before it is tried. */
+#define JUDGES 300
+
+void lode_theory_release(struct lode_theory *theory)
+{
+	lode_tree_release(&theory->tree);
+	lode_free(theory->labels);
+	memset(theory, 0, sizeof(*theory));
+}
+
+static int copy_tree(struct lode_tree *tree, const struct lode_tree *from)
+{
+	memset(tree, 0, sizeof(*tree));
+	tree->clusters = from->clusters;
+	while (tree->count < from->count)
+		if (lode_tree_add(tree) == LODE_NONE)
+			return LODE_SYSTEM;
+	memcpy(tree->nodes, from->nodes, from->count * sizeof(*tree->nodes));
+	memcpy(tree->sizes, from->sizes, from->count * from->clusters * sizeof(*tree->sizes));
+	return 0;
+}
+
+int lode_theory_copy(struct lode_theory *theory, const struct lode_theory *from, struct lode_error *error)
+{
+	*theory = *from;
+	theory->labels = NULL;
+	memset(&theory->tree, 0, sizeof(theory->tree));
+	if (!from->tree.count || copy_tree(&theory->tree, &from->tree) == 0)
+		return 0;
+	lode_theory_release(theory);
+	return lode_fail_memory(error);
+}
+
+int lode_theory_costs(const struct lode_points *points, const struct lode_function *functions,
+		      unsigned clusters, struct lode_costs *costs, struct lode_error *error)
+{
+	memset(costs, 0, sizeof(*costs));
+	costs->rows = points->rows;
+	costs->clusters = clusters;
+	costs->cost = lode_calloc(points->rows, clusters * sizeof(*costs->cost));
+	if (!costs->cost)
+		return lode_fail_memory(error);
+	for (unsigned k = 0; k < clusters; k++)
+		lode_function_costs(points, &functions[k], costs->cost + k, clusters);
+	return 0;
+}
+
+/* ---- rows of clusters ---- */
+
+/* Rows grouped by cluster. */
+struct groups {
+	uint32_t *rows;
+	size_t starts[LODE_MOST_CLUSTERS + 1];
+};
+
+static int group_rows(struct groups *groups, const uint32_t *labels, size_t rows, unsigned clusters)
+{
+	size_t next[LODE_MOST_CLUSTERS];
+
+	groups->rows = lode_calloc(rows, sizeof(*groups->rows));
+	if (!groups->rows)
+		return LODE_SYSTEM;
+	memset(groups->starts, 0, sizeof(groups->starts));
+	for (size_t i = 0; i < rows; i++)
+		groups->starts[labels[i] + 1]++;
+	for (unsigned k = 0; k < clusters; k++) {
+		groups->starts[k + 1] += groups->starts[k];
+		next[k] = groups->starts[k];
+	}
+	for (size_t i = 0; i < rows; i++)
+		groups->rows[next[labels[i]]++] = (uint32_t)i;
+	return 0;
+}
+
+/* ---- settling ---- */
+
+double lode_function_price(const struct lode_points *points, const struct lode_function *function)
+{
+	const enum lode_shape *shapes = lode_family_shapes(points->family);
+	unsigned known = 0;
+
+	while (shapes[known] != LODE_SHAPES)
+		known++;
+	return (function->count + 1) / 2.0 * log((double)points->rows) + log(known);
+}
+
+static double length_of(const struct lode_world *world, const struct lode_theory *theory)
+{
+	double length = lode_tree_price(&theory->tree, world->features);
+
+	for (unsigned k = 0; k < theory->clusters; k++)
+		length += lode_function_price(world->points, &theory->functions[k]);
+	for (size_t row = 0; row < world->points->rows; row++)
+		length += lode_function_cost(world->points, &theory->functions[theory->labels[row]], row);
+	return length;
+}
+
+/* Functions that no leaf uses go; the others keep their order. */
+static int drop_unused(struct lode_theory *theory, struct lode_error *error)
+{
+	struct lode_tree fewer = { .clusters = 0 };
+	uint32_t number[LODE_MOST_CLUSTERS];
+	unsigned kept = 0;
+	int used[LODE_MOST_CLUSTERS] = { 0 };
+
+	for (size_t i = 0; i < theory->tree.count; i++)
+		if (theory->tree.nodes[i].feature == LODE_NONE)
+			used[theory->tree.nodes[i].cluster] = 1;
+	for (unsigned k = 0; k < theory->clusters; k++) {
+		number[k] = used[k] ? kept : 0;
+		if (used[k])
+			theory->functions[kept++] = theory->functions[k];
+	}
+	if (kept == theory->clusters)
+		return 0;
+	fewer.clusters = kept;
+	for (size_t i = 0; i < theory->tree.count; i++) {
+		if (lode_tree_add(&fewer) == LODE_NONE) {
+			lode_tree_release(&fewer);
+			return lode_fail_memory(error);
+		}
+		fewer.nodes[i] = theory->tree.nodes[i];
+		fewer.nodes[i].cluster = number[fewer.nodes[i].cluster];
+	}
+	lode_tree_release(&theory->tree);
+	theory->tree = fewer;
+	theory->clusters = kept;
+	return 0;
+}
+
+static int label_by_tree(const struct lode_world *world, struct lode_theory *theory, struct lode_error *error)
+{
+	if (!theory->labels)
+		theory->labels = lode_calloc(world->points->rows, sizeof(*theory->labels));
+	if (!theory->labels)
+		return lode_fail_memory(error);
+	for (size_t row = 0; row < world->points->rows; row++)
+		theory->labels[row] =
+			theory->tree.nodes[lode_tree_leaf(&theory->tree, world->features, row)].cluster;
+	return 0;
+}
+
+static int refit(const struct lode_world *world, struct lode_theory *theory, struct lode_error *error)
+{
+	struct groups groups;
+
+	if (group_rows(&groups, theory->labels, world->points->rows, theory->clusters) < 0)
+		return lode_fail_memory(error);
+	for (unsigned k = 0; k < theory->clusters; k++) {
+		size_t count = groups.starts[k + 1] - groups.starts[k];
+
+		if (count)
+			lode_function_choose(world->points, groups.rows + groups.starts[k], count,
+					     &theory->functions[k]);
+	}
+	lode_free(groups.rows);
+	return 0;
+}
+
+int lode_theory_follow_tree(const struct lode_world *world, struct lode_theory *theory, struct lode_error *error)
+{
+	int code = drop_unused(theory, error);
+
+	if (code == 0)
+		code = label_by_tree(world, theory, error);
+	if (code == 0)
+		code = refit(world, theory, error);
+	if (code == 0)
+		theory->length = length_of(world, theory);
+	return code;
+}
+
+/* One round: functions → tree → functions. */
+static int improve(const struct lode_world *world, struct lode_theory *theory, struct lode_error *error)
+{
+	struct lode_learn_options how = { world->look_ahead, world->jobs, world->seed };
+	struct lode_costs costs;
+	int code = lode_theory_costs(world->points, theory->functions, theory->clusters, &costs, error);
+
+	if (code < 0)
+		return code;
+	lode_tree_release(&theory->tree);
+	code = lode_tree_learn(&theory->tree, world->features, &costs, &how, error);
+	lode_free(costs.cost);
+	return code < 0 ? code : lode_theory_follow_tree(world, theory, error);
+}
+
+int lode_theory_settle(const struct lode_world *world, struct lode_theory *theory, struct lode_error *error)
+{
+	struct lode_theory next;
+	int code = improve(world, theory, error);
+
+	for (int round = 1; code == 0 && round < ROUNDS; round++) {
+		code = lode_theory_copy(&next, theory, error);
+		if (code == 0)
+			code = improve(world, &next, error);
+		if (code == 0 && next.length < theory->length - 1e-6 * (double)world->points->rows) {
+			struct lode_theory worse = *theory;
+
+			*theory = next;
+			lode_theory_release(&worse);
+			continue;
+		}
+		lode_theory_release(&next);
+		break;
+	}
+	if (code < 0)
+		lode_theory_release(theory);
+	return code;
+}
+
+/* ---- merging ---- */
+
+/* Evenly picked rows of two clusters, at most JUDGES of each. */
+static size_t pick_judges(const struct groups *groups, unsigned a, unsigned b, uint32_t *judges)
+{
+	unsigned both[2] = { a, b };
+	size_t count = 0;
+
+	for (unsigned side = 0; side < 2; side++) {
+		size_t start = groups->starts[both[side]], rows = groups->starts[both[side] + 1] - start;
+		size_t taken = rows < JUDGES ? rows : JUDGES;
+
+		for (size_t i = 0; i < taken; i++)
+			judges[count++] = groups->rows[start + i * rows / taken];
+	}
+	return count;
+}
+
+/* About how much longer the rows' description gets when clusters a and b share one function. */
+static double merger_cost(const struct lode_world *world, const struct lode_theory *theory,
+			  const struct groups *groups, unsigned a, unsigned b)
+{
+	uint32_t judges[2 * JUDGES];
+	size_t count = pick_judges(groups, a, b, judges);
+	struct lode_function merged;
+	double more = 0;
+
+	if (!count)
+		return -INFINITY;
+	lode_function_choose(world->points, judges, count, &merged);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t row = judges[i], own = theory->labels[row];
+		double rows = (double)(groups->starts[own + 1] - groups->starts[own]);
+		double scale = rows > JUDGES ? rows / JUDGES : 1;
+
+		more += scale * (lode_function_cost(world->points, &merged, row) -
+				 lode_function_cost(world->points, &theory->functions[own], row));
+	}
+	return more;
+}
+
+static void find_merger(const struct lode_world *world, const struct lode_theory *theory,
+			const struct groups *groups, unsigned pair[2])
+{
+	double least = INFINITY;
+
+	for (unsigned a = 0; a < theory->clusters; a++)
+		for (unsigned b = a + 1; b < theory->clusters; b++) {
+			double more = merger_cost(world, theory, groups, a, b);
+
+			if (more < least || (a == 0 && b == 1)) {
+				least = more;
+				pair[0] = a;
+				pair[1] = b;
+			}
+		}
+}
+
+static int merge_pair(const struct lode_world *world, const struct lode_theory *theory, struct groups *groups,
+		      const unsigned pair[2], struct lode_theory *merged)
+{
+	uint32_t *rows = lode_calloc(world->points->rows, sizeof(*rows));
+	size_t count = 0;
+
+	if (!rows)
+		return LODE_SYSTEM;
+	for (unsigned side = 0; side < 2; side++)
+		for (size_t i = groups->starts[pair[side]]; i < groups->starts[pair[side] + 1]; i++)
+			rows[count++] = groups->rows[i];
+	for (unsigned k = 0; k < theory->clusters; k++)
+		if (k != pair[1])
+			merged->functions[merged->clusters++] = theory->functions[k];
+	if (count)
+		lode_function_choose(world->points, rows, count, &merged->functions[pair[0]]);
+	lode_free(rows);
+	return 0;
+}
+
+int lode_theory_merge(const struct lode_world *world, const struct lode_theory *theory,
+		      struct lode_theory *merged, struct lode_error *error)
+{
+	struct groups groups;
+	unsigned pair[2] = { 0, 1 };
+	int code;
+
+	memset(merged, 0, sizeof(*merged));
+	if (group_rows(&groups, theory->labels, world->points->rows, theory->clusters) < 0)
+		return lode_fail_memory(error);
+	find_merger(world, theory, &groups, pair);
+	code = merge_pair(world, theory, &groups, pair, merged);
+	lode_free(groups.rows);
+	return code < 0 ? lode_fail_memory(error) : lode_theory_settle(world, merged, error);
+}
+
+/* ---- distance ---- */
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double log_or_value(const struct lode_points *points, double value)
+{
+	if (points->noise == LODE_NOISE_ADDITIVE)
+		return value;
+	return log(value > points->floor ? value : points->floor);
+}
+
+static double distance(const struct lode_world *world, const struct lode_theory *theory,
+		       const struct groups *groups, unsigned a, unsigned b)
+{
+	double gaps[2 * JUDGES], spread = fmax(theory->functions[a].spread, theory->functions[b].spread);
+	uint32_t judges[2 * JUDGES];
+	size_t count = pick_judges(groups, a, b, judges);
+
+	for (size_t i = 0; i < count; i++)
+		gaps[i] = fabs(log_or_value(world->points,
+					    lode_function_at(world->points, &theory->functions[a], judges[i])) -
+			       log_or_value(world->points,
+					    lode_function_at(world->points, &theory->functions[b], judges[i])));
+	qsort(gaps, count, sizeof(*gaps), by_size);
+	return count ? gaps[count / 2] / spread : 0;
+}
+
+int lode_theory_distance(const struct lode_world *world, const struct lode_theory *theory, double *least,
+			 struct lode_error *error)
+{
+	struct groups groups;
+
+	*least = INFINITY;
+	if (group_rows(&groups, theory->labels, world->points->rows, theory->clusters) < 0)
+		return lode_fail_memory(error);
+	for (unsigned a = 0; a < theory->clusters; a++)
+		for (unsigned b = a + 1; b < theory->clusters; b++)
+			*least = fmin(*least, distance(world, theory, &groups, a, b));
+	lode_free(groups.rows);
+	return 0;
+}
+
+int lode_theory_merge_near(const struct lode_world *world, struct lode_theory *theory, struct lode_error *error)
+{
+	double distance;
+	int code;
+
+	while ((code = lode_theory_distance(world, theory, &distance, error)) == 0 && distance < NEAREST) {
+		struct lode_theory merged;
+
+		code = lode_theory_merge(world, theory, &merged, error);
+		if (code < 0)
+			return code;
+		lode_theory_release(theory);
+		*theory = merged;
+	}
+	return code;
+}
