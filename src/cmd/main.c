@@ -26,6 +26,7 @@
 	X(sign)                                                                                              \
 	X(signatures)                                                                                        \
 	X(coverage)                                                                                          \
+	X(explain)                                                                                           \
 	X(fsck)                                                                                              \
 	X(synth)                                                                                             \
 	X(help)                                                                                              \

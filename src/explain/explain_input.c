@@ -10,7 +10,6 @@ void lode_explain_defaults(struct lode_explain_options *options)
 	memset(options, 0, sizeof(*options));
 	options->folds = 10;
 	options->depth = 4;
-	options->seed = 1;
 }
 
 int lode_explain_check(const struct lode_explain_options *options, struct lode_error *error)

@@ -1,0 +1,278 @@
+/*
+ * lode explain: why some runs are slow and others not. Reads a table, explains it
+ * (src/explain/) and reports it (src/report/explain_*.c); here is what the options
+ * mean and where the result goes.
+ */
+#include "cmd/command.h"
+#include "cmd/notes.h"
+#include "base/memory.h"
+#include "base/output.h"
+#include "explain/cell.h"
+#include "explain/table_read.h"
+#include "report/explain_report.h"
+
+#include <string.h>
+
+struct settings {
+	const char *x;
+	const char *y;
+	const char *clusters;
+	const char *method;
+	const char *functions;
+	const char *tree;
+	uint64_t depth;
+	const char *max_error;
+	uint64_t folds;
+	uint64_t seed;
+	uint64_t jobs;
+	int json;
+	const char *output;
+};
+
+static const char *method_choice(size_t i)
+{
+	static const char *const choices[] = { "klinear", "spectral" };
+
+	return i < 2 ? choices[i] : NULL;
+}
+
+static const char *functions_choice(size_t i)
+{
+	return i < LODE_FAMILIES ? lode_family_name((enum lode_family)i) : NULL;
+}
+
+static const char *tree_choice(size_t i)
+{
+	static const char *const choices[] = { "cart", "optimal" };
+
+	return i < 2 ? choices[i] : NULL;
+}
+
+#define FIELD(field) offsetof(struct settings, field)
+
+static const struct lode_option options[] = {
+	LODE_TEXT("x", 'x', FIELD(x), "A,B", "columns that y is a function of"),
+	LODE_TEXT("y", 'y', FIELD(y), "C", "column to be explained, a time for instance"),
+	LODE_TEXT("clusters", 'k', FIELD(clusters), "K|auto", "number of functions (default: auto)"),
+	LODE_CHOICE("method", 'm', FIELD(method), "NAME", "how functions are looked for (default: klinear)",
+		    method_choice),
+	LODE_CHOICE("functions", 'f', FIELD(functions), "KIND", "kinds of functions (default: linear)",
+		    functions_choice),
+	LODE_CHOICE("tree", 't', FIELD(tree), "KIND", "how the tree is made (default: cart)", tree_choice),
+	LODE_NUMBER("depth", 0, FIELD(depth), "N", "deepest optimal tree (default: 4)", 1, 4),
+	LODE_TEXT("max-error", 0, FIELD(max_error), "E|E%",
+		  "mean square error, or relative error, that is still an explanation"),
+	LODE_NUMBER("folds", 0, FIELD(folds), "N", "folds of the cross-validation, 1 for none (default: 10)", 1, 255),
+	LODE_NUMBER("seed", 0, FIELD(seed), "N", "start of the random numbers (default: 0)", 0, 0),
+	LODE_NUMBER("jobs", 'j', FIELD(jobs), "N", "number of threads (default: one a processor)", 1, 1024),
+	LODE_FLAG("json", 0, FIELD(json), "write the result as JSON"),
+	LODE_TEXT("output", 'o', FIELD(output), "FILE",
+		  "write to FILE; .svg, .dot and .json make it a picture, a graph, JSON"),
+	LODE_NO_MORE_OPTIONS,
+};
+
+/* ---- options ---- */
+
+/* Which choice it is; the first where none was made. */
+static unsigned chosen(const char *value, const char *(*choice)(size_t i))
+{
+	unsigned i = 0;
+
+	while (value && choice(i) && strcmp(choice(i), value))
+		i++;
+	return i;
+}
+
+static int read_clusters(const char *text, unsigned *clusters, struct lode_error *error)
+{
+	double number;
+
+	*clusters = 0;
+	if (!text || !strcmp(text, "auto"))
+		return 0;
+	if (lode_cell_read(text, strlen(text), &number) > LODE_CELL_NUMBER || !strlen(text) || !(number >= 1) ||
+	    number > 1e6 || number != (double)(unsigned)number)
+		return lode_fail(error, LODE_USAGE,
+				 "explain: '--clusters %s' is no number of clusters; use 1, 2, ... or auto. "
+				 "See 'lode help explain'.",
+				 text);
+	*clusters = (unsigned)number;
+	return 0;
+}
+
+static int read_max_error(const char *text, struct lode_explain_options *how, struct lode_error *error)
+{
+	size_t length = text ? strlen(text) : 0;
+	enum lode_cell cell;
+
+	if (!text)
+		return 0;
+	how->max_error_relative = length && text[length - 1] == '%';
+	cell = lode_cell_read(text, length - (size_t)how->max_error_relative, &how->max_error);
+	if ((cell != LODE_CELL_NUMBER && cell != LODE_CELL_BINARY) || !(how->max_error > 0))
+		return lode_fail(error, LODE_USAGE,
+				 "explain: '--max-error %s' is no bound; use a mean square error (1e6) or a relative "
+				 "error (5%%), above 0. See 'lode help explain'.",
+				 text);
+	if (how->max_error_relative)
+		how->max_error /= 100;
+	return 0;
+}
+
+static int read_options(const struct settings *settings, struct lode_explain_options *how, struct lode_error *error)
+{
+	int code;
+
+	if (!settings->x || !settings->y)
+		return lode_fail(error, LODE_USAGE,
+				 "explain: '--%s' is missing; say which column %s. See 'lode help explain'.",
+				 settings->x ? "y" : "x",
+				 settings->x ? "is to be explained" : "y is a function of");
+	how->method = (enum lode_method)chosen(settings->method, method_choice);
+	how->family = (enum lode_family)chosen(settings->functions, functions_choice);
+	how->tree = (enum lode_tree_kind)chosen(settings->tree, tree_choice);
+	if (settings->depth)
+		how->depth = (unsigned)settings->depth;
+	if (settings->folds)
+		how->folds = settings->folds == 1 ? 0 : (unsigned)settings->folds;
+	how->seed = settings->seed;
+	how->jobs = (unsigned)settings->jobs;
+	code = read_clusters(settings->clusters, &how->clusters, error);
+	if (code == 0)
+		code = read_max_error(settings->max_error, how, error);
+	return code < 0 ? code : lode_explain_check(how, error);
+}
+
+/* ---- reports ---- */
+
+static int ends_in(const char *text, const char *end)
+{
+	size_t length = text ? strlen(text) : 0, end_length = strlen(end);
+
+	return length > end_length && !strcmp(text + length - end_length, end);
+}
+
+static int write_report(const struct lode_call *call, const struct lode_explain_report *report,
+			struct lode_error *error)
+{
+	const struct settings *settings = call->settings;
+	struct lode_output output;
+	struct lode_buffer buffer = { 0 };
+	int code;
+
+	if (settings->json || ends_in(settings->output, ".json"))
+		lode_explain_json(report, &buffer);
+	else if (ends_in(settings->output, ".svg"))
+		lode_explain_svg(report, &buffer);
+	else if (ends_in(settings->output, ".dot"))
+		lode_explain_dot(report, &buffer);
+	else
+		lode_explain_text(report, &buffer);
+	if (!settings->output || !strcmp(settings->output, "-")) {
+		code = lode_show(&call->out, &buffer, error);
+		lode_buffer_release(&buffer);
+		return code;
+	}
+	code = buffer.failed ? lode_fail_memory(error) : lode_output_open(&output, settings->output, error);
+	if (code == 0) {
+		lode_buffer_add(&output.buffer, buffer.bytes, buffer.size);
+		code = lode_output_finish(&output, error);
+	}
+	lode_buffer_release(&buffer);
+	return code;
+}
+
+/* ---- all together ---- */
+
+/* Says on standard error what a person must know beside the result. Exit status 1 where a bound was broken. */
+static int conclude(const struct lode_call *call, const struct lode_explain_options *how,
+		    const struct lode_explanation *explanation)
+{
+	double is = how->max_error_relative ? 100 * explanation->relative_error : explanation->mean_square;
+
+	if (explanation->within)
+		return 0;
+	if (!explanation->explained)
+		lode_say(&call->err, LODE_YELLOW, "no tree tells the clusters apart");
+	else
+		lode_say(&call->err, LODE_YELLOW, "no tree within the bound: the %s error is %.4g%s",
+			 how->max_error_relative ? "relative" : "mean square", is,
+			 how->max_error_relative ? "%" : "");
+	return LODE_FOUND;
+}
+
+static int explain_table(struct lode_call *call, const struct lode_data_table *table,
+			 const struct lode_explain_options *how, struct lode_error *error)
+{
+	const struct settings *settings = call->settings;
+	struct lode_explain_input input;
+	struct lode_explanation explanation;
+	int code = lode_explain_columns(&input, table, call->operands[0], settings->x, settings->y, error);
+
+	if (code < 0)
+		return code;
+	code = lode_explain(&input, how, &explanation, error);
+	if (code == 0) {
+		struct lode_explain_report report = { &input, &explanation, call->out.width, !call->out.utf8 };
+
+		code = write_report(call, &report, error);
+		if (code == 0)
+			code = conclude(call, how, &explanation);
+		lode_explanation_release(&explanation);
+	}
+	lode_free(input.auxiliary);
+	return code;
+}
+
+static int read_table(const char *path, struct lode_data_table *table, struct lode_error *error)
+{
+	struct lode_input *input;
+	int code = lode_input_open(&input, path, error);
+
+	if (code < 0)
+		return code;
+	code = lode_data_table_read(table, input, error);
+	lode_input_close(input);
+	return code;
+}
+
+static int run(struct lode_call *call, struct lode_error *error)
+{
+	struct lode_explain_options how;
+	struct lode_data_table table;
+	struct lode_notes notes;
+	int code;
+
+	lode_explain_defaults(&how);
+	code = read_options(call->settings, &how, error);
+	if (code < 0)
+		return code;
+	lode_notes_init(&notes);
+	how.notes = &notes;
+	code = read_table(call->operands[0], &table, error);
+	if (code == 0) {
+		code = explain_table(call, &table, &how, error);
+		lode_data_table_release(&table);
+	}
+	if (!call->quiet)
+		lode_notes_say(&notes, &call->err);
+	lode_notes_release(&notes);
+	return code;
+}
+
+const struct lode_command lode_command_explain = {
+	.name = "explain",
+	.summary = "tell why some runs are slow and others not",
+	.usage = "[OPTIONS] --x A,B --y C TABLE",
+	.about = "TABLE (CSV or ARFF, packed or not) has a row for each run. Finds the few functions of x that y\n"
+		 "follows, and a small tree over all other columns that says which runs follow which.",
+	.examples = "  lode explain runs.csv --x size --y time\n"
+		    "  lode explain runs.csv.gz --x size,depth --y time --clusters 3 --functions auto\n"
+		    "  lode explain runs.arff --x size --y time -o runs.svg\n",
+	.options = options,
+	.settings_size = sizeof(struct settings),
+	.least_operands = 1,
+	.most_operands = 1,
+	.operand = "TABLE",
+	.run = run,
+};

@@ -1,0 +1,44 @@
+/*
+ * Reports of an explanation (explain/explain.h): text for people, JSON, SVG and
+ * DOT. All append to a buffer, which remembers when memory ran out. Names come from
+ * the table that was explained. A page in HTML can be made of the SVG's parts.
+ */
+#ifndef LODE_REPORT_EXPLAIN_REPORT_H
+#define LODE_REPORT_EXPLAIN_REPORT_H
+
+#include "base/buffer.h"
+#include "explain/explain.h"
+
+struct lode_explain_report {
+	const struct lode_explain_input *input;
+	const struct lode_explanation *explanation;
+	unsigned width; /* columns of text */
+	int ascii;	/* no other characters in text */
+};
+
+void lode_explain_text(const struct lode_explain_report *report, struct lode_buffer *buffer);
+void lode_explain_json(const struct lode_explain_report *report, struct lode_buffer *buffer);
+void lode_explain_svg(const struct lode_explain_report *report, struct lode_buffer *buffer);
+void lode_explain_dot(const struct lode_explain_report *report, struct lode_buffer *buffer);
+
+/* ---- words that all of them use ---- */
+
+/* The column that names a feature. */
+const char *lode_explain_feature(const struct lode_explain_report *report, uint32_t feature);
+/* What holds on one side of a node: `f0 = 1`, `calls > 3.5`, `color is not red`. Control characters are escaped. */
+void lode_explain_test(const struct lode_explain_report *report, const struct lode_tree_node *node, int yes,
+		       struct lode_buffer *buffer);
+/* A function of x: `12.3 ms + 0.8 ms·size`. */
+void lode_explain_function(const struct lode_explain_report *report, const struct lode_function *function,
+			   struct lode_buffer *buffer);
+/* The k-th term of a function, from 1: `size`, `size^2`, `size*log2(size)`. */
+void lode_explain_term(const struct lode_explain_report *report, const struct lode_function *function, unsigned k,
+		       struct lode_buffer *buffer);
+/* Four digits that count, without an exponent where that is readable. */
+void lode_explain_number(double number, struct lode_buffer *buffer);
+/* The unit that the name of y tells (`time_ms`, `time (ms)`), or "". */
+const char *lode_explain_unit(const struct lode_explain_report *report, char unit[8]);
+/* Text from outside, control characters escaped. */
+void lode_explain_safe(const char *text, struct lode_buffer *buffer);
+
+#endif

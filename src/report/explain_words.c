@@ -1,0 +1,130 @@
+/* Words that all reports of an explanation use; see explain_report.h. */
+#include "report/explain_report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void lode_explain_safe(const char *text, struct lode_buffer *buffer)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text < ' ' || *text == 127)
+			lode_buffer_print(buffer, "\\x%02x", (unsigned)(unsigned char)*text);
+		else
+			lode_buffer_byte(buffer, *text);
+	}
+}
+
+const char *lode_explain_feature(const struct lode_explain_report *report, uint32_t feature)
+{
+	const struct lode_feature *item = &report->explanation->features.items[feature];
+
+	return report->input->table->columns[item->columns[0]].name;
+}
+
+void lode_explain_number(double number, struct lode_buffer *buffer)
+{
+	if (fabs(number) >= 10000 && fabs(number) < 1e12)
+		lode_buffer_print(buffer, "%.0f", number);
+	else
+		lode_buffer_print(buffer, "%.4g", number);
+}
+
+static void category_test(const struct lode_explain_report *report, const struct lode_tree_node *node, int yes,
+			  struct lode_buffer *buffer)
+{
+	const struct lode_feature *feature = &report->explanation->features.items[node->feature];
+	const struct lode_strings *values = &report->input->table->columns[feature->columns[0]].values;
+
+	lode_buffer_text(buffer, yes ? " is " : " is not ");
+	if (node->code < values->count)
+		lode_explain_safe(lode_strings_get(values, node->code), buffer);
+	else
+		lode_buffer_text(buffer, "missing");
+}
+
+void lode_explain_test(const struct lode_explain_report *report, const struct lode_tree_node *node, int yes,
+		       struct lode_buffer *buffer)
+{
+	const struct lode_feature *feature = &report->explanation->features.items[node->feature];
+	const struct lode_data_column *column = &report->input->table->columns[feature->columns[0]];
+
+	lode_explain_safe(column->name, buffer);
+	if (feature->kind == LODE_FEATURE_CATEGORY) {
+		category_test(report, node, yes, buffer);
+	} else if (column->kind == LODE_DATA_BINARY) {
+		lode_buffer_text(buffer, yes ? " = 1" : " = 0");
+	} else if (!isfinite(node->threshold)) {
+		lode_buffer_text(buffer, yes ? " is not missing" : " is missing");
+	} else {
+		lode_buffer_text(buffer, yes ? " > " : " <= ");
+		lode_explain_number(node->threshold, buffer);
+		if (!yes && column->missing)
+			lode_buffer_text(buffer, " or missing");
+	}
+}
+
+const char *lode_explain_unit(const struct lode_explain_report *report, char unit[8])
+{
+	static const char *const units[] = { "ns", "us", "ms", "s", "seconds", "bytes", "kB", "MB" };
+	const char *name = report->input->table->columns[report->input->y].name;
+	size_t length = strlen(name);
+
+	unit[0] = '\0';
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		size_t size = strlen(units[i]);
+		const char *at;
+
+		if (length > size + 1 && name[length - size - 1] == '_' && !strcmp(name + length - size, units[i])) {
+			snprintf(unit, 8, "%s", units[i]);
+		} else if (length > size + 2 && name[length - 1] == ')') {
+			at = name + length - size - 1;
+			if (at[-1] == '(' && !strncmp(at, units[i], size))
+				snprintf(unit, 8, "%s", units[i]);
+		}
+	}
+	return unit;
+}
+
+void lode_explain_term(const struct lode_explain_report *report, const struct lode_function *function, unsigned k,
+		       struct lode_buffer *buffer)
+{
+	unsigned inputs = report->input->inputs;
+	const char *name = report->input->table->columns[report->input->x[(k - 1) % inputs]].name;
+
+	lode_explain_safe(name, buffer);
+	switch (lode_shape_group(function->shape, (k - 1) / inputs)) {
+	case 1:
+		lode_buffer_text(buffer, "*log2(");
+		lode_explain_safe(name, buffer);
+		lode_buffer_byte(buffer, ')');
+		break;
+	case 2:
+		lode_buffer_text(buffer, "^2");
+		break;
+	case 3:
+		lode_buffer_text(buffer, "^3");
+		break;
+	}
+}
+
+void lode_explain_function(const struct lode_explain_report *report, const struct lode_function *function,
+			   struct lode_buffer *buffer)
+{
+	char unit[8];
+
+	lode_explain_unit(report, unit);
+	for (unsigned k = 0; k < function->count; k++) {
+		double coefficient = lode_function_coefficient(&report->explanation->points, function, k);
+
+		if (k)
+			lode_buffer_text(buffer, coefficient < 0 ? " - " : " + ");
+		lode_explain_number(k ? fabs(coefficient) : coefficient, buffer);
+		if (unit[0])
+			lode_buffer_print(buffer, " %s", unit);
+		if (k) {
+			lode_buffer_text(buffer, report->ascii ? "*" : "·");
+			lode_explain_term(report, function, k, buffer);
+		}
+	}
+}
