@@ -75,6 +75,7 @@ demo: all
 bench: all $(call mark,bench)
 	@bench/import $(BENCH_FLAGS) $(BUILD) || [ $$? = 77 ]
 	@bench/mine $(BENCH_MINE_FLAGS) $(BUILD)
+	@bench/explain $(BUILD)
 
 install: all
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)

@@ -171,6 +171,12 @@ static int fail_ragged(const struct scanner *scanner, const struct lode_columns 
 			 columns->items[more ? columns->count - 1 : cells].name);
 }
 
+/* Whether a cell that is just 0 or 1 comes next, and another one behind it: most of a wide table is that. */
+static inline int is_bit(const struct scanner *scanner)
+{
+	return scanner->end - scanner->at > 1 && (scanner->at[0] | 1) == '1' && scanner->at[1] == scanner->separator;
+}
+
 static int look_at_row(struct scanner *scanner, struct lode_columns *columns)
 {
 	struct cell cell = { NULL, 0, 0, 0 };
@@ -178,6 +184,8 @@ static int look_at_row(struct scanner *scanner, struct lode_columns *columns)
 	int code;
 
 	for (; !cell.last; i++) {
+		for (; i < columns->count && is_bit(scanner); i++)
+			scanner->at += 2;
 		if (i == columns->count)
 			return fail_ragged(scanner, columns, i, 1);
 		code = next_cell(scanner, &cell);
@@ -196,8 +204,14 @@ static int fill_row(struct scanner *scanner, struct lode_data_table *table, size
 	struct cell cell = { NULL, 0, 0, 0 };
 
 	for (size_t i = 0; i < table->count; i++) {
-		int code = next_cell(scanner, &cell);
+		int code;
 
+		for (; table->columns[i].kind == LODE_DATA_BINARY && is_bit(scanner); i++) {
+			if (*scanner->at == '1')
+				lode_bit_set(table->columns[i].bits, row);
+			scanner->at += 2;
+		}
+		code = next_cell(scanner, &cell);
 		if (code < 0)
 			return code;
 		if (lode_columns_put(&table->columns[i], row, cell.text, cell.length, cell.quoted) < 0)

@@ -4,7 +4,7 @@
  * What takes many tries is done on a sample of the rows, and on few features. Where
  * there are many, those that matter are found first: rough clusterings label all
  * rows, and a tree over all features shows which of them it needs. Then theories
- * of the sample are compared (choose.h), for each kind of noise. The best one
+ * of the sample are compared (choose.h), for each kind of noise that is likely. The best one
  * settles on all rows, its functions are merged where they prove to be one, and at
  * last every feature may stand in the tree. Clusters that are plain to see in x and y
  * are told even where no tree explains them.
@@ -351,6 +351,54 @@ static int settle_on_all(const struct lode_world *all, const struct part *part,
 	return code < 0 ? code : move(all, theory, error);
 }
 
+/* Whether the theory that one kind of noise led to is shorter under another kind, as it is. */
+static int suits_better(const struct lode_points *points, const struct part *part, const struct lode_theory *theory,
+			uint64_t seed, int *better, struct lode_error *error)
+{
+	struct lode_points sample;
+	struct lode_theory same;
+	int code = lode_points_pick(&sample, points, part->rows, part->row_count, error);
+	struct lode_world world = { &sample, &part->columns, 0, 1, seed };
+
+	if (code < 0)
+		return code;
+	code = lode_theory_copy(&same, theory, error);
+	if (code == 0)
+		code = lode_theory_follow_tree(&world, &same, error);
+	if (code == 0)
+		*better = same.length + density_of_y(&sample) < theory->length;
+	lode_theory_release(&same);
+	lode_points_release(&sample);
+	return code;
+}
+
+/* The best theory under any kind of noise; later kinds are searched only where they promise something. */
+static int search_noises(const struct lode_points *points, unsigned noises, const struct part *part,
+			 const struct lode_explain_options *options, struct lode_theory *theory, unsigned *which,
+			 struct lode_error *error)
+{
+	int code = search_sample(&points[0], part, options, theory, error);
+
+	for (unsigned i = 1; code == 0 && i < noises; i++) {
+		struct lode_theory next = { .clusters = 0 };
+		int better = 1;
+
+		if (theory->clusters)
+			code = suits_better(&points[i], part, theory, options->seed, &better, error);
+		if (code == 0 && better)
+			code = search_sample(&points[i], part, options, &next, error);
+		if (code == 0 && next.clusters && (!theory->clusters || next.length < theory->length)) {
+			struct lode_theory worse = *theory;
+
+			*theory = next;
+			next = worse;
+			*which = i;
+		}
+		lode_theory_release(&next);
+	}
+	return code;
+}
+
 int lode_explain_search(const struct lode_points *points, unsigned noises, const struct lode_features *features,
 			const struct lode_explain_options *options, struct lode_theory *theory, unsigned *which,
 			struct lode_error *error)
@@ -361,21 +409,8 @@ int lode_explain_search(const struct lode_points *points, unsigned noises, const
 
 	memset(theory, 0, sizeof(*theory));
 	*which = 0;
-	for (unsigned i = 0; code == 0 && i < noises; i++) {
-		struct lode_theory next;
-
-		code = search_sample(&points[i], &part, options, &next, error);
-		if (code < 0)
-			break;
-		if (next.clusters && (!theory->clusters || next.length < theory->length)) {
-			struct lode_theory worse = *theory;
-
-			*theory = next;
-			next = worse;
-			*which = i;
-		}
-		lode_theory_release(&next);
-	}
+	if (code == 0)
+		code = search_noises(points, noises, &part, options, theory, which, error);
 	all.points = &points[*which];
 	if (code == 0 && theory->clusters)
 		code = settle_on_all(&all, &part, options, theory, error);

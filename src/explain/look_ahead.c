@@ -85,11 +85,12 @@ static int middle_test(const struct lode_feature *feature, const uint32_t *rows,
 	return 1;
 }
 
-static void collect_tests(struct ahead *ahead, const uint32_t *rows)
+static void collect_tests(struct ahead *ahead, const uint32_t *only, size_t count, const uint32_t *rows)
 {
 	const struct lode_features *features = ahead->node->features;
 
-	for (uint32_t f = 0; f < features->count; f++) {
+	for (size_t i = 0; i < count; i++) {
+		uint32_t f = only ? only[i] : (uint32_t)i;
 		const struct lode_feature *feature = &features->items[f];
 		struct lode_test test = { f, 0 };
 		double threshold = feature->threshold;
@@ -101,9 +102,9 @@ static void collect_tests(struct ahead *ahead, const uint32_t *rows)
 		ahead->tests[ahead->count] = test;
 		ahead->thresholds[ahead->count] = threshold;
 		memset(&ahead->columns[ahead->count], 0, sizeof(ahead->columns[0]));
-		for (size_t i = 0; i < ahead->sample; i++)
-			ahead->columns[ahead->count].words[i / 64] |=
-				(uint64_t)lode_test_row(features, test, rows[i]) << (i % 64);
+		for (size_t r = 0; r < ahead->sample; r++)
+			ahead->columns[ahead->count].words[r / 64] |=
+				(uint64_t)lode_test_row(features, test, rows[r]) << (r % 64);
 		ahead->count++;
 	}
 }
@@ -237,6 +238,7 @@ static void scan_piece(void *context, size_t piece)
 struct parity {
 	struct ahead *ahead;
 	uint64_t *keys; /* of each test, on the rows of this group */
+	uint64_t filter[1024]; /* a bit for each key that is there, by its hash: most look-ups end here */
 	struct lode_index index;
 	uint64_t wanted;
 	uint64_t mask;
@@ -271,8 +273,17 @@ static uint64_t hash_of(uint64_t key)
 	return lode_hash_pair((uint32_t)(key >> 32), (uint32_t)key);
 }
 
+/* Which bit of the filter a key has. */
+static uint32_t filter_bit(uint64_t key)
+{
+	return (uint32_t)(key * 0x9e3779b97f4a7c15u >> 48);
+}
+
 static int index_keys(struct parity *parity)
 {
+	memset(parity->filter, 0, sizeof(parity->filter));
+	for (uint32_t t = 0; t < parity->ahead->count; t++)
+		lode_bit_set(parity->filter, filter_bit(canonical(parity->keys[t], parity->mask)));
 	lode_index_release(&parity->index);
 	if (lode_index_reserve(&parity->index, parity->ahead->count) < 0)
 		return LODE_SYSTEM;
@@ -288,6 +299,8 @@ static void look_up(struct parity *parity, uint32_t i, uint32_t j)
 	size_t probe = 0;
 	uint32_t t;
 
+	if (!lode_bit_get(parity->filter, filter_bit(key)))
+		return;
 	while ((t = lode_index_next(&parity->index, hash_of(key), &probe)) != LODE_NONE) {
 		struct candidate candidate = { { i, j, t }, 3, SAMPLE };
 
@@ -375,9 +388,9 @@ static int scan(struct ahead *ahead, unsigned degree, unsigned jobs, struct lode
 	return code;
 }
 
-double lode_look_ahead_work(const struct lode_node_rows *node, unsigned most)
+double lode_look_ahead_work(const struct lode_node_rows *node, size_t features, unsigned most)
 {
-	double tests = (double)node->features->count, clusters = 0;
+	double tests = (double)features, clusters = 0;
 
 	for (unsigned k = 0; k < node->clusters; k++)
 		clusters += node->sizes[k] > 0;
@@ -389,11 +402,11 @@ double lode_look_ahead_work(const struct lode_node_rows *node, unsigned most)
 	return clusters * tests * tests * (most == 3 ? 8 : 1);
 }
 
-int lode_look_ahead(const struct lode_node_rows *node, unsigned most, uint64_t seed, unsigned jobs,
-		    struct lode_look_ahead *found)
+int lode_look_ahead(const struct lode_node_rows *node, const uint32_t *only, size_t count, unsigned most,
+		    uint64_t seed, unsigned jobs, struct lode_look_ahead *found)
 {
 	struct ahead ahead = { .node = node };
-	size_t features = node->features->count;
+	size_t features = only ? count : node->features->count;
 	uint32_t rows[SAMPLE];
 	int code = 0;
 
@@ -404,7 +417,7 @@ int lode_look_ahead(const struct lode_node_rows *node, unsigned most, uint64_t s
 	ahead.best = lode_calloc(features, sizeof(*ahead.best));
 	if (ahead.tests && ahead.thresholds && ahead.columns && ahead.best) {
 		draw_sample(&ahead, seed, rows);
-		collect_tests(&ahead, rows);
+		collect_tests(&ahead, only, features, rows);
 		mark_clusters(&ahead, rows);
 		ahead.promising = (int)(PROMISING * sqrt(ahead.sample < SAMPLE / 2 ? ahead.sample : SAMPLE / 2));
 		for (unsigned degree = 2; code == 0 && degree <= most && !found->count; degree++)

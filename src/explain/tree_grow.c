@@ -17,6 +17,9 @@
 /* Words that all look-ahead of one tree may compare, about: a second. Every node has its turn, the root first. */
 #define MOST_LOOKS 1e9
 
+/* Features that are looked at before all others. */
+#define MOST_KNOWN 48
+
 /* A node whose rows are to be split. */
 struct pending {
 	uint32_t node;
@@ -33,6 +36,8 @@ struct grower {
 	uint32_t *scratch;
 	struct lode_split_space space;
 	double looks_left; /* words of look-ahead that may still be compared */
+	uint32_t known[MOST_KNOWN]; /* features that the tree asks already */
+	size_t known_count;
 	struct pending *stack;
 	size_t stack_count;
 	size_t stack_capacity;
@@ -81,6 +86,15 @@ static void count_rows(struct grower *grower, uint32_t node, size_t begin, size_
 	settle(grower->tree, node);
 }
 
+static void know(struct grower *grower, uint32_t feature)
+{
+	for (size_t i = 0; i < grower->known_count; i++)
+		if (grower->known[i] == feature)
+			return;
+	if (grower->known_count < MOST_KNOWN)
+		grower->known[grower->known_count++] = feature;
+}
+
 static int apply(struct grower *grower, const struct pending *pending, struct lode_test test, double threshold)
 {
 	uint32_t left = lode_tree_add(grower->tree), right = lode_tree_add(grower->tree);
@@ -95,6 +109,7 @@ static int apply(struct grower *grower, const struct pending *pending, struct lo
 	node->threshold = threshold;
 	node->left = left;
 	node->right = right;
+	know(grower, test.feature);
 	middle = divide(grower, pending, test);
 	count_rows(grower, left, pending->begin, middle);
 	count_rows(grower, right, middle, pending->end);
@@ -117,6 +132,24 @@ static double net_gain(const struct lode_node_rows *node, const struct lode_spli
 	       lode_leaf_price(node->clusters);
 }
 
+/* Looks at groups of features that the tree asks already, then of all. */
+static int look_ahead(struct grower *grower, const struct lode_node_rows *node, struct lode_look_ahead *found)
+{
+	const struct lode_grow_options *options = grower->options;
+	int code = 0;
+
+	found->count = 0;
+	if (grower->known_count > 1)
+		code = lode_look_ahead(node, grower->known, grower->known_count, options->look_ahead, options->seed,
+				       options->jobs, found);
+	if (code < 0 || found->count)
+		return code;
+	grower->looks_left -= lode_look_ahead_work(node, node->features->count, options->look_ahead);
+	if (grower->looks_left < 0)
+		return 0;
+	return lode_look_ahead(node, NULL, 0, options->look_ahead, options->seed, options->jobs, found);
+}
+
 /*
  * Where the best single test pays little or nothing, and the rows hold more than
  * it can explain, a group of tests may be what is needed; its first test is then
@@ -132,10 +165,7 @@ static int consider_group(struct grower *grower, const struct lode_node_rows *no
 
 	if (grower->options->look_ahead < 2 || *gain > 2 * price || entropy < 3 * price + 2 * *gain)
 		return 0;
-	grower->looks_left -= lode_look_ahead_work(node, grower->options->look_ahead);
-	if (grower->looks_left < 0)
-		return 0;
-	code = lode_look_ahead(node, grower->options->look_ahead, grower->options->seed, grower->options->jobs, &found);
+	code = look_ahead(grower, node, &found);
 	if (code < 0 || !found.count || found.gain - found.price <= *gain)
 		return code;
 	*gain = found.gain - found.price;
