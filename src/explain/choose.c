@@ -8,7 +8,8 @@
  * and again, down to one; on the way each number of clusters gets a theory. Starts
  * are K-linear clusterings from tubes of several widths (or the spectral
  * clustering), the number of clusters itself where it is given, and the leaves of
- * a tree of regressions. Starts are worked on in parallel, each with its own
+ * a tree of regressions. What is found at last may still split, where the rows of a
+ * leaf want a function of their own. Starts are worked on in parallel, each with its own
  * results, which are compared in a fixed order.
  */
 #include "explain/choose.h"
@@ -231,7 +232,9 @@ int lode_choice_take(const struct lode_world *world, struct lode_choice *choice,
 		return 0;
 	}
 	take(choice, best, theory);
-	code = lode_theory_merge_near(world, theory, error);
+	code = lode_theory_split(world, theory, error);
+	if (code == 0)
+		code = lode_theory_merge_near(world, theory, error);
 	if (code < 0)
 		lode_theory_release(theory);
 	return code;

@@ -26,7 +26,7 @@ int lode_choose(const struct lode_world *world, const struct lode_choose_options
 		struct lode_choice *choice, struct lode_error *error);
 /*
  * Takes the theory out of the choice: of `clusters`, or (0) the one with the
- * shortest description, after lode_theory_merge_near.
+ * shortest description, after lode_theory_split and lode_theory_merge_near.
  */
 int lode_choice_take(const struct lode_world *world, struct lode_choice *choice, unsigned clusters,
 		     struct lode_theory *theory, struct lode_error *error);

@@ -16,6 +16,7 @@
 #include "explain/models.h"
 
 #include "base/memory.h"
+#include "explain/random.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,6 +27,9 @@
 
 /* Rounds of weighting, at most. */
 #define ROUNDS 25
+/* Functions through random rows, and rows that judge them. */
+#define GUESSES 12
+#define JUDGES	64
 
 static const struct {
 	unsigned groups;
@@ -459,15 +463,13 @@ static double robust_step(const struct lode_points *points, const uint32_t *rows
 	return cost + (double)count * (log(function->spread) + DENSITY);
 }
 
-/* Returns what the rows cost. */
-static double fit_robust(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows,
-			 size_t count, struct lode_function *function)
+/* Rounds of expectation maximisation from `function` on. Returns what the rows cost. */
+static double maximise(const struct lode_points *points, const uint32_t *rows, size_t count,
+		       struct lode_function *function)
 {
-	struct lode_function now, next;
+	struct lode_function now = *function, next;
 	double best = INFINITY;
 
-	lode_function_fit(points, shape, rows, count, &now);
-	*function = now;
 	for (int round = 0; round < ROUNDS; round++) {
 		double cost = robust_step(points, rows, count, &now, &next);
 
@@ -482,6 +484,66 @@ static double fit_robust(const struct lode_points *points, enum lode_shape shape
 		now = next;
 	}
 	return best;
+}
+
+/* The mean logarithm of residuals: one that many rows lie on is low, whatever the others do. */
+static double closeness(const struct lode_points *points, const struct lode_function *function,
+			const uint32_t *rows, size_t count)
+{
+	size_t judges = count < JUDGES ? count : JUDGES;
+	double sum = 0;
+
+	for (size_t i = 0; i < judges; i++)
+		sum += log(fabs(lode_residual(points, function, rows[i * count / judges])) + points->finest);
+	return sum / (double)judges;
+}
+
+/*
+ * A second start, because least squares may begin too far off where outliers are
+ * many: of functions through a few random rows the one that is closest to most.
+ * Returns 0, or -1 when there is none.
+ */
+static int guess(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows, size_t count,
+		 struct lode_function *function)
+{
+	struct lode_random random = lode_random_piece(count, rows[0]);
+	double best = INFINITY;
+
+	for (int tries = 0; tries < GUESSES; tries++) {
+		uint32_t through[LODE_MOST_TERMS];
+		struct lode_function next;
+		double close;
+
+		for (unsigned k = 0; k < lode_shape_count(shape, points->inputs); k++)
+			through[k] = rows[lode_random_below(&random, count)];
+		if (lode_function_through(points, shape, through, &next) < 0)
+			continue;
+		close = closeness(points, &next, rows, count);
+		if (close < best) {
+			best = close;
+			*function = next;
+		}
+	}
+	set_spread(points, function, exp(2 * best));
+	return best < INFINITY ? 0 : -1;
+}
+
+/* Returns what the rows cost. */
+static double fit_robust(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows,
+			 size_t count, struct lode_function *function)
+{
+	struct lode_function other = { .count = 0 };
+	double cost, second;
+
+	lode_function_fit(points, shape, rows, count, function);
+	cost = maximise(points, rows, count, function);
+	if (guess(points, shape, rows, count, &other) < 0)
+		return cost;
+	second = maximise(points, rows, count, &other);
+	if (!(second < cost))
+		return cost;
+	*function = other;
+	return second;
 }
 
 void lode_function_fit_robust(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows,

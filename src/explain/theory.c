@@ -314,6 +314,71 @@ int lode_theory_merge(const struct lode_world *world, const struct lode_theory *
 	return code < 0 ? lode_fail_memory(error) : lode_theory_settle(world, merged, error);
 }
 
+/* ---- splitting ---- */
+
+/* Finds the leaf whose rows would gain most from a function of their own, and that function; the gain in nats. */
+static int find_split(const struct lode_world *world, const struct lode_theory *theory,
+		      struct lode_function *function, double *gain)
+{
+	const struct lode_points *points = world->points;
+	uint32_t *leaf_of = lode_calloc(points->rows, sizeof(*leaf_of));
+	uint32_t *rows = lode_calloc(points->rows, sizeof(*rows));
+	int code = leaf_of && rows ? 0 : LODE_SYSTEM;
+
+	*gain = 0;
+	for (size_t row = 0; code == 0 && row < points->rows; row++)
+		leaf_of[row] = lode_tree_leaf(&theory->tree, world->features, row);
+	for (uint32_t leaf = 0; code == 0 && leaf < theory->tree.count; leaf++) {
+		struct lode_function own;
+		double saved = 0;
+		size_t count = 0;
+
+		for (size_t row = 0; row < points->rows; row++)
+			if (leaf_of[row] == leaf)
+				rows[count++] = (uint32_t)row;
+		if (!count)
+			continue;
+		lode_function_choose(points, rows, count, &own);
+		for (size_t i = 0; i < count; i++)
+			saved += lode_function_cost(points, &theory->functions[theory->labels[rows[i]]], rows[i]) -
+				 lode_function_cost(points, &own, rows[i]);
+		saved -= lode_function_price(points, &own);
+		if (saved > *gain) {
+			*gain = saved;
+			*function = own;
+		}
+	}
+	lode_free(leaf_of);
+	lode_free(rows);
+	return code;
+}
+
+int lode_theory_split(const struct lode_world *world, struct lode_theory *theory, struct lode_error *error)
+{
+	int code = 0;
+
+	while (code == 0 && theory->clusters < LODE_MOST_CLUSTERS) {
+		struct lode_theory next = { .clusters = theory->clusters };
+		double gain;
+
+		memcpy(next.functions, theory->functions, sizeof(next.functions));
+		if (find_split(world, theory, &next.functions[next.clusters++], &gain) < 0)
+			return lode_fail_memory(error);
+		if (gain <= 0)
+			break;
+		code = lode_theory_settle(world, &next, error);
+		if (code < 0)
+			break;
+		if (!(next.length < theory->length)) {
+			lode_theory_release(&next);
+			break;
+		}
+		lode_theory_release(theory);
+		*theory = next;
+	}
+	return code;
+}
+
 /* ---- distance ---- */
 
 static int by_size(const void *a, const void *b)

@@ -56,6 +56,11 @@ int lode_theory_settle(const struct lode_world *world, struct lode_theory *theor
 int lode_theory_merge(const struct lode_world *world, const struct lode_theory *theory,
 		      struct lode_theory *merged, struct lode_error *error);
 /*
+ * Gives a leaf a function of its own where that makes the description shorter, again
+ * and again. Needs `labels`.
+ */
+int lode_theory_split(const struct lode_world *world, struct lode_theory *theory, struct lode_error *error);
+/*
  * How far apart the two nearest functions are, at the median of their rows, in
  * spreads of their noise; INFINITY when there is only one. Needs `labels`.
  */

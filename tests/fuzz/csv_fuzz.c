@@ -20,7 +20,7 @@ static void explain(const struct lode_data_table *table)
 	unsigned found = 0;
 	int code;
 
-	for (uint32_t i = 0; i < table->count; i++) {
+	for (uint32_t i = 0; i < table->count && i < FEW_COLUMNS; i++) {
 		auxiliary[i] = 1;
 		if (found < 2 && table->columns[i].kind != LODE_DATA_CATEGORY) {
 			auxiliary[i] = 0;
