@@ -498,7 +498,7 @@ static void memory_that_runs_out_is_a_clean_error(void **state)
 	lode_explain_defaults(&options);
 	options.folds = 2;
 	make_runs(&made, 60, 2, 18, 2, 0.01, &seed);
-	for (uint64_t nth = 1; nth <= asked; nth += nth < 40 ? 1 : 7 + nth / 30) {
+	for (uint64_t nth = 1; nth <= asked; nth += nth < 40 ? 1 : 7 + nth / 12) {
 		struct lode_error error = { "" };
 		struct lode_explanation explanation;
 		int code;
