@@ -39,7 +39,7 @@ help:
 	@echo 'make check      all tests, the unit tests under sanitizers too, and the rules of the house'
 	@echo 'make asan       all tests under sanitizers'
 	@echo 'make fuzz       each fuzz target for FUZZ_SECONDS (60)'
-	@echo 'make bench      import and load, side by side with perf script (needs perf and root); mining'
+	@echo 'make bench      import and load, side by side with perf script (needs perf and root); mining; explain'
 	@echo 'make install    install under DESTDIR and PREFIX (/usr/local)'
 	@echo 'make setup      install what the build and the tests need, and nothing else'
 	@echo 'make clean      remove all build folders, recordings of make bench too'
