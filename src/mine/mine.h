@@ -7,7 +7,7 @@
 #include "mine/clusters.h"
 #include "mine/ranking.h"
 
-/* The similarity at which clusters are cut unless --similarity says otherwise: see docs/mining.md. */
+/* The similarity at which clusters are cut unless --similarity says otherwise: docs/mining.md says why. */
 #define LODE_SIMILARITY 0.45
 
 struct lode_mine_options {
