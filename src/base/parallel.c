@@ -54,3 +54,71 @@ void lode_parallel(unsigned jobs, size_t count, void (*piece)(void *context, siz
 		pthread_join(threads[i], NULL);
 	lode_free(threads);
 }
+
+/* ---- in order ---- */
+
+struct row {
+	const struct lode_in_order *work;
+	struct lode_error *error;
+	int code;    /* of the first piece that failed */
+	size_t next; /* the piece whose turn it is */
+	pthread_mutex_t lock;
+	pthread_cond_t turn;
+};
+
+static int has_failed(struct row *row)
+{
+	int failed;
+
+	pthread_mutex_lock(&row->lock);
+	failed = row->code != 0;
+	pthread_mutex_unlock(&row->lock);
+	return failed;
+}
+
+/* Under the lock, in turn. */
+static void take_turn(struct row *row, size_t i, void *partial, int code, const struct lode_error *error)
+{
+	if (row->code)
+		return;
+	row->code = code ? code : row->work->merge(row->work->context, i, partial, row->error);
+	if (code && row->error)
+		*row->error = *error;
+}
+
+static void do_piece(void *context, size_t i)
+{
+	struct row *row = context;
+	const struct lode_in_order *work = row->work;
+	struct lode_error error = { "" };
+	void *partial = NULL;
+	int code = 0;
+
+	if (!has_failed(row)) {
+		partial = lode_calloc(1, work->size);
+		code = partial ? work->map(work->context, i, partial, &error) : lode_fail_memory(&error);
+	}
+	pthread_mutex_lock(&row->lock);
+	while (row->next != i)
+		pthread_cond_wait(&row->turn, &row->lock);
+	take_turn(row, i, partial, code, &error);
+	row->next++;
+	pthread_cond_broadcast(&row->turn);
+	pthread_mutex_unlock(&row->lock);
+	if (partial)
+		work->release(partial);
+	lode_free(partial);
+}
+
+int lode_parallel_in_order(unsigned jobs, size_t count, const struct lode_in_order *work, struct lode_error *error)
+{
+	struct row row = {
+		.work = work,
+		.error = error,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.turn = PTHREAD_COND_INITIALIZER,
+	};
+
+	lode_parallel(jobs, count, do_piece, &row);
+	return row.code;
+}

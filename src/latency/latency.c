@@ -1,0 +1,305 @@
+/*
+ * Latencies of a corpus: see latency.h.
+ */
+#include "latency/latency.h"
+
+#include "base/parallel.h"
+#include "latency/partial.h"
+#include "scope/where.h"
+
+#include <math.h>
+#include <string.h>
+
+struct collection {
+	const struct lode_latency_options *options;
+	const struct lode_corpus_list *list;
+	struct lode_latency *latency;
+	size_t stream_capacity;
+	size_t node_capacity; /* of nodes and of own */
+	size_t own_capacity;
+	size_t node_count;
+	size_t row_capacity;
+	uint64_t events_done;
+	uint64_t events_total;
+};
+
+/* ---- merging ---- */
+
+static void add_node(struct lode_latency_node *to, const struct lode_latency_node *from)
+{
+	to->count += from->count;
+	to->conservative = lode_add_saturating(to->conservative, from->conservative);
+	to->aggressive = lode_add_saturating(to->aggressive, from->aggressive);
+	to->estimate = lode_add_saturating(to->estimate, from->estimate);
+	to->waited = lode_add_saturating(to->waited, from->waited);
+	to->idle = lode_add_saturating(to->idle, from->idle);
+	if (from->longest > to->longest)
+		to->longest = from->longest;
+	to->variance += from->variance;
+}
+
+static int grow_nodes(struct collection *collection)
+{
+	struct lode_latency *latency = collection->latency;
+	size_t count = latency->dictionary.tree.count;
+
+	if (lode_grow(&latency->nodes, &collection->node_capacity, count, sizeof(*latency->nodes)) < 0 ||
+	    lode_grow(&latency->own, &collection->own_capacity, count, sizeof(*latency->own)) < 0)
+		return LODE_SYSTEM;
+	for (; collection->node_count < count; collection->node_count++) {
+		latency->nodes[collection->node_count] = (struct lode_latency_node){ 0 };
+		latency->own[collection->node_count] = 0;
+	}
+	return 0;
+}
+
+static int merge_nodes(struct collection *collection, const struct lode_latency_partial *partial,
+		       const uint32_t *nodes)
+{
+	struct lode_latency *latency = collection->latency;
+	size_t count = partial->dictionary.tree.count;
+
+	if (grow_nodes(collection) < 0 || lode_grow(&latency->rows, &collection->row_capacity,
+						    latency->row_count + count, sizeof(*latency->rows)) < 0)
+		return LODE_SYSTEM;
+	for (size_t i = 1; i < count; i++) {
+		if (!partial->nodes[i].count)
+			continue;
+		add_node(&latency->nodes[nodes[i]], &partial->nodes[i]);
+		latency->own[nodes[i]] = lode_add_saturating(latency->own[nodes[i]], partial->own[i]);
+		latency->instances += partial->nodes[i].count;
+		latency->rows[latency->row_count++] =
+			(struct lode_latency_row){ nodes[i], (uint32_t)latency->stream_count, partial->own[i] };
+	}
+	return lode_sketch_merge(&latency->sketch, &partial->sketch, nodes);
+}
+
+static int merge_stream(struct collection *collection, const struct lode_latency_partial *partial,
+			const struct lode_corpus_entry *entry)
+{
+	struct lode_latency *latency = collection->latency;
+	struct lode_dictionary_map map = { 0 };
+	int code = lode_dictionary_merge(&latency->dictionary, &partial->dictionary, &map);
+
+	if (!code)
+		code = lode_grow(&latency->streams, &collection->stream_capacity, latency->stream_count + 1,
+				 sizeof(*latency->streams));
+	if (!code)
+		code = merge_nodes(collection, partial, map.nodes);
+	if (!code) {
+		struct lode_latency_stream *stream = &latency->streams[latency->stream_count++];
+
+		memcpy(stream->id, entry->id, sizeof(stream->id));
+		stream->name = map.strings[partial->stream.name];
+	}
+	lode_dictionary_map_release(&map);
+	return code;
+}
+
+static void add_input(struct lode_instances_input *to, const struct lode_instances_input *from)
+{
+	to->events += from->events;
+	to->no_stack += from->no_stack;
+	to->idle += from->idle;
+	to->threads += from->threads;
+}
+
+static int tell(struct collection *collection, const struct lode_corpus_entry *entry, struct lode_error *error)
+{
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		collection->events_done += entry->events[type];
+	if (!lode_progress_tell(collection->options->progress, "inferring latencies", "events",
+				collection->events_done, collection->events_total))
+		return 0;
+	return lode_fail(error, LODE_SYSTEM, "stopped before all streams were read");
+}
+
+static int map(void *context, size_t i, void *result, struct lode_error *error)
+{
+	struct collection *collection = context;
+	struct lode_latency_partial *partial = result;
+	int code = lode_latency_partial_load(partial, collection->options, &collection->list->items[i], error);
+
+	if (code || !partial->wanted)
+		return code;
+	return lode_latency_partial_infer(partial, collection->options->idle, error);
+}
+
+static int merge(void *context, size_t i, void *result, struct lode_error *error)
+{
+	struct collection *collection = context;
+	const struct lode_latency_partial *partial = result;
+	const struct lode_corpus_entry *entry = &collection->list->items[i];
+
+	if (partial->wanted) {
+		if (merge_stream(collection, partial, entry) < 0)
+			return lode_fail_memory(error);
+		add_input(&collection->latency->input, &partial->input);
+	}
+	return tell(collection, entry, error);
+}
+
+static void release(void *result)
+{
+	lode_latency_partial_release(result);
+}
+
+/* ---- the whole ---- */
+
+/* Rows stand by stream; a counting sort by node keeps that order within each node. */
+static int sort_rows(struct lode_latency *latency)
+{
+	size_t nodes = latency->dictionary.tree.count;
+	size_t *starts = lode_calloc(nodes + 1, sizeof(*starts));
+	struct lode_latency_row *sorted = lode_calloc(latency->row_count + 1, sizeof(*sorted));
+
+	if (!starts || !sorted) {
+		lode_free(starts);
+		lode_free(sorted);
+		return LODE_SYSTEM;
+	}
+	for (size_t i = 0; i < latency->row_count; i++)
+		starts[latency->rows[i].node + 1]++;
+	for (size_t i = 0; i < nodes; i++)
+		starts[i + 1] += starts[i];
+	for (size_t i = 0; i < latency->row_count; i++)
+		sorted[starts[latency->rows[i].node]++] = latency->rows[i];
+	lode_free(starts);
+	lode_free(latency->rows);
+	latency->rows = sorted;
+	return 0;
+}
+
+static int check_found(const struct lode_latency *latency, const struct lode_latency_options *options,
+		       const char *path, size_t streams, struct lode_error *error)
+{
+	lode_notes_add(options->notes, latency->input.no_stack, "events without a stack tell no latency", NULL);
+	lode_notes_add(options->notes, latency->input.idle, "events of the kernel's idle task were left out", NULL);
+	if (latency->stream_count || !streams)
+		return 0;
+	return lode_fail(error, LODE_USAGE, "%s: no stream has '%s'; 'lode info %s' shows what there is", path,
+			 options->where && options->where[0] ? options->where[0] : options->streams[0], path);
+}
+
+static int collect(struct lode_corpus *corpus, const struct lode_latency_options *options,
+		   const struct lode_corpus_list *list, struct lode_latency *latency, struct lode_error *error)
+{
+	struct collection collection = { .options = options, .list = list, .latency = latency };
+	struct lode_in_order work = { sizeof(struct lode_latency_partial), map, merge, release, &collection };
+	int code;
+
+	for (size_t i = 0; i < list->count; i++)
+		for (int type = 0; type < LODE_EVENT_TYPES; type++)
+			collection.events_total += list->items[i].events[type];
+	if (grow_nodes(&collection) < 0)
+		return lode_fail_memory(error);
+	code = lode_parallel_in_order(options->jobs, list->count, &work, error);
+	if (!code && sort_rows(latency) < 0)
+		code = lode_fail_memory(error);
+	lode_sketch_sort(&latency->sketch);
+	return code ? code : check_found(latency, options, lode_corpus_path(corpus), list->count, error);
+}
+
+int lode_latency_collect(struct lode_corpus *corpus, const struct lode_latency_options *options,
+			 struct lode_latency *latency, struct lode_error *error)
+{
+	struct lode_corpus_list list = { 0 };
+	int code;
+
+	memset(latency, 0, sizeof(*latency));
+	if (lode_dictionary_init(&latency->dictionary) < 0)
+		return lode_fail_memory(error);
+	code = lode_where_check(options->where, error);
+	if (!code)
+		code = lode_corpus_streams(corpus, &list, error);
+	if (!code)
+		code = collect(corpus, options, &list, latency, error);
+	lode_corpus_list_release(&list);
+	if (code)
+		lode_latency_release(latency);
+	return code;
+}
+
+void lode_latency_release(struct lode_latency *latency)
+{
+	lode_free(latency->streams);
+	lode_free(latency->nodes);
+	lode_free(latency->own);
+	lode_free(latency->rows);
+	lode_sketch_release(&latency->sketch);
+	lode_dictionary_release(&latency->dictionary);
+	memset(latency, 0, sizeof(*latency));
+}
+
+/* ---- what follows from it ---- */
+
+#define NORMAL_95 1.959964
+
+uint64_t lode_latency_low(const struct lode_latency_node *node)
+{
+	double low = (double)node->estimate - NORMAL_95 * sqrt(node->variance);
+
+	/* What was seen from a first to a last moment is certain. */
+	return low > (double)node->conservative ? (uint64_t)low : node->conservative;
+}
+
+uint64_t lode_latency_high(const struct lode_latency_node *node)
+{
+	double high = (double)node->estimate + NORMAL_95 * sqrt(node->variance);
+
+	return high < 1.8e19 ? (uint64_t)high : UINT64_MAX;
+}
+
+double *lode_latency_own_means(const struct lode_latency *latency)
+{
+	const struct lode_stack_tree *tree = &latency->dictionary.tree;
+	double *means = lode_calloc(tree->count, sizeof(*means));
+
+	for (size_t i = 1; means && i < tree->count; i++) {
+		const struct lode_latency_node *node = &latency->nodes[i];
+		double mean = node->count ? (double)node->estimate / (double)node->count : 0;
+
+		means[i] += mean;
+		if (tree->nodes[i].parent)
+			means[tree->nodes[i].parent] -= mean;
+	}
+	return means;
+}
+
+/* ---- every instance ---- */
+
+struct giving {
+	const struct lode_stream *stream;
+	int (*take)(void *context, const struct lode_stream *stream, const struct lode_instance *instance);
+	void *context;
+};
+
+static int give(void *context, const struct lode_instance *instance)
+{
+	const struct giving *giving = context;
+
+	return giving->take(giving->context, giving->stream, instance);
+}
+
+int lode_latency_instances(struct lode_corpus *corpus, const struct lode_latency_options *options,
+			   int (*take)(void *context, const struct lode_stream *stream,
+				       const struct lode_instance *instance),
+			   void *context, struct lode_error *error)
+{
+	struct lode_corpus_list list = { 0 };
+	int code = lode_where_check(options->where, error);
+
+	if (!code)
+		code = lode_corpus_streams(corpus, &list, error);
+	for (size_t i = 0; !code && i < list.count; i++) {
+		struct lode_latency_partial partial = { 0 };
+		struct giving giving = { &partial.stream, take, context };
+
+		code = lode_latency_partial_load(&partial, options, &list.items[i], error);
+		if (!code && partial.wanted)
+			code = lode_instances_infer(&partial.stream, give, &giving, NULL, error);
+		lode_latency_partial_release(&partial);
+	}
+	lode_corpus_list_release(&list);
+	return code;
+}

@@ -1,0 +1,97 @@
+/*
+ * Latencies of a corpus: the stack tree of its streams with, on each node, what the
+ * inferred instances of this function in this context come to (IntroPerf's
+ * performance-annotated calling context tree).
+ *
+ * Streams are mapped in parallel, each over a dictionary of its own, and merged in the
+ * order of the catalogue, so that the result does not depend on threads.
+ *
+ * Waits of threads that have nothing to do (scope/idle.h) are part of latencies like
+ * everything else, but `idle` says how much they are, and `own`, which ranks, is without.
+ */
+#ifndef LODE_LATENCY_LATENCY_H
+#define LODE_LATENCY_LATENCY_H
+
+#include "base/notes.h"
+#include "base/progress.h"
+#include "latency/instances.h"
+#include "latency/sketch.h"
+#include "scope/idle.h"
+#include "trace/corpus.h"
+
+/* Sums over the instances of a node; ns, saturating. */
+struct lode_latency_node {
+	uint64_t count;
+	uint64_t conservative;
+	uint64_t aggressive;
+	uint64_t estimate;
+	uint64_t waited;  /* blocked, or waiting for a processor */
+	uint64_t idle;    /* of it in idle waits, of this node and all below it */
+	uint64_t longest; /* estimate of the longest instance */
+	double variance;  /* of the estimate, ns squared */
+};
+
+/* What a node comes to in one stream, after normalising. */
+struct lode_latency_row {
+	uint32_t node;
+	uint32_t stream;
+	uint64_t own; /* estimate minus those of its callees, without idle waits */
+};
+
+struct lode_latency_stream {
+	char id[33];
+	uint32_t name; /* string */
+};
+
+struct lode_latency {
+	struct lode_dictionary dictionary;
+	struct lode_latency_stream *streams; /* those that the options leave, in the catalogue's order */
+	size_t stream_count;
+	struct lode_latency_node *nodes; /* by node of the dictionary's tree; node 0 stays empty */
+	uint64_t *own;                   /* by node: sum of the rows */
+	struct lode_latency_row *rows;   /* by node, then by stream; only nodes with instances */
+	size_t row_count;
+	struct lode_sketch sketch;       /* of estimates, sorted */
+	struct lode_instances_input input;
+	uint64_t instances;
+};
+
+struct lode_latency_options {
+	const char *const *where;   /* `key=value`: streams must have all of these; NULL: all streams */
+	const char *const *streams; /* names or ids, one of which a stream must have; NULL: all */
+	const struct lode_idle_rules *idle; /* NULL: nothing is idle */
+	unsigned jobs;              /* 0: one a processor */
+	struct lode_notes *notes;
+	const struct lode_progress *progress;
+};
+
+/*
+ * Infers the latencies of all streams that the options leave. No such stream in a corpus
+ * that has some: LODE_USAGE and a sentence. On success the caller releases it.
+ */
+int lode_latency_collect(struct lode_corpus *corpus, const struct lode_latency_options *options,
+			 struct lode_latency *latency, struct lode_error *error);
+void lode_latency_release(struct lode_latency *latency);
+
+/* The ends of an interval that holds the sum of the node's true latencies 95 times of 100. */
+uint64_t lode_latency_low(const struct lode_latency_node *node);
+uint64_t lode_latency_high(const struct lode_latency_node *node);
+
+/*
+ * The paper's arithmetic: the mean latency of each node minus those of its callees, which
+ * may be negative, since a callee may be called many times. By node; the caller frees it,
+ * NULL when memory has run out.
+ */
+double *lode_latency_own_means(const struct lode_latency *latency);
+
+/*
+ * Gives `take` every instance, stream by stream in the order of the catalogue (see
+ * instances.h for the order in a stream), one at a time; memory does not grow with their
+ * number. Ends early with whatever `take` returns when that is not 0.
+ */
+int lode_latency_instances(struct lode_corpus *corpus, const struct lode_latency_options *options,
+			   int (*take)(void *context, const struct lode_stream *stream,
+				       const struct lode_instance *instance),
+			   void *context, struct lode_error *error);
+
+#endif

@@ -1,0 +1,182 @@
+/*
+ * From one stream to sums on the nodes of its stack tree.
+ *
+ * Own latencies (the paper's top-down normalising, section 3.4.1) are taken from sums:
+ * what a node's instances come to minus what its children's come to. Means do not nest
+ * when a callee is called more than once. Every instance of a child lies within one of its
+ * parent, and siblings never overlap, so the difference cannot be negative; only sums that
+ * saturated could make it so, and then it is 0.
+ */
+#include "latency/partial.h"
+
+#include "scope/where.h"
+
+#include <string.h>
+
+/* ---- reading ---- */
+
+static int is_called_so(const struct lode_corpus_entry *entry, const char *const *names)
+{
+	if (!names || !*names)
+		return 1;
+	for (; *names; names++)
+		if (!strcmp(*names, entry->name) || !strcmp(*names, entry->id))
+			return 1;
+	return 0;
+}
+
+static int load(struct lode_latency_partial *partial, const struct lode_latency_options *options,
+		struct lode_store *store, struct lode_error *error)
+{
+	const unsigned basic = LODE_T | LODE_THREAD | LODE_STACK;
+	const unsigned columns[LODE_EVENT_TYPES] = {
+		[LODE_RUN] = basic,
+		[LODE_WAIT] = basic | LODE_COST | LODE_DELAY | LODE_WAKER_STACK,
+		[LODE_CALL] = basic | LODE_DELAY,
+	};
+	int code = lode_store_head(store, &partial->stream, error);
+
+	if (code)
+		return code;
+	partial->wanted = lode_where_fits(&partial->stream, options->where);
+	return partial->wanted ? lode_store_load_events(store, &partial->stream, columns, error) : 0;
+}
+
+int lode_latency_partial_load(struct lode_latency_partial *partial, const struct lode_latency_options *options,
+			      const struct lode_corpus_entry *entry, struct lode_error *error)
+{
+	struct lode_store *store;
+	int code;
+
+	if (lode_dictionary_init(&partial->dictionary) < 0)
+		return lode_fail_memory(error);
+	lode_stream_init(&partial->stream, &partial->dictionary);
+	if (!is_called_so(entry, options->streams))
+		return 0;
+	code = lode_store_open(&store, entry->path, error);
+	if (code)
+		return code;
+	code = load(partial, options, store, error);
+	lode_store_close(store);
+	return code;
+}
+
+/* ---- adding up ---- */
+
+static double square(double number)
+{
+	return number * number;
+}
+
+/*
+ * An unseen end lies anywhere between two moments: the variance of a uniform
+ * distribution. An instance that was seen only once may be one of many short ones of
+ * which most were not seen at all, and their number is as uncertain as chance makes it.
+ */
+static double variance_of(const struct lode_instance *instance)
+{
+	if (instance->seen == 1)
+		return square((double)lode_instance_estimate(instance));
+	return (square((double)(instance->first - instance->before)) +
+		square((double)(instance->after - instance->last))) / 12;
+}
+
+static int add_instance(void *context, const struct lode_instance *instance)
+{
+	struct lode_latency_partial *partial = context;
+	struct lode_latency_node *node = &partial->nodes[instance->node];
+	uint64_t estimate = lode_instance_estimate(instance);
+
+	node->count++;
+	node->conservative = lode_add_saturating(node->conservative, lode_instance_conservative(instance));
+	node->aggressive = lode_add_saturating(node->aggressive, lode_instance_aggressive(instance));
+	node->estimate = lode_add_saturating(node->estimate, estimate);
+	node->waited = lode_add_saturating(node->waited, instance->waited);
+	if (estimate > node->longest)
+		node->longest = estimate;
+	node->variance += variance_of(instance);
+	return lode_sketch_add(&partial->sketch, instance->node, estimate, 1);
+}
+
+int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_error *error)
+{
+	if (lode_instances_infer(&partial->stream, add_instance, partial, &partial->input, error) < 0)
+		return lode_fail_memory(error); /* nothing else can fail there */
+	return 0;
+}
+
+/* Idle waits at the leaf of their stacks. */
+static int add_idle(struct lode_latency_partial *partial, const struct lode_idle_rules *rules,
+		    struct lode_error *error)
+{
+	const struct lode_events *waits = &partial->stream.events[LODE_WAIT];
+	struct lode_idle_stacks *stacks;
+	int code;
+
+	if (!rules || !waits->count)
+		return 0;
+	code = lode_idle_stacks_make(&stacks, rules, &partial->dictionary, error);
+	if (code)
+		return code;
+	for (size_t i = 0; i < waits->count; i++) {
+		struct lode_latency_node *node = &partial->nodes[waits->stack[i]];
+
+		if (waits->stack[i] && node->count && lode_idle_event(stacks, waits->stack[i], waits->waker_stack[i]))
+			node->idle = lode_add_saturating(
+				node->idle, lode_add_saturating(waits->cost[i], waits->delay[i]));
+	}
+	lode_idle_stacks_free(stacks);
+	return 0;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* Children have larger numbers than their parents: one pass from the end. */
+static void normalise(struct lode_latency_partial *partial)
+{
+	const struct lode_stack_tree *tree = &partial->dictionary.tree;
+	struct lode_latency_node *nodes = partial->nodes;
+
+	for (size_t i = 1; i < tree->count; i++)
+		partial->own[i] = less(nodes[i].estimate, nodes[i].idle);
+	for (size_t i = tree->count; i-- > 1;) {
+		uint32_t parent = tree->nodes[i].parent;
+
+		partial->own[parent] = less(partial->own[parent], nodes[i].estimate);
+		if (parent)
+			nodes[parent].idle = lode_add_saturating(nodes[parent].idle, nodes[i].idle);
+	}
+	partial->own[0] = 0;
+}
+
+int lode_latency_partial_infer(struct lode_latency_partial *partial, const struct lode_idle_rules *rules,
+			       struct lode_error *error)
+{
+	size_t nodes = partial->dictionary.tree.count;
+	int code;
+
+	partial->nodes = lode_calloc(nodes, sizeof(*partial->nodes));
+	partial->own = lode_calloc(nodes, sizeof(*partial->own));
+	if (!partial->nodes || !partial->own)
+		return lode_fail_memory(error);
+	code = lode_latency_partial_add(partial, error);
+	if (!code)
+		code = add_idle(partial, rules, error);
+	if (!code)
+		normalise(partial);
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		lode_events_release(&partial->stream.events[type]);
+	return code;
+}
+
+void lode_latency_partial_release(struct lode_latency_partial *partial)
+{
+	lode_free(partial->nodes);
+	lode_free(partial->own);
+	lode_sketch_release(&partial->sketch);
+	lode_stream_release(&partial->stream);
+	lode_dictionary_release(&partial->dictionary);
+}

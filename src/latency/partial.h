@@ -1,0 +1,30 @@
+/*
+ * One stream's share of the latencies: the map step of latency.h. Private to latency.
+ */
+#ifndef LODE_LATENCY_PARTIAL_H
+#define LODE_LATENCY_PARTIAL_H
+
+#include "latency/latency.h"
+
+/* Nodes are those of the stream's own dictionary. */
+struct lode_latency_partial {
+	struct lode_dictionary dictionary;
+	struct lode_stream stream; /* head; events, too, while they are needed */
+	int wanted;                /* the options let it in */
+	struct lode_latency_node *nodes;
+	uint64_t *own;
+	struct lode_sketch sketch;
+	struct lode_instances_input input;
+};
+
+/* Reads a stream, its events too when the options let it in. Release in either case (zeroed before). */
+int lode_latency_partial_load(struct lode_latency_partial *partial, const struct lode_latency_options *options,
+			      const struct lode_corpus_entry *entry, struct lode_error *error);
+/* Infers and adds up on the nodes, which are there; the first step of lode_latency_partial_infer. */
+int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_error *error);
+/* Infers, adds up and normalises; afterwards the events are gone. */
+int lode_latency_partial_infer(struct lode_latency_partial *partial, const struct lode_idle_rules *rules,
+			       struct lode_error *error);
+void lode_latency_partial_release(struct lode_latency_partial *partial);
+
+#endif
