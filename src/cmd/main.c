@@ -23,6 +23,7 @@
 	X(info)                                                                                              \
 	X(scope)                                                                                             \
 	X(mine)                                                                                              \
+	X(latency)                                                                                           \
 	X(sign)                                                                                              \
 	X(signatures)                                                                                        \
 	X(coverage)                                                                                          \

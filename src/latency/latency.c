@@ -268,38 +268,30 @@ double *lode_latency_own_means(const struct lode_latency *latency)
 
 /* ---- every instance ---- */
 
-struct giving {
-	const struct lode_stream *stream;
-	int (*take)(void *context, const struct lode_stream *stream, const struct lode_instance *instance);
-	void *context;
-};
-
-static int give(void *context, const struct lode_instance *instance)
+static int give_stream(const struct lode_latency_options *options, const struct lode_corpus_entry *entry,
+		       const struct lode_instance_taker *taker, struct lode_error *error)
 {
-	const struct giving *giving = context;
+	struct lode_latency_partial partial = { 0 };
+	int code = lode_latency_partial_load(&partial, options, entry, error);
 
-	return giving->take(giving->context, giving->stream, instance);
+	if (!code && partial.wanted)
+		code = taker->stream(taker->context, &partial.stream);
+	if (!code && partial.wanted)
+		code = lode_instances_infer(&partial.stream, taker->instance, taker->context, NULL, error);
+	lode_latency_partial_release(&partial);
+	return code;
 }
 
 int lode_latency_instances(struct lode_corpus *corpus, const struct lode_latency_options *options,
-			   int (*take)(void *context, const struct lode_stream *stream,
-				       const struct lode_instance *instance),
-			   void *context, struct lode_error *error)
+			   const struct lode_instance_taker *taker, struct lode_error *error)
 {
 	struct lode_corpus_list list = { 0 };
 	int code = lode_where_check(options->where, error);
 
 	if (!code)
 		code = lode_corpus_streams(corpus, &list, error);
-	for (size_t i = 0; !code && i < list.count; i++) {
-		struct lode_latency_partial partial = { 0 };
-		struct giving giving = { &partial.stream, take, context };
-
-		code = lode_latency_partial_load(&partial, options, &list.items[i], error);
-		if (!code && partial.wanted)
-			code = lode_instances_infer(&partial.stream, give, &giving, NULL, error);
-		lode_latency_partial_release(&partial);
-	}
+	for (size_t i = 0; !code && i < list.count; i++)
+		code = give_stream(options, &list.items[i], taker, error);
 	lode_corpus_list_release(&list);
 	return code;
 }

@@ -84,14 +84,19 @@ uint64_t lode_latency_high(const struct lode_latency_node *node);
  */
 double *lode_latency_own_means(const struct lode_latency *latency);
 
+/* Who wants every instance. What returns not 0 ends it, and is the result. */
+struct lode_instance_taker {
+	/* The instances of this stream follow; it stays until the next one, or the end. */
+	int (*stream)(void *context, const struct lode_stream *stream);
+	int (*instance)(void *context, const struct lode_instance *instance);
+	void *context;
+};
+
 /*
- * Gives `take` every instance, stream by stream in the order of the catalogue (see
- * instances.h for the order in a stream), one at a time; memory does not grow with their
- * number. Ends early with whatever `take` returns when that is not 0.
+ * Gives every instance, stream by stream in the order of the catalogue (see instances.h
+ * for the order in a stream), one at a time; memory does not grow with their number.
  */
 int lode_latency_instances(struct lode_corpus *corpus, const struct lode_latency_options *options,
-			   int (*take)(void *context, const struct lode_stream *stream,
-				       const struct lode_instance *instance),
-			   void *context, struct lode_error *error);
+			   const struct lode_instance_taker *taker, struct lode_error *error);
 
 #endif

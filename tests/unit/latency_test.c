@@ -104,6 +104,7 @@ struct sums {
 struct table {
 	struct sums *items;
 	size_t count;
+	const struct lode_stream *stream;
 };
 
 static void stack_text(const struct lode_dictionary *dictionary, uint32_t node, struct lode_buffer *buffer)
@@ -140,9 +141,18 @@ static struct sums *sums_of(struct table *table, const struct lode_dictionary *d
 	return &table->items[table->count++];
 }
 
-static int add_up(void *context, const struct lode_stream *stream, const struct lode_instance *instance)
+static int next_stream(void *context, const struct lode_stream *stream)
 {
-	struct sums *sums = sums_of(context, stream->dictionary, instance->node);
+	struct table *table = context;
+
+	table->stream = stream;
+	return 0;
+}
+
+static int add_up(void *context, const struct lode_instance *instance)
+{
+	struct table *table = context;
+	struct sums *sums = sums_of(table, table->stream->dictionary, instance->node);
 	uint64_t estimate = instance->end - instance->begin;
 
 	sums->estimates = realloc(sums->estimates, (sums->count + 1) * sizeof(*sums->estimates));
@@ -173,10 +183,11 @@ static void nodes_hold_the_sums_of_all_instances(void **state)
 	struct lode_latency_options options = { .jobs = 3 };
 	struct lode_latency latency;
 	struct table table = { 0 };
+	struct lode_instance_taker taker = { next_stream, add_up, &table };
 	uint64_t instances = 0, contexts = 0;
 
 	collect(fixture, &options, &latency);
-	assert_int_equal(lode_latency_instances(fixture->corpus, &options, add_up, &table, &fixture->error), 0);
+	assert_int_equal(lode_latency_instances(fixture->corpus, &options, &taker, &fixture->error), 0);
 	for (uint32_t node = 1; node < latency.dictionary.tree.count; node++) {
 		const struct lode_latency_node *got = &latency.nodes[node];
 		const struct sums *sums;

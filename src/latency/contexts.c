@@ -1,0 +1,115 @@
+/*
+ * Hot contexts: see contexts.h.
+ *
+ * Own latencies share all time among the contexts, none twice, so the hottest context is
+ * where most time is spent, and what it is part of is told by its callers.
+ */
+#include "latency/contexts.h"
+
+#include "scope/frame_filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- stacks by name ---- */
+
+static int compare_frames(const struct lode_frames *frames, uint32_t a, uint32_t b)
+{
+	int order = strcmp(lode_frames_module_name(frames, a), lode_frames_module_name(frames, b));
+
+	return order ? order : strcmp(lode_frames_function(frames, a), lode_frames_function(frames, b));
+}
+
+int lode_stacks_compare(const struct lode_dictionary *dictionary, uint32_t a, uint32_t b)
+{
+	const struct lode_stack_node *nodes = dictionary->tree.nodes;
+	uint32_t depth_a = lode_stack_tree_depth(&dictionary->tree, a);
+	uint32_t depth_b = lode_stack_tree_depth(&dictionary->tree, b);
+	int shorter = depth_a < depth_b ? -1 : depth_a > depth_b;
+
+	for (; depth_a > depth_b; depth_a--)
+		a = nodes[a].parent;
+	for (; depth_b > depth_a; depth_b--)
+		b = nodes[b].parent;
+	if (a == b)
+		return shorter;
+	while (nodes[a].parent != nodes[b].parent) {
+		a = nodes[a].parent;
+		b = nodes[b].parent;
+	}
+	return compare_frames(&dictionary->frames, nodes[a].frame, nodes[b].frame);
+}
+
+/* ---- ranking ---- */
+
+struct order {
+	const struct lode_latency *latency;
+	const double *means;
+};
+
+static int compare(const void *left, const void *right, void *context)
+{
+	const struct order *order = context;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+	if (order->means && order->means[a] != order->means[b])
+		return order->means[a] > order->means[b] ? -1 : 1;
+	if (order->latency->own[a] != order->latency->own[b])
+		return order->latency->own[a] > order->latency->own[b] ? -1 : 1;
+	return lode_stacks_compare(&order->latency->dictionary, a, b);
+}
+
+static int make_filter(const struct lode_dictionary *dictionary, const char *const *match, uint8_t **fits)
+{
+	uint8_t *frames;
+
+	*fits = NULL;
+	if (!match || !*match)
+		return 0;
+	frames = lode_frame_filter(&dictionary->frames, match);
+	*fits = frames ? lode_stack_filter(&dictionary->tree, frames) : NULL;
+	lode_free(frames);
+	return *fits ? 0 : LODE_SYSTEM;
+}
+
+static void add_up(const struct lode_latency *latency, struct lode_contexts *contexts)
+{
+	const struct lode_stack_tree *tree = &latency->dictionary.tree;
+
+	for (size_t i = 1; i < tree->count; i++) {
+		contexts->own = lode_add_saturating(contexts->own, latency->own[i]);
+		if (!tree->nodes[i].parent)
+			contexts->idle = lode_add_saturating(contexts->idle, latency->nodes[i].idle);
+	}
+}
+
+int lode_contexts_rank(const struct lode_latency *latency, const char *const *match, int mean,
+		       struct lode_contexts *contexts)
+{
+	size_t nodes = latency->dictionary.tree.count;
+	struct order order = { latency, NULL };
+	uint8_t *fits;
+
+	memset(contexts, 0, sizeof(*contexts));
+	if (make_filter(&latency->dictionary, match, &fits) < 0)
+		return LODE_SYSTEM;
+	contexts->nodes = lode_calloc(nodes, sizeof(*contexts->nodes));
+	if (mean)
+		order.means = contexts->means = lode_latency_own_means(latency);
+	for (size_t i = 1; contexts->nodes && i < nodes; i++)
+		if (latency->nodes[i].count && (!fits || fits[i]))
+			contexts->nodes[contexts->count++] = (uint32_t)i;
+	lode_free(fits);
+	if (!contexts->nodes || (mean && !contexts->means))
+		return LODE_SYSTEM;
+	qsort_r(contexts->nodes, contexts->count, sizeof(*contexts->nodes), compare, &order);
+	add_up(latency, contexts);
+	return 0;
+}
+
+void lode_contexts_release(struct lode_contexts *contexts)
+{
+	lode_free(contexts->nodes);
+	lode_free(contexts->means);
+	memset(contexts, 0, sizeof(*contexts));
+}

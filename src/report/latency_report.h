@@ -1,0 +1,41 @@
+/*
+ * The results of lode latency for programs.
+ */
+#ifndef LODE_REPORT_LATENCY_REPORT_H
+#define LODE_REPORT_LATENCY_REPORT_H
+
+#include "base/output.h"
+#include "latency/contexts.h"
+#include "report/stack_text.h"
+
+struct lode_latency_report {
+	const struct lode_latency *latency;
+	const struct lode_contexts *contexts;
+	size_t top; /* contexts to show; 0: all */
+};
+
+static inline size_t lode_latency_shown(const struct lode_latency_report *report)
+{
+	return report->top && report->top < report->contexts->count ? report->top : report->contexts->count;
+}
+
+/* Writes the JSON of the contract; it leaves as it is made. */
+int lode_latency_json(const struct lode_latency_report *report, struct lode_output *output,
+		      struct lode_error *error);
+
+/* Writes instances, one line each, as JSON or in columns; for lode_latency_instances to give them to. */
+struct lode_instance_lines {
+	struct lode_output *output;
+	struct lode_error *error;
+	const char *const *match;         /* globs: only contexts that have a frame that fits */
+	int json;
+	const struct lode_stream *stream; /* whose turn it is, and what was made for it */
+	struct lode_stack_text stacks;
+	uint8_t *fits;
+};
+
+int lode_instance_lines_stream(void *context, const struct lode_stream *stream);
+int lode_instance_lines_take(void *context, const struct lode_instance *instance);
+void lode_instance_lines_release(struct lode_instance_lines *lines);
+
+#endif
