@@ -7,10 +7,8 @@
 #include "base/memory.h"
 #include "cmd/command.h"
 #include "cmd/latency_options.h"
-#include "cmd/notes.h"
-#include "cmd/progress.h"
 #include "cmd/results.h"
-#include "cmd/signals.h"
+#include "cmd/work.h"
 
 #define TOP 10
 
@@ -134,8 +132,8 @@ static int check(const struct settings *settings, struct lode_error *error)
 	return 0;
 }
 
-static int work(const struct lode_call *call, struct lode_latency_reading *reading, struct lode_notes *notes,
-		struct lode_bar *bar, struct lode_error *error)
+static int infer(const struct lode_call *call, struct lode_latency_reading *reading, struct lode_work *work,
+		 struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
 	const char *path = call->operands[0];
@@ -144,30 +142,24 @@ static int work(const struct lode_call *call, struct lode_latency_reading *readi
 	if (code)
 		return code;
 	if (settings->instances) {
-		code = lode_latency_open(reading, path, &settings->latency, notes, &bar->progress, error);
+		code = lode_latency_open(reading, path, &settings->latency, work, error);
 		return code ? code : write_instances(reading, settings, error);
 	}
-	code = lode_latency_read(reading, path, &settings->latency, notes, &bar->progress, error);
-	lode_bar_wipe(bar);
+	code = lode_latency_read(reading, path, &settings->latency, work, error);
+	lode_bar_wipe(&work->bar);
 	return code ? code : show_contexts(call, &reading->latency, error);
 }
 
 static int run(struct lode_call *call, struct lode_error *error)
 {
 	struct lode_latency_reading reading = { 0 };
-	struct lode_notes notes;
-	struct lode_bar bar;
+	struct lode_work work;
 	int code;
 
-	lode_notes_init(&notes);
-	lode_bar_init(&bar, &call->err, call->quiet);
-	code = work(call, &reading, &notes, &bar, error);
-	lode_bar_wipe(&bar);
-	if (!call->quiet)
-		lode_notes_say(&notes, &call->err);
-	lode_notes_release(&notes);
+	lode_work_begin(&work, call, 0);
+	code = infer(call, &reading, &work, error);
 	lode_latency_reading_release(&reading);
-	return code;
+	return lode_work_end(&work, call, code);
 }
 
 const struct lode_command lode_command_latency = {

@@ -19,8 +19,8 @@ static int check_streams(struct lode_corpus *corpus, const struct lode_option_li
 }
 
 int lode_latency_open(struct lode_latency_reading *reading, const char *path,
-		      const struct lode_latency_settings *settings, struct lode_notes *notes,
-		      const struct lode_progress *progress, struct lode_error *error)
+		      const struct lode_latency_settings *settings, struct lode_work *work,
+		      struct lode_error *error)
 {
 	int code;
 
@@ -35,17 +35,17 @@ int lode_latency_open(struct lode_latency_reading *reading, const char *path,
 		.streams = settings->streams.items,
 		.idle = settings->area.include_idle ? NULL : reading->rules,
 		.jobs = (unsigned)settings->area.jobs,
-		.notes = notes,
-		.progress = progress,
+		.notes = &work->notes,
+		.progress = &work->bar.progress,
 	};
 	return code;
 }
 
 int lode_latency_read(struct lode_latency_reading *reading, const char *path,
-		      const struct lode_latency_settings *settings, struct lode_notes *notes,
-		      const struct lode_progress *progress, struct lode_error *error)
+		      const struct lode_latency_settings *settings, struct lode_work *work,
+		      struct lode_error *error)
 {
-	int code = lode_latency_open(reading, path, settings, notes, progress, error);
+	int code = lode_latency_open(reading, path, settings, work, error);
 
 	return code ? code : lode_latency_collect(reading->corpus, &reading->options, &reading->latency, error);
 }

@@ -6,6 +6,7 @@
 #define LODE_CMD_LATENCY_OPTIONS_H
 
 #include "cmd/area_options.h"
+#include "cmd/work.h"
 #include "latency/latency.h"
 
 struct lode_latency_settings {
@@ -39,12 +40,12 @@ struct lode_latency_reading {
 
 /* Opens the corpus and makes the options. Release in either case. */
 int lode_latency_open(struct lode_latency_reading *reading, const char *path,
-		      const struct lode_latency_settings *settings, struct lode_notes *notes,
-		      const struct lode_progress *progress, struct lode_error *error);
+		      const struct lode_latency_settings *settings, struct lode_work *work,
+		      struct lode_error *error);
 /* The same, and infers its latencies. */
 int lode_latency_read(struct lode_latency_reading *reading, const char *path,
-		      const struct lode_latency_settings *settings, struct lode_notes *notes,
-		      const struct lode_progress *progress, struct lode_error *error);
+		      const struct lode_latency_settings *settings, struct lode_work *work,
+		      struct lode_error *error);
 void lode_latency_reading_release(struct lode_latency_reading *reading);
 
 #endif

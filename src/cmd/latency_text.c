@@ -80,12 +80,12 @@ static void put_metrics(struct page *page, size_t i)
 			  lode_style(page->terminal, LODE_PLAIN));
 	if (contexts->means)
 		put_mean(page, contexts->means[node]);
-	lode_buffer_print(page->buffer, "  %s call%s of %s", lode_count_text(sums->count, a), plural(sums->count),
+	lode_buffer_print(page->buffer, "\n    %s call%s of %s", lode_count_text(sums->count, a), plural(sums->count),
 			  lode_duration_text(sums->estimate / sums->count, b));
 	if (sums->count > 1)
 		lode_buffer_print(page->buffer, " (median %s, 99%%: %s, longest %s)",
-				  lode_duration_text(lode_sketch_quantile(&latency->sketch, node, 0.5), a),
-				  lode_duration_text(lode_sketch_quantile(&latency->sketch, node, 0.99), b),
+				  lode_duration_text(lode_latency_quantile(latency, node, 0.5), a),
+				  lode_duration_text(lode_latency_quantile(latency, node, 0.99), b),
 				  lode_duration_text(sums->longest, c));
 	lode_buffer_print(page->buffer, ", in all %s (95%%: %s to %s)", lode_duration_text(sums->estimate, a),
 			  lode_duration_text(lode_latency_low(sums), b), lode_duration_text(lode_latency_high(sums), c));

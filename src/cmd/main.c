@@ -24,6 +24,7 @@
 	X(scope)                                                                                             \
 	X(mine)                                                                                              \
 	X(latency)                                                                                           \
+	X(diff)                                                                                              \
 	X(sign)                                                                                              \
 	X(signatures)                                                                                        \
 	X(coverage)                                                                                          \

@@ -250,6 +250,14 @@ uint64_t lode_latency_high(const struct lode_latency_node *node)
 	return high < 1.8e19 ? (uint64_t)high : UINT64_MAX;
 }
 
+uint64_t lode_latency_quantile(const struct lode_latency *latency, uint32_t node, double share)
+{
+	uint64_t quantile = lode_sketch_quantile(&latency->sketch, node, share);
+
+	/* The middle of a step may lie behind the longest. */
+	return quantile < latency->nodes[node].longest ? quantile : latency->nodes[node].longest;
+}
+
 double *lode_latency_own_means(const struct lode_latency *latency)
 {
 	const struct lode_stack_tree *tree = &latency->dictionary.tree;

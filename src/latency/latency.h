@@ -6,8 +6,10 @@
  * Streams are mapped in parallel, each over a dictionary of its own, and merged in the
  * order of the catalogue, so that the result does not depend on threads.
  *
- * Waits of threads that have nothing to do (scope/idle.h) are part of latencies like
- * everything else, but `idle` says how much they are, and `own`, which ranks, is without.
+ * Waits that are nobody's fault are part of latencies like everything else, but `idle` says
+ * how much they are, and `own`, which ranks, is without: waits of threads that have nothing
+ * to do (scope/idle.h), that of a thread which did nothing but wait once, all its life, and
+ * waits for another thread to end.
  */
 #ifndef LODE_LATENCY_LATENCY_H
 #define LODE_LATENCY_LATENCY_H
@@ -76,6 +78,9 @@ void lode_latency_release(struct lode_latency *latency);
 /* The ends of an interval that holds the sum of the node's true latencies 95 times of 100. */
 uint64_t lode_latency_low(const struct lode_latency_node *node);
 uint64_t lode_latency_high(const struct lode_latency_node *node);
+
+/* The latency that `share` (0 to 1) of the node's instances do not exceed, by the estimate; within 6.25 %. */
+uint64_t lode_latency_quantile(const struct lode_latency *latency, uint32_t node, double share);
 
 /*
  * The paper's arithmetic: the mean latency of each node minus those of its callees, which

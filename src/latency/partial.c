@@ -9,6 +9,7 @@
  */
 #include "latency/partial.h"
 
+#include "scope/frame_filter.h"
 #include "scope/where.h"
 
 #include <string.h>
@@ -63,6 +64,11 @@ int lode_latency_partial_load(struct lode_latency_partial *partial, const struct
 
 /* ---- adding up ---- */
 
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
 static double square(double number)
 {
 	return number * number;
@@ -105,33 +111,97 @@ int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_e
 	return 0;
 }
 
-/* Idle waits at the leaf of their stacks. */
+/* ns: a thread that waited all its life but for less than this did nothing else. */
+#define SOMETHING 1000000u
+
+/* By thread: from its first event to the end of its last. NULL when memory has run out. */
+static uint64_t *find_lives(const struct lode_stream *stream)
+{
+	uint64_t *first = lode_calloc(stream->thread_count + 1, sizeof(*first));
+	uint64_t *last = lode_calloc(stream->thread_count + 1, sizeof(*last));
+
+	for (size_t i = 0; first && last && i < stream->thread_count; i++)
+		first[i] = UINT64_MAX;
+	for (int type = 0; first && last && type < LODE_EVENT_TYPES; type++) {
+		const struct lode_events *events = &stream->events[type];
+
+		for (size_t i = 0; i < events->count; i++) {
+			uint32_t thread = events->thread[i];
+			uint64_t end = events->t[i];
+
+			if (type == LODE_WAIT)
+				end = lode_add_saturating(end, lode_add_saturating(events->cost[i], events->delay[i]));
+			first[thread] = events->t[i] < first[thread] ? events->t[i] : first[thread];
+			last[thread] = end > last[thread] ? end : last[thread];
+		}
+	}
+	for (size_t i = 0; first && last && i < stream->thread_count; i++)
+		last[i] = first[i] < last[i] ? last[i] - first[i] : 0;
+	lode_free(first);
+	if (first)
+		return last;
+	lode_free(last);
+	return NULL;
+}
+
+/* By node: 1 for a stack that waits for another thread to end. NULL when memory has run out. */
+static uint8_t *find_joins(const struct lode_dictionary *dictionary)
+{
+	static const char *const joins[] = { "pthread_join", "pthread_*join_np", "__pthread_*join_ex", NULL };
+	uint8_t *frames = lode_frame_filter(&dictionary->frames, joins);
+	uint8_t *stacks = frames ? lode_stack_filter(&dictionary->tree, frames) : NULL;
+
+	lode_free(frames);
+	return stacks;
+}
+
+/* What tells idle waits. */
+struct idle {
+	struct lode_idle_stacks *stacks;
+	uint64_t *lives;
+	uint8_t *joins;
+};
+
+static int is_idle(const struct idle *idle, const struct lode_events *waits, size_t i, uint64_t length)
+{
+	if (length > SOMETHING && less(idle->lives[waits->thread[i]], length) < SOMETHING)
+		return 1;
+	return idle->joins[waits->stack[i]] ||
+	       lode_idle_event(idle->stacks, waits->stack[i], waits->waker_stack[i]);
+}
+
+/*
+ * Idle waits at the leaf of their stacks: those that the rules say; that of a thread which
+ * did nothing but wait once, all its life, since it is as long as the recording; and those
+ * for another thread to end, which has latencies of its own.
+ */
 static int add_idle(struct lode_latency_partial *partial, const struct lode_idle_rules *rules,
 		    struct lode_error *error)
 {
 	const struct lode_events *waits = &partial->stream.events[LODE_WAIT];
-	struct lode_idle_stacks *stacks;
+	struct idle idle = { 0 };
 	int code;
 
 	if (!rules || !waits->count)
 		return 0;
-	code = lode_idle_stacks_make(&stacks, rules, &partial->dictionary, error);
+	code = lode_idle_stacks_make(&idle.stacks, rules, &partial->dictionary, error);
 	if (code)
 		return code;
-	for (size_t i = 0; i < waits->count; i++) {
+	idle.lives = find_lives(&partial->stream);
+	idle.joins = find_joins(&partial->dictionary);
+	if (!idle.lives || !idle.joins)
+		code = lode_fail_memory(error);
+	for (size_t i = 0; !code && i < waits->count; i++) {
 		struct lode_latency_node *node = &partial->nodes[waits->stack[i]];
+		uint64_t length = lode_add_saturating(waits->cost[i], waits->delay[i]);
 
-		if (waits->stack[i] && node->count && lode_idle_event(stacks, waits->stack[i], waits->waker_stack[i]))
-			node->idle = lode_add_saturating(
-				node->idle, lode_add_saturating(waits->cost[i], waits->delay[i]));
+		if (waits->stack[i] && node->count && is_idle(&idle, waits, i, length))
+			node->idle = lode_add_saturating(node->idle, length);
 	}
-	lode_idle_stacks_free(stacks);
-	return 0;
-}
-
-static uint64_t less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
+	lode_free(idle.lives);
+	lode_free(idle.joins);
+	lode_idle_stacks_free(idle.stacks);
+	return code;
 }
 
 /* Children have larger numbers than their parents: one pass from the end. */

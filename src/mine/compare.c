@@ -3,6 +3,7 @@
  */
 #include "mine/compare.h"
 
+#include "base/permutation.h"
 #include "mine/marks.h"
 
 #include <stdlib.h>

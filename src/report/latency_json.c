@@ -68,9 +68,9 @@ static void put_sums(const struct lode_latency_report *report, uint32_t node, st
 	put_key(buffer, ",\"waited_ns\":", sums->waited);
 	put_key(buffer, ",\"idle_ns\":", sums->idle);
 	put_key(buffer, ",\"mean_ns\":", sums->estimate / sums->count);
-	put_key(buffer, ",\"median_ns\":", lode_sketch_quantile(&latency->sketch, node, 0.5));
-	put_key(buffer, ",\"p90_ns\":", lode_sketch_quantile(&latency->sketch, node, 0.9));
-	put_key(buffer, ",\"p99_ns\":", lode_sketch_quantile(&latency->sketch, node, 0.99));
+	put_key(buffer, ",\"median_ns\":", lode_latency_quantile(latency, node, 0.5));
+	put_key(buffer, ",\"p90_ns\":", lode_latency_quantile(latency, node, 0.9));
+	put_key(buffer, ",\"p99_ns\":", lode_latency_quantile(latency, node, 0.99));
 	put_key(buffer, ",\"longest_ns\":", sums->longest);
 	if (report->contexts->means) {
 		struct lode_json json;

@@ -2,6 +2,7 @@
 #include "mine_fixture.h"
 
 #include "base/error.h"
+#include "base/permutation.h"
 #include "mine/ranking.h"
 
 #include <math.h>

@@ -1,0 +1,391 @@
+/*
+ * Differential ranking of contexts: see diff.h, and Algorithm 3 of the paper.
+ *
+ * What a path costs is what its parent's path costs and what its own node takes more, so
+ * one pass down the tree gives all of them.
+ *
+ * The root cause. The hottest function of the first path is where the time is spent, but
+ * time that is waited is spent in the kernel whoever waits. Two things are known that
+ * say more. If the hottest function stands in a context that the good side does not have
+ * at all, the paths part at a call that was never made before: the topmost new context on
+ * the path is the cause, and its caller is told, too. Otherwise the same calls take
+ * longer: then it is the hottest function itself, or, when it mostly waits, the last one
+ * before the kernel and the C library, which is the one that chose to wait.
+ */
+#include "latency/diff.h"
+
+#include "base/parallel.h"
+#include "base/permutation.h"
+#include "latency/contexts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDS 9999
+
+/* Fewer ways to split the streams than this, and not even the clearest difference is sure. */
+#define LEAST_SPLITS 40
+
+/* Paths that cost less than this share of all differences are not worth a test. */
+#define TESTED_SHARE 1000
+
+struct work {
+	const struct lode_latency *sides[2]; /* base, slow */
+	const uint32_t *nodes[2];            /* their numbers in the common tree; NULL: the same */
+	struct lode_diff *diff;
+	size_t *starts[2];                   /* by common node: its first row; one more than nodes */
+	struct lode_latency_row *rows[2];    /* with common numbers, by node */
+	int64_t least;                       /* costs below this are not tested */
+	int failed;
+};
+
+static int64_t add_signed(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (!__builtin_add_overflow(a, b, &sum))
+		return sum;
+	return a < 0 ? INT64_MIN : INT64_MAX;
+}
+
+static uint32_t common_node(const struct work *work, int side, uint32_t node)
+{
+	return work->nodes[side] ? work->nodes[side][node] : node;
+}
+
+/* ---- both sides on one tree ---- */
+
+/* Half of the largest number is enough for any latency, and keeps differences within 64 bits. */
+static uint64_t per_stream(uint64_t own, size_t streams)
+{
+	uint64_t mean = streams ? own / streams + (own % streams * 2 >= streams) : 0;
+
+	return mean < INT64_MAX ? mean : INT64_MAX;
+}
+
+static void lay_over(struct work *work, size_t base_nodes)
+{
+	struct lode_diff *diff = work->diff;
+	const struct lode_latency *base = work->sides[0], *slow = work->sides[1];
+
+	for (size_t i = 1; i < base_nodes; i++) {
+		diff->known[i] = base->nodes[i].count > 0;
+		diff->base[i] = per_stream(base->own[i], base->stream_count);
+	}
+	for (uint32_t i = 1; i < slow->dictionary.tree.count; i++)
+		diff->slow[common_node(work, 1, i)] = per_stream(slow->own[i], slow->stream_count);
+}
+
+static void add_up(struct lode_diff *diff)
+{
+	const struct lode_stack_tree *tree = &diff->dictionary->tree;
+
+	for (uint32_t i = 1; i < tree->count; i++)
+		diff->more[i] = lode_diff_delta(diff, i);
+	for (size_t i = tree->count; i-- > 1;)
+		diff->more[tree->nodes[i].parent] = add_signed(diff->more[tree->nodes[i].parent], diff->more[i]);
+	diff->difference = diff->more[0];
+}
+
+/* ---- paths ---- */
+
+/* By node of the common tree: 1 for a leaf of the slow side's tree. NULL when memory has run out. */
+static uint8_t *find_leaves(const struct work *work)
+{
+	const struct lode_latency *slow = work->sides[1];
+	const struct lode_stack_tree *tree = &slow->dictionary.tree;
+	uint8_t *leaves = lode_calloc(work->diff->dictionary->tree.count, 1);
+
+	for (uint32_t i = 1; leaves && i < tree->count; i++) {
+		if (!slow->nodes[i].count)
+			continue;
+		leaves[common_node(work, 1, i)] = 1;
+		leaves[common_node(work, 1, tree->nodes[i].parent)] = 0;
+	}
+	if (leaves)
+		leaves[0] = 0;
+	return leaves;
+}
+
+/* What of a path is known when its node is: the deepest of the hottest nodes wins. */
+struct way {
+	int64_t cost;
+	uint32_t hottest;
+};
+
+static int list_paths(struct work *work)
+{
+	struct lode_diff *diff = work->diff;
+	const struct lode_stack_tree *tree = &diff->dictionary->tree;
+	uint8_t *leaves = find_leaves(work);
+	struct way *ways = lode_calloc(tree->count, sizeof(*ways));
+	int code = leaves && ways ? 0 : LODE_SYSTEM;
+
+	for (uint32_t i = 1; !code && i < tree->count; i++) {
+		const struct way *parent = &ways[tree->nodes[i].parent];
+
+		ways[i].cost = add_signed(parent->cost, lode_diff_delta(diff, i));
+		ways[i].hottest = !parent->hottest || lode_diff_delta(diff, i) >= lode_diff_delta(diff, parent->hottest) ?
+					  i :
+					  parent->hottest;
+		if (!leaves[i])
+			continue;
+		code = lode_grow(&diff->paths, &diff->path_capacity, diff->path_count + 1, sizeof(*diff->paths));
+		if (!code)
+			diff->paths[diff->path_count++] = (struct lode_diff_path){
+				i, ways[i].hottest, !diff->known[i], ways[i].cost, 1, 1
+			};
+	}
+	lode_free(leaves);
+	lode_free(ways);
+	return code;
+}
+
+/* ---- is it chance? ---- */
+
+static uint64_t count_splits(uint64_t a, uint64_t b)
+{
+	uint64_t ways = 1, smaller = a < b ? a : b;
+
+	for (uint64_t i = 0; i < smaller && ways < LEAST_SPLITS; i++)
+		ways = ways * (a + b - i) / (i + 1);
+	return ways;
+}
+
+/* The rows of a side by node of the common tree. */
+static int order_rows(struct work *work, int side)
+{
+	const struct lode_latency *latency = work->sides[side];
+	size_t nodes = work->diff->dictionary->tree.count, *starts;
+
+	work->starts[side] = starts = lode_calloc(nodes + 2, sizeof(*starts));
+	work->rows[side] = lode_calloc(latency->row_count + 1, sizeof(*work->rows[side]));
+	if (!starts || !work->rows[side])
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < latency->row_count; i++)
+		starts[common_node(work, side, latency->rows[i].node) + 2]++;
+	for (size_t i = 2; i < nodes + 2; i++)
+		starts[i] += starts[i - 1];
+	/* Filling moves each start to the next node's: one place off at first, right in the end. */
+	for (size_t i = 0; i < latency->row_count; i++) {
+		uint32_t node = common_node(work, side, latency->rows[i].node);
+
+		work->rows[side][starts[node + 1]++] = latency->rows[i];
+	}
+	return 0;
+}
+
+/* What a path's functions take in each stream of a side. NULL when memory has run out. */
+static uint64_t *costs_of(const struct work *work, int side, uint32_t node)
+{
+	const struct lode_stack_node *nodes = work->diff->dictionary->tree.nodes;
+	uint64_t *costs = lode_calloc(work->sides[side]->stream_count + 1, sizeof(*costs));
+
+	for (; costs && node; node = nodes[node].parent)
+		for (size_t i = work->starts[side][node]; i < work->starts[side][node + 1]; i++) {
+			uint64_t *cost = &costs[work->rows[side][i].stream];
+
+			*cost = lode_add_saturating(*cost, work->rows[side][i].own);
+		}
+	return costs;
+}
+
+static void test_path(void *context, size_t i)
+{
+	struct work *work = context;
+	struct lode_diff_path *path = &work->diff->paths[i];
+	uint64_t *base, *slow;
+
+	if (path->cost < work->least)
+		return;
+	base = costs_of(work, 0, path->leaf);
+	slow = costs_of(work, 1, path->leaf);
+	path->p = base && slow ? lode_permutation_p(base, work->sides[0]->stream_count, slow,
+						    work->sides[1]->stream_count, ROUNDS) :
+				 -1;
+	if (path->p < 0)
+		__atomic_store_n(&work->failed, 1, __ATOMIC_RELAXED);
+	lode_free(base);
+	lode_free(slow);
+}
+
+static int compare_p(const void *a, const void *b)
+{
+	const struct lode_diff_path *left = a, *right = b;
+
+	return left->p < right->p ? -1 : left->p > right->p;
+}
+
+/* Benjamini and Hochberg: the share of false alarms among all differences at least as sure as this one. */
+static void correct(struct lode_diff *diff, int64_t least)
+{
+	size_t tests = 0;
+	double q = 1;
+
+	for (size_t i = 0; i < diff->path_count; i++)
+		tests += diff->paths[i].cost >= least;
+	qsort(diff->paths, diff->path_count, sizeof(*diff->paths), compare_p);
+	/* Those that were not tested have p = 1 and stand last. */
+	for (size_t i = tests; i-- > 0;) {
+		double own = diff->paths[i].p * (double)tests / (double)(i + 1);
+
+		q = own < q ? own : q;
+		diff->paths[i].q = q;
+	}
+}
+
+static int test_paths(struct work *work, unsigned jobs)
+{
+	struct lode_diff *diff = work->diff;
+	double all = 0;
+
+	diff->tested = count_splits(work->sides[0]->stream_count, work->sides[1]->stream_count) >= LEAST_SPLITS;
+	if (!diff->tested || !diff->path_count)
+		return 0;
+	for (uint32_t i = 1; i < diff->dictionary->tree.count; i++)
+		all += fabs((double)lode_diff_delta(diff, i));
+	work->least = all / TESTED_SHARE < 9e18 ? (int64_t)(all / TESTED_SHARE) + 1 : INT64_MAX;
+	if (order_rows(work, 0) < 0 || order_rows(work, 1) < 0)
+		return LODE_SYSTEM;
+	lode_parallel(jobs, diff->path_count, test_path, work);
+	if (work->failed)
+		return LODE_SYSTEM;
+	correct(diff, work->least);
+	return 0;
+}
+
+static int compare_paths(const void *a, const void *b, void *context)
+{
+	const struct lode_diff_path *left = a, *right = b;
+	int left_sure = left->q < LODE_DIFF_LEVEL && left->cost > 0;
+	int right_sure = right->q < LODE_DIFF_LEVEL && right->cost > 0;
+
+	if (left_sure != right_sure)
+		return left_sure ? -1 : 1;
+	if (left->cost != right->cost)
+		return left->cost > right->cost ? -1 : 1;
+	return lode_stacks_compare(context, left->leaf, right->leaf);
+}
+
+/* ---- the root cause ---- */
+
+static int is_machinery(const struct lode_diff *diff, uint32_t node)
+{
+	const struct lode_frames *frames = &diff->dictionary->frames;
+	uint32_t frame = diff->dictionary->tree.nodes[node].frame;
+	const char *module = lode_frames_module_name(frames, frame);
+
+	return lode_layer_of(frames, frames->items[frame].module) == LODE_LAYER_KERNEL || !strncmp(module, "libc.", 5) ||
+	       !strncmp(module, "libc-", 5) || !strncmp(module, "libpthread", 10) || !strncmp(module, "ld-", 3) ||
+	       !strncmp(module, "ld.", 3);
+}
+
+/* The topmost context on the way to `node` that the base does not have; 0 where all is known, or nothing. */
+static uint32_t topmost_new(const struct lode_diff *diff, uint32_t node)
+{
+	const struct lode_stack_node *nodes = diff->dictionary->tree.nodes;
+	uint32_t top = 0;
+
+	for (; node && !diff->known[node]; node = nodes[node].parent)
+		top = node;
+	return node ? top : 0;
+}
+
+static int mostly_waits(const struct work *work, uint32_t node)
+{
+	const struct lode_latency *slow = work->sides[1];
+
+	for (uint32_t i = 1; i < slow->dictionary.tree.count; i++)
+		if (common_node(work, 1, i) == node)
+			return slow->nodes[i].waited > slow->nodes[i].estimate / 2;
+	return 0;
+}
+
+static uint32_t who_waits(const struct lode_diff *diff, uint32_t node)
+{
+	const struct lode_stack_node *nodes = diff->dictionary->tree.nodes;
+	uint32_t own = node;
+
+	while (own && is_machinery(diff, own))
+		own = nodes[own].parent;
+	return own ? own : node;
+}
+
+static void find_cause(struct work *work)
+{
+	struct lode_diff *diff = work->diff;
+	const struct lode_dictionary *dictionary = diff->dictionary;
+	const struct lode_diff_path *first = diff->paths;
+	uint32_t node;
+
+	if (!diff->path_count || first->cost <= 0 || lode_diff_delta(diff, first->hottest) <= 0)
+		return;
+	node = topmost_new(diff, first->hottest);
+	/* Below a function that was known, waiting in another way is no cause of its own. */
+	if (!node || is_machinery(diff, node))
+		node = mostly_waits(work, first->hottest) ? who_waits(diff, first->hottest) : first->hottest;
+	diff->cause = (struct lode_root_cause){
+		.node = node,
+		.caller = dictionary->tree.nodes[node].parent,
+		.is_new = !diff->known[node],
+		.more = diff->more[node],
+		.layer = lode_layer_of(&dictionary->frames,
+				       dictionary->frames.items[dictionary->tree.nodes[node].frame].module),
+	};
+}
+
+/* ---- the whole ---- */
+
+static int compare_sides(struct work *work, size_t base_nodes, unsigned jobs)
+{
+	struct lode_diff *diff = work->diff;
+	size_t nodes = diff->dictionary->tree.count;
+
+	diff->base = lode_calloc(nodes, sizeof(*diff->base));
+	diff->slow = lode_calloc(nodes, sizeof(*diff->slow));
+	diff->known = lode_calloc(nodes, 1);
+	diff->more = lode_calloc(nodes, sizeof(*diff->more));
+	if (!diff->base || !diff->slow || !diff->known || !diff->more)
+		return LODE_SYSTEM;
+	lay_over(work, base_nodes);
+	add_up(diff);
+	if (list_paths(work) < 0 || test_paths(work, jobs) < 0)
+		return LODE_SYSTEM;
+	if (diff->path_count)
+		qsort_r(diff->paths, diff->path_count, sizeof(*diff->paths), compare_paths,
+			(void *)(uintptr_t)diff->dictionary);
+	find_cause(work);
+	return 0;
+}
+
+int lode_diff(struct lode_latency *base, const struct lode_latency *slow, unsigned jobs, struct lode_diff *diff)
+{
+	struct work work = { .sides = { base, slow }, .diff = diff };
+	struct lode_dictionary_map map = { 0 };
+	size_t base_nodes = base->dictionary.tree.count;
+	int code;
+
+	memset(diff, 0, sizeof(*diff));
+	diff->dictionary = &base->dictionary;
+	code = lode_dictionary_merge(&base->dictionary, &slow->dictionary, &map);
+	work.nodes[1] = map.nodes;
+	if (!code)
+		code = compare_sides(&work, base_nodes, jobs);
+	lode_dictionary_map_release(&map);
+	for (int side = 0; side < 2; side++) {
+		lode_free(work.starts[side]);
+		lode_free(work.rows[side]);
+	}
+	return code;
+}
+
+void lode_diff_release(struct lode_diff *diff)
+{
+	lode_free(diff->base);
+	lode_free(diff->slow);
+	lode_free(diff->known);
+	lode_free(diff->more);
+	lode_free(diff->paths);
+	memset(diff, 0, sizeof(*diff));
+}

@@ -1,0 +1,88 @@
+/*
+ * Where the time went: the latencies of slow streams against those of good ones
+ * (IntroPerf, section 3.4.2).
+ *
+ * Both sides' trees are laid over one another: two paths are the same when they have the
+ * same functions in the same order. Each node then has its own latency per stream on
+ * either side; a context that the good side does not have counts whole. A path, from a
+ * root to a leaf of the slow side's tree, costs the sum of what its nodes take more.
+ */
+#ifndef LODE_LATENCY_DIFF_H
+#define LODE_LATENCY_DIFF_H
+
+#include "latency/latency.h"
+
+/* A difference counts when chance alone gives one as large in fewer than this share of all lists. */
+#define LODE_DIFF_LEVEL 0.05
+
+/* Where a function's code comes from. */
+enum lode_layer {
+	LODE_LAYER_PROGRAM, /* the main binary */
+	LODE_LAYER_JIT,     /* code the program made at run time */
+	LODE_LAYER_LIBRARY,
+	LODE_LAYER_PLUGIN,  /* a library that a program opens when it wants to */
+	LODE_LAYER_KERNEL,
+	LODE_LAYER_UNKNOWN,
+};
+
+/* "program", "jit", "library", "plug-in", "kernel", "unknown". */
+const char *lode_layer_name(enum lode_layer layer);
+/*
+ * The layer of a module. A plug-in is told from a library by its name: what is linked is
+ * found by a version in its name (`libz.so.1`), what is opened is not (`mod_ssl.so`),
+ * and `libNAME.so` is one in a folder of plug-ins or modules.
+ */
+enum lode_layer lode_layer_of(const struct lode_frames *frames, uint32_t module);
+/* Whether it is part of the program, as the paper's Table 2 has it. */
+static inline int lode_layer_is_internal(enum lode_layer layer)
+{
+	return layer == LODE_LAYER_PROGRAM || layer == LODE_LAYER_JIT;
+}
+
+struct lode_diff_path {
+	uint32_t leaf;
+	uint32_t hottest; /* its node that takes most more */
+	int is_new;       /* the good side does not have this context */
+	int64_t cost;     /* ns per stream: sum of what its nodes take more */
+	double p;         /* of a difference as large by chance (permutation test over streams); 1 where not tested */
+	double q;         /* the same, corrected for looking at many paths (Benjamini and Hochberg) */
+};
+
+/* The function to look at first, out of the first path. */
+struct lode_root_cause {
+	uint32_t node;     /* 0: nothing takes more */
+	uint32_t caller;   /* the node that calls it; 0: none */
+	int is_new;        /* it was never called from there on the good side */
+	int64_t more;      /* ns per stream that it and what it calls take more */
+	enum lode_layer layer;
+};
+
+struct lode_diff {
+	const struct lode_dictionary *dictionary; /* the base's, which has both sides' stacks */
+	uint64_t *base;               /* by node: own latency, ns per stream */
+	uint64_t *slow;
+	uint8_t *known;               /* by node: the base has it */
+	int64_t *more;                /* by node: what it and all below it take more, ns per stream */
+	struct lode_diff_path *paths; /* sure ones first, then by cost, then by names */
+	size_t path_count;
+	size_t path_capacity;
+	int tested;                   /* there are streams enough for a test */
+	int64_t difference;           /* ns per stream: of all nodes */
+	struct lode_root_cause cause;
+};
+
+/*
+ * Compares. The slow side's stacks are added to the base's dictionary; the two must stay
+ * as long as the result. `jobs` as in lode_parallel. Returns 0 or LODE_SYSTEM; release in
+ * either case.
+ */
+int lode_diff(struct lode_latency *base, const struct lode_latency *slow, unsigned jobs, struct lode_diff *diff);
+void lode_diff_release(struct lode_diff *diff);
+
+/* What a node by itself takes more, ns per stream. */
+static inline int64_t lode_diff_delta(const struct lode_diff *diff, uint32_t node)
+{
+	return (int64_t)(diff->slow[node] - diff->base[node]);
+}
+
+#endif

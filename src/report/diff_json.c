@@ -1,0 +1,197 @@
+/*
+ * The result of lode diff as JSON. Paths may be many and deep: what is written leaves at
+ * once.
+ */
+#include "report/diff_report.h"
+
+#include "base/json.h"
+
+#include <stdlib.h>
+
+/* ---- the functions of a path ---- */
+
+static int compare_functions(const void *a, const void *b, void *context)
+{
+	const struct lode_diff *diff = context;
+	const struct lode_diff_function *left = a, *right = b;
+	int64_t x = lode_diff_delta(diff, left->node), y = lode_diff_delta(diff, right->node);
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return left->node > right->node ? -1 : left->node < right->node;
+}
+
+/* Children have larger numbers than their parents. */
+static int by_depth(const void *a, const void *b)
+{
+	const struct lode_diff_function *left = a, *right = b;
+
+	return left->node < right->node ? -1 : left->node > right->node;
+}
+
+int lode_diff_functions_of(const struct lode_diff *diff, uint32_t leaf, struct lode_diff_functions *functions)
+{
+	const struct lode_stack_tree *tree = &diff->dictionary->tree;
+	uint32_t depth = lode_stack_tree_depth(tree, leaf);
+
+	functions->count = 0;
+	if (lode_grow(&functions->items, &functions->capacity, depth, sizeof(*functions->items)) < 0)
+		return LODE_SYSTEM;
+	for (; leaf; leaf = tree->nodes[leaf].parent)
+		functions->items[functions->count++].node = leaf;
+	qsort_r(functions->items, depth, sizeof(*functions->items), compare_functions, (void *)(uintptr_t)diff);
+	for (uint32_t i = 0; i < depth; i++)
+		functions->items[i].rank = i + 1;
+	qsort(functions->items, depth, sizeof(*functions->items), by_depth);
+	return 0;
+}
+
+void lode_diff_functions_release(struct lode_diff_functions *functions)
+{
+	lode_free(functions->items);
+}
+
+/* ---- writing ---- */
+
+struct writer {
+	const struct lode_diff_report *report;
+	struct lode_json json;
+	struct lode_buffer text;
+	struct lode_diff_functions functions;
+};
+
+static void put_frame(struct writer *writer, const char *key, uint32_t node)
+{
+	const struct lode_dictionary *dictionary = writer->report->diff->dictionary;
+
+	lode_buffer_clear(&writer->text);
+	lode_frames_text(&dictionary->frames, dictionary->tree.nodes[node].frame, &writer->text);
+	lode_json_key(&writer->json, key);
+	lode_json_text_n(&writer->json, writer->text.bytes, writer->text.size);
+}
+
+static void put_number(struct writer *writer, const char *key, int64_t number)
+{
+	lode_json_key(&writer->json, key);
+	lode_json_i64(&writer->json, number);
+}
+
+static void put_bool(struct writer *writer, const char *key, int yes)
+{
+	lode_json_key(&writer->json, key);
+	lode_json_bool(&writer->json, yes);
+}
+
+static void put_side(struct writer *writer, const char *key, const struct lode_diff_side *side)
+{
+	lode_json_key(&writer->json, key);
+	lode_json_object(&writer->json);
+	lode_json_key_text(&writer->json, "corpus", side->corpus);
+	lode_json_key_u64(&writer->json, "streams", side->latency->stream_count);
+	lode_json_key_u64(&writer->json, "events", side->latency->input.events);
+	lode_json_key_u64(&writer->json, "instances", side->latency->instances);
+	lode_json_object_end(&writer->json);
+}
+
+static void put_cause(struct writer *writer)
+{
+	const struct lode_root_cause *cause = &writer->report->diff->cause;
+	const struct lode_dictionary *dictionary = writer->report->diff->dictionary;
+	uint32_t frame;
+
+	lode_json_key(&writer->json, "root_cause");
+	if (!cause->node) {
+		lode_json_null(&writer->json);
+		return;
+	}
+	frame = dictionary->tree.nodes[cause->node].frame;
+	lode_json_object(&writer->json);
+	put_frame(writer, "frame", cause->node);
+	lode_json_key_text(&writer->json, "module", lode_frames_module_name(&dictionary->frames, frame));
+	lode_json_key_text(&writer->json, "function", lode_frames_function(&dictionary->frames, frame));
+	lode_json_key_text(&writer->json, "layer", lode_layer_name(cause->layer));
+	put_bool(writer, "internal", lode_layer_is_internal(cause->layer));
+	put_bool(writer, "new", cause->is_new);
+	if (cause->caller)
+		put_frame(writer, "caller", cause->caller);
+	put_number(writer, "delta_ns", cause->more);
+	lode_json_object_end(&writer->json);
+}
+
+static void put_function(struct writer *writer, const struct lode_diff_function *function)
+{
+	const struct lode_diff *diff = writer->report->diff;
+
+	lode_json_object(&writer->json);
+	put_frame(writer, "frame", function->node);
+	lode_json_key_u64(&writer->json, "base_ns", diff->base[function->node]);
+	lode_json_key_u64(&writer->json, "slow_ns", diff->slow[function->node]);
+	put_number(writer, "delta_ns", lode_diff_delta(diff, function->node));
+	lode_json_key_u64(&writer->json, "rank", function->rank);
+	lode_json_object_end(&writer->json);
+}
+
+static int put_path(struct writer *writer, const struct lode_diff_path *path, size_t rank)
+{
+	if (lode_diff_functions_of(writer->report->diff, path->leaf, &writer->functions) < 0)
+		return LODE_SYSTEM;
+	lode_json_object(&writer->json);
+	lode_json_key_u64(&writer->json, "rank", rank);
+	put_number(writer, "cost_ns", path->cost);
+	put_bool(writer, "new", path->is_new);
+	if (writer->report->diff->tested) {
+		lode_json_key(&writer->json, "p");
+		lode_json_double(&writer->json, path->p);
+		lode_json_key(&writer->json, "q");
+		lode_json_double(&writer->json, path->q);
+	}
+	lode_json_key(&writer->json, "frames");
+	lode_json_array(&writer->json);
+	for (size_t i = 0; i < writer->functions.count; i++)
+		put_function(writer, &writer->functions.items[i]);
+	lode_json_array_end(&writer->json);
+	lode_json_object_end(&writer->json);
+	return 0;
+}
+
+static int put_paths(struct writer *writer, struct lode_output *output, struct lode_error *error)
+{
+	const struct lode_diff_report *report = writer->report;
+	const struct lode_diff *diff = report->diff;
+	size_t shown = 0;
+	int code = 0;
+
+	lode_json_key(&writer->json, "paths");
+	lode_json_array(&writer->json);
+	for (size_t i = 0; !code && i < diff->path_count && (!report->top || shown < report->top); i++) {
+		if (report->fits && !report->fits[diff->paths[i].leaf])
+			continue;
+		shown++;
+		code = put_path(writer, &diff->paths[i], i + 1) < 0 ? lode_fail_memory(error) :
+								      lode_output_flow(output, error);
+	}
+	lode_json_array_end(&writer->json);
+	return code;
+}
+
+int lode_diff_json(const struct lode_diff_report *report, struct lode_output *output, struct lode_error *error)
+{
+	struct writer writer = { .report = report };
+	int code;
+
+	lode_json_init(&writer.json, &output->buffer);
+	lode_json_object(&writer.json);
+	put_side(&writer, "base", &report->base);
+	put_side(&writer, "slow", &report->slow);
+	put_number(&writer, "delta_ns", report->diff->difference);
+	put_bool(&writer, "tested", report->diff->tested);
+	put_cause(&writer);
+	lode_json_key_u64(&writer.json, "paths_total", report->diff->path_count);
+	code = put_paths(&writer, output, error);
+	lode_json_object_end(&writer.json);
+	lode_json_line(&writer.json);
+	output->buffer.failed |= writer.text.failed;
+	lode_buffer_release(&writer.text);
+	lode_diff_functions_release(&writer.functions);
+	return code;
+}
