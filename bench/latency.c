@@ -79,13 +79,16 @@ static int fill(struct lode_stream *stream, size_t events, size_t threads)
 			code = LODE_SYSTEM;
 	for (size_t i = 0; !code && i < events; i++) {
 		uint32_t thread = (uint32_t)random_below(threads);
-		struct lode_event event = { .t = t, .cost = MILLISECOND, .thread = thread, .waker = LODE_NONE };
+		struct lode_event event = {
+			.t = t, .cost = MILLISECOND, .thread = thread, .waker = LODE_NONE
+		};
 
 		event.stack = stacks[thread] = step(&stream->dictionary->tree, stacks[thread]);
 		t += random_below(2 * MILLISECOND / threads);
 		code = stacks[thread] == LODE_NONE
 			       ? LODE_SYSTEM
-			       : lode_stream_add_event(stream, random_below(4) ? LODE_RUN : LODE_WAIT, &event);
+			       : lode_stream_add_event(stream, random_below(4) ? LODE_RUN : LODE_WAIT,
+						       &event);
 	}
 	lode_free(stacks);
 	return code ? code : lode_stream_sort(stream);

@@ -68,7 +68,8 @@ static int write_json(const struct lode_diff_report *report, const char *path, s
 	return code;
 }
 
-static int write_text(const struct lode_call *call, const struct lode_diff_report *report, struct lode_error *error)
+static int write_text(const struct lode_call *call, const struct lode_diff_report *report,
+		      struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
 	struct lode_terminal terminal = call->out;
@@ -91,10 +92,13 @@ static int show(const struct lode_call *call, const struct sides *sides, struct 
 		.slow = { call->operands[1], &sides->slow.latency },
 		.diff = &sides->diff,
 		.fits = sides->fits,
-		.top = settings->top ? settings->top : settings->all || settings->json ? 0 : TOP,
+		.top = settings->top			 ? settings->top
+		       : settings->all || settings->json ? 0
+							 : TOP,
 	};
 
-	return settings->json ? write_json(&report, settings->output, error) : write_text(call, &report, error);
+	return settings->json ? write_json(&report, settings->output, error)
+			      : write_text(call, &report, error);
 }
 
 /* ---- the whole ---- */
@@ -108,7 +112,8 @@ static int read_side(struct lode_latency_reading *reading, const char *path, con
 	own.area.where = *where;
 	code = lode_latency_read(reading, path, &own, work, error);
 	if (!code && !reading->latency.stream_count)
-		return lode_fail(error, LODE_BAD_INPUT, "%s: holds no streams, so there is nothing to compare with", path);
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: holds no streams, so there is nothing to compare with", path);
 	return code;
 }
 
@@ -132,10 +137,11 @@ static int compare(const struct lode_call *call, struct sides *sides, struct lod
 	int code = read_side(&sides->base, call->operands[0], settings, &settings->base_where, work, error);
 
 	if (!code)
-		code = read_side(&sides->slow, call->operands[1], settings, &settings->slow_where, work, error);
+		code = read_side(&sides->slow, call->operands[1], settings, &settings->slow_where, work,
+				 error);
 	lode_bar_wipe(&work->bar);
-	if (!code && (lode_diff(&sides->base.latency, &sides->slow.latency, (unsigned)settings->latency.area.jobs,
-				&sides->diff) < 0 ||
+	if (!code && (lode_diff(&sides->base.latency, &sides->slow.latency,
+				(unsigned)settings->latency.area.jobs, &sides->diff) < 0 ||
 		      make_filter(sides, settings->latency.area.match.items) < 0))
 		code = lode_fail_memory(error);
 	return code ? code : show(call, sides, error);
@@ -160,7 +166,8 @@ const struct lode_command lode_command_diff = {
 	.name = "diff",
 	.summary = "find what makes slow streams slow, against good ones",
 	.usage = "[OPTIONS] BASE SLOW",
-	.about = "Infers the latencies of both corpora (see 'lode help latency') and ranks the paths of SLOW by what\n"
+	.about = "Infers the latencies of both corpora (see 'lode help latency') and ranks the paths of SLOW "
+		 "by what\n"
 		 "their functions take more, per stream, than in BASE. Names the function to look at first.",
 	.examples = "  lode diff release-1 release-2\n"
 		    "  lode diff corpus corpus --base-where variant=good --slow-where variant=bad\n"

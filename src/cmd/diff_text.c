@@ -95,7 +95,8 @@ static void choose_paths(struct page *page)
 		}
 		if (report->top && page->shown_count == report->top)
 			continue;
-		if (lode_grow(&page->shown, &page->shown_capacity, page->shown_count + 1, sizeof(*page->shown)) < 0)
+		if (lode_grow(&page->shown, &page->shown_capacity, page->shown_count + 1,
+			      sizeof(*page->shown)) < 0)
 			page->buffer->failed = 1;
 		else
 			page->shown[page->shown_count++] = (struct shown){ path, i + 1, 0 };
@@ -112,9 +113,10 @@ static void put_side(struct page *page, const char *title, const struct lode_dif
 
 	lode_buffer_print(page->buffer, "%-10s", title);
 	lode_text_safe(page->buffer, side->corpus);
-	lode_buffer_print(page->buffer, ": %s stream%s, %s event%s\n", lode_count_text(side->latency->stream_count, streams),
-			  plural(side->latency->stream_count), lode_count_text(side->latency->input.events, events),
-			  plural(side->latency->input.events));
+	lode_buffer_print(
+		page->buffer, ": %s stream%s, %s event%s\n",
+		lode_count_text(side->latency->stream_count, streams), plural(side->latency->stream_count),
+		lode_count_text(side->latency->input.events, events), plural(side->latency->input.events));
 }
 
 static const char *layer_words(enum lode_layer layer)
@@ -167,11 +169,13 @@ static void put_head(struct page *page)
 	for (size_t i = 0; i < report->diff->path_count; i++)
 		sure += report->diff->paths[i].q < LODE_DIFF_LEVEL && report->diff->paths[i].cost > 0;
 	if (report->diff->tested)
-		lode_buffer_print(page->buffer, "; %s of %s path%s surely take%s more, others may by chance\n",
-				  lode_count_text(sure, text), lode_count_text(report->diff->path_count, other),
-				  plural(report->diff->path_count), sure == 1 ? "s" : "");
+		lode_buffer_print(
+			page->buffer, "; %s of %s path%s surely take%s more, others may by chance\n",
+			lode_count_text(sure, text), lode_count_text(report->diff->path_count, other),
+			plural(report->diff->path_count), sure == 1 ? "s" : "");
 	else
-		lode_buffer_text(page->buffer, "; too few streams to tell it from chance (four a side would do)\n");
+		lode_buffer_text(page->buffer,
+				 "; too few streams to tell it from chance (four a side would do)\n");
 	put_cause(page);
 }
 
@@ -228,7 +232,8 @@ static void put_map(struct page *page)
 	if (!page->shown_count)
 		return;
 	lode_buffer_print(page->buffer,
-			  "\nheat      functions from root to leaf; the hottest is 0, its neighbours are numbered by distance\n"
+			  "\nheat      functions from root to leaf; the hottest is 0, its neighbours are "
+			  "numbered by distance\n"
 			  "          # up to %s more, + up to a tenth of it, - a hundredth, . less\n",
 			  lode_duration_text((uint64_t)page->hottest, text));
 	for (size_t i = 0; i < page->shown_count; i++)
@@ -248,7 +253,8 @@ static void put_function(struct page *page, const struct lode_diff_function *fun
 		snprintf(mark, sizeof(mark), "%u", function->rank);
 	lode_buffer_print(page->buffer, "  %s%1s %8s %8s %8s  ", hottest ? style(page, LODE_RED) : "", mark,
 			  signed_text(delta, more),
-			  diff->known[function->node] ? lode_duration_text(diff->base[function->node], base) : "new",
+			  diff->known[function->node] ? lode_duration_text(diff->base[function->node], base)
+						      : "new",
 			  lode_duration_text(diff->slow[function->node], slow));
 	put_frame(page, function->node);
 	lode_buffer_print(page->buffer, "%s\n", hottest ? style(page, LODE_PLAIN) : "");
@@ -267,9 +273,9 @@ static int matters(const struct page *page, const struct shown *shown, size_t at
 static void put_gap(struct page *page, unsigned *hidden)
 {
 	if (*hidden)
-		lode_buffer_print(page->buffer, "                                 %s%s %u caller%s%s\n", style(page, LODE_DIM),
-				  page->terminal->utf8 ? "…" : "...", *hidden, plural(*hidden),
-				  style(page, LODE_PLAIN));
+		lode_buffer_print(page->buffer, "                                 %s%s %u caller%s%s\n",
+				  style(page, LODE_DIM), page->terminal->utf8 ? "…" : "...", *hidden,
+				  plural(*hidden), style(page, LODE_PLAIN));
 	*hidden = 0;
 }
 
@@ -284,15 +290,18 @@ static void put_path(struct page *page, const struct shown *shown)
 		return;
 	}
 	lode_buffer_print(page->buffer, "\n%s#%zu  %s a stream%s%s", style(page, LODE_BOLD), shown->rank,
-			  signed_text(path->cost, text), style(page, LODE_PLAIN), path->is_new ? ", new" : "");
+			  signed_text(path->cost, text), style(page, LODE_PLAIN),
+			  path->is_new ? ", new" : "");
 	if (page->report->diff->tested)
-		lode_buffer_print(page->buffer, path->q < LODE_DIFF_LEVEL ? ", surely (p = %.2g)" : ", maybe by chance (p = %.2g)",
+		lode_buffer_print(page->buffer,
+				  path->q < LODE_DIFF_LEVEL ? ", surely (p = %.2g)"
+							    : ", maybe by chance (p = %.2g)",
 				  path->p);
 	if (shown->alike)
-		lode_buffer_print(page->buffer, "; %zu more path%s with the same hottest function", shown->alike,
-				  plural(shown->alike));
-	lode_buffer_print(page->buffer, "\n  %s      more     base     slow  function%s\n", style(page, LODE_DIM),
-			  style(page, LODE_PLAIN));
+		lode_buffer_print(page->buffer, "; %zu more path%s with the same hottest function",
+				  shown->alike, plural(shown->alike));
+	lode_buffer_print(page->buffer, "\n  %s      more     base     slow  function%s\n",
+			  style(page, LODE_DIM), style(page, LODE_PLAIN));
 	for (size_t i = 0; i < page->functions.count; i++) {
 		if (!matters(page, shown, i)) {
 			hidden++;
@@ -303,10 +312,12 @@ static void put_path(struct page *page, const struct shown *shown)
 	}
 }
 
-void lode_diff_text(const struct lode_diff_report *report, int all_frames, const struct lode_terminal *terminal,
-		    struct lode_buffer *buffer)
+void lode_diff_text(const struct lode_diff_report *report, int all_frames,
+		    const struct lode_terminal *terminal, struct lode_buffer *buffer)
 {
-	struct page page = { .report = report, .terminal = terminal, .buffer = buffer, .all_frames = all_frames };
+	struct page page = {
+		.report = report, .terminal = terminal, .buffer = buffer, .all_frames = all_frames
+	};
 
 	choose_paths(&page);
 	put_head(&page);

@@ -27,7 +27,8 @@ struct settings {
 
 static const struct lode_option options[] = {
 	LODE_LATENCY_OPTIONS(FIELD(latency)),
-	LODE_FLAG("mean", 0, FIELD(mean), "rank by mean latency minus the means of the callees, as the paper does"),
+	LODE_FLAG("mean", 0, FIELD(mean),
+		  "rank by mean latency minus the means of the callees, as the paper does"),
 	LODE_FLAG("instances", 0, FIELD(instances), "write every inferred call, one line each"),
 	LODE_NUMBER("top", 'n', FIELD(top), "N", "show so many contexts (text: 10)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all contexts"),
@@ -76,7 +77,8 @@ static int write_text(const struct lode_call *call, const struct lode_latency_re
 	return code;
 }
 
-static int show_contexts(const struct lode_call *call, const struct lode_latency *latency, struct lode_error *error)
+static int show_contexts(const struct lode_call *call, const struct lode_latency *latency,
+			 struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
 	struct lode_contexts contexts;
@@ -86,8 +88,8 @@ static int show_contexts(const struct lode_call *call, const struct lode_latency
 	if (lode_contexts_rank(latency, settings->latency.area.match.items, settings->mean, &contexts) < 0)
 		code = lode_fail_memory(error);
 	if (!code)
-		code = settings->json ? write_json(&report, settings->output, error) :
-					write_text(call, &report, error);
+		code = settings->json ? write_json(&report, settings->output, error)
+				      : write_text(call, &report, error);
 	lode_contexts_release(&contexts);
 	return code;
 }
@@ -110,8 +112,9 @@ static int write_instances(struct lode_latency_reading *reading, const struct se
 	if (code)
 		return code;
 	if (!settings->json)
-		lode_buffer_text(&output.buffer,
-				 "begin_ns\testimate_ns\tconservative_ns\taggressive_ns\twaited_ns\ttid\tcontext\n");
+		lode_buffer_text(
+			&output.buffer,
+			"begin_ns\testimate_ns\tconservative_ns\taggressive_ns\twaited_ns\ttid\tcontext\n");
 	code = lode_latency_instances(reading->corpus, &reading->options, &taker, error);
 	lode_instance_lines_release(&lines);
 	if (!code)
@@ -166,7 +169,8 @@ const struct lode_command lode_command_latency = {
 	.name = "latency",
 	.summary = "infer how long functions take, and in which context",
 	.usage = "[OPTIONS] CORPUS",
-	.about = "Infers from the stacks of each thread which calls there were and how long they took: a call lasts\n"
+	.about = "Infers from the stacks of each thread which calls there were and how long they took: a "
+		 "call lasts\n"
 		 "while one stack after the other goes through it. Ranks contexts by the time spent in them.",
 	.examples = "  lode latency corpus\n"
 		    "  lode latency corpus --match 'libssl*!*'\n"

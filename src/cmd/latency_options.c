@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-static int check_streams(struct lode_corpus *corpus, const struct lode_option_list *names, struct lode_error *error)
+static int check_streams(struct lode_corpus *corpus, const struct lode_option_list *names,
+			 struct lode_error *error)
 {
 	struct lode_corpus_list list = { 0 };
 	int code = lode_corpus_streams(corpus, &list, error);
@@ -47,7 +48,8 @@ int lode_latency_read(struct lode_latency_reading *reading, const char *path,
 {
 	int code = lode_latency_open(reading, path, settings, work, error);
 
-	return code ? code : lode_latency_collect(reading->corpus, &reading->options, &reading->latency, error);
+	return code ? code
+		    : lode_latency_collect(reading->corpus, &reading->options, &reading->latency, error);
 }
 
 void lode_latency_reading_release(struct lode_latency_reading *reading)

@@ -19,16 +19,16 @@ struct lode_latency_settings {
 #define LODE_LATENCY_OPTIONS(base)                                                                           \
 	LODE_LIST("stream", 's', LODE_LATENCY_FIELD(base, streams), "NAME",                                  \
 		  "only the streams of this name or id; may be given many times"),                           \
-	LODE_LIST("where", 0, LODE_LATENCY_AREA(base, where), "KEY=VALUE",                                   \
-		  "only streams with this attribute, host or name; VALUE may hold * and ?"),                 \
-	LODE_LIST("match", 0, LODE_LATENCY_AREA(base, match), "GLOB",                                        \
-		  "only contexts with a frame that fits (module!function, * and ?)"),                        \
-	LODE_FLAG("include-idle", 0, LODE_LATENCY_AREA(base, include_idle),                                  \
-		  "count waits of threads that have nothing to do, too"),                                    \
-	LODE_LIST("idle-rules", 0, LODE_LATENCY_AREA(base, idle_rules), "FILE",                              \
-		  "more rules for what is idle; see lode-idle(5)"),                                          \
-	LODE_NUMBER("jobs", 'j', LODE_LATENCY_AREA(base, jobs), "N",                                         \
-		    "number of threads (default: one a processor)", 1, 1024)
+		LODE_LIST("where", 0, LODE_LATENCY_AREA(base, where), "KEY=VALUE",                           \
+			  "only streams with this attribute, host or name; VALUE may hold * and ?"),         \
+		LODE_LIST("match", 0, LODE_LATENCY_AREA(base, match), "GLOB",                                \
+			  "only contexts with a frame that fits (module!function, * and ?)"),                \
+		LODE_FLAG("include-idle", 0, LODE_LATENCY_AREA(base, include_idle),                          \
+			  "count waits of threads that have nothing to do, too"),                            \
+		LODE_LIST("idle-rules", 0, LODE_LATENCY_AREA(base, idle_rules), "FILE",                      \
+			  "more rules for what is idle; see lode-idle(5)"),                                  \
+		LODE_NUMBER("jobs", 'j', LODE_LATENCY_AREA(base, jobs), "N",                                 \
+			    "number of threads (default: one a processor)", 1, 1024)
 
 /* A corpus that is open, and what the settings ask of it. */
 struct lode_latency_reading {

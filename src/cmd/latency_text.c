@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-#define NEAR	   6  /* frames next to the leaf that are always shown */
-#define HOT_SHARE  20 /* callers with a twentieth of the context's own latency are, too */
+#define NEAR	  6  /* frames next to the leaf that are always shown */
+#define HOT_SHARE 20 /* callers with a twentieth of the context's own latency are, too */
 
 struct page {
 	const struct lode_latency_report *report;
@@ -34,6 +34,17 @@ static void put_frame(struct page *page, uint32_t frame)
 
 /* ---- the head ---- */
 
+/* Contexts without a latency of their own are shown only when all are. */
+static size_t shown_contexts(const struct lode_latency_report *report)
+{
+	const struct lode_contexts *contexts = report->contexts;
+	size_t count = lode_latency_shown(report);
+
+	while (report->top && !contexts->means && count && !report->latency->own[contexts->nodes[count - 1]])
+		count--;
+	return count;
+}
+
 static void put_head(struct page *page)
 {
 	const struct lode_latency *latency = page->report->latency;
@@ -50,9 +61,9 @@ static void put_head(struct page *page)
 		lode_buffer_print(page->buffer, "idle      %s kept apart (--include-idle counts it)\n",
 				  lode_duration_text(contexts->idle, a));
 	lode_buffer_print(page->buffer, "contexts  %s", lode_count_text(contexts->count, a));
-	if (lode_latency_shown(page->report) < contexts->count)
+	if (shown_contexts(page->report) < contexts->count)
 		lode_buffer_print(page->buffer, ", the %s hottest are shown (--all shows all)",
-				  lode_count_text(lode_latency_shown(page->report), b));
+				  lode_count_text(shown_contexts(page->report), b));
 	lode_buffer_byte(page->buffer, '\n');
 }
 
@@ -80,17 +91,19 @@ static void put_metrics(struct page *page, size_t i)
 			  lode_style(page->terminal, LODE_PLAIN));
 	if (contexts->means)
 		put_mean(page, contexts->means[node]);
-	lode_buffer_print(page->buffer, "\n    %s call%s of %s", lode_count_text(sums->count, a), plural(sums->count),
-			  lode_duration_text(sums->estimate / sums->count, b));
+	lode_buffer_print(page->buffer, "\n    %s call%s of %s", lode_count_text(sums->count, a),
+			  plural(sums->count), lode_duration_text(sums->estimate / sums->count, b));
 	if (sums->count > 1)
 		lode_buffer_print(page->buffer, " (median %s, 99%%: %s, longest %s)",
 				  lode_duration_text(lode_latency_quantile(latency, node, 0.5), a),
 				  lode_duration_text(lode_latency_quantile(latency, node, 0.99), b),
 				  lode_duration_text(sums->longest, c));
 	lode_buffer_print(page->buffer, ", in all %s (95%%: %s to %s)", lode_duration_text(sums->estimate, a),
-			  lode_duration_text(lode_latency_low(sums), b), lode_duration_text(lode_latency_high(sums), c));
+			  lode_duration_text(lode_latency_low(sums), b),
+			  lode_duration_text(lode_latency_high(sums), c));
 	if (sums->waited)
-		lode_buffer_print(page->buffer, ", %s of it waiting", lode_share_text(sums->waited, sums->estimate, a));
+		lode_buffer_print(page->buffer, ", %s of it waiting",
+				  lode_share_text(sums->waited, sums->estimate, a));
 	lode_buffer_byte(page->buffer, '\n');
 }
 
@@ -113,7 +126,8 @@ static void put_function(struct page *page, uint32_t leaf, uint32_t node)
 
 	if (rank < 3 && latency->own[node])
 		snprintf(mark, sizeof(mark), "%u", rank + 1);
-	lode_buffer_print(page->buffer, "  %s%1s  %8s %8s  ", rank ? "" : lode_style(page->terminal, LODE_RED), mark,
+	lode_buffer_print(page->buffer, "  %s%1s  %8s %8s  ",
+			  rank ? "" : lode_style(page->terminal, LODE_RED), mark,
 			  lode_duration_text(latency->own[node], own),
 			  lode_duration_text(latency->nodes[node].estimate, all));
 	put_frame(page, latency->dictionary.tree.nodes[node].frame);
@@ -124,15 +138,16 @@ static int matters(const struct page *page, uint32_t leaf, uint32_t node, uint32
 {
 	const uint64_t *own = page->report->latency->own;
 
-	return page->all_frames || above < NEAR || above + 1 == depth || own[node] >= own[leaf] / HOT_SHARE + 1;
+	return page->all_frames || above < NEAR || above + 1 == depth ||
+	       own[node] >= own[leaf] / HOT_SHARE + 1;
 }
 
 static void put_gap(struct page *page, unsigned *hidden)
 {
 	if (*hidden)
 		lode_buffer_print(page->buffer, "                        %s%s %u caller%s%s\n",
-				  lode_style(page->terminal, LODE_DIM), page->terminal->utf8 ? "…" : "...", *hidden,
-				  plural(*hidden), lode_style(page->terminal, LODE_PLAIN));
+				  lode_style(page->terminal, LODE_DIM), page->terminal->utf8 ? "…" : "...",
+				  *hidden, plural(*hidden), lode_style(page->terminal, LODE_PLAIN));
 	*hidden = 0;
 }
 
@@ -146,8 +161,8 @@ static void put_functions(struct page *page, uint32_t leaf)
 	page->buffer->failed |= !path;
 	for (uint32_t node = leaf, at = 0; path && node; node = tree->nodes[node].parent)
 		path[at++] = node;
-	lode_buffer_print(page->buffer, "  %s         own      all  function%s\n", lode_style(page->terminal, LODE_DIM),
-			  lode_style(page->terminal, LODE_PLAIN));
+	lode_buffer_print(page->buffer, "  %s         own      all  function%s\n",
+			  lode_style(page->terminal, LODE_DIM), lode_style(page->terminal, LODE_PLAIN));
 	for (uint32_t above = depth; path && above-- > 0;) {
 		if (!matters(page, leaf, path[above], above, depth)) {
 			hidden++;
@@ -162,10 +177,12 @@ static void put_functions(struct page *page, uint32_t leaf)
 void lode_latency_text(const struct lode_latency_report *report, int all_frames,
 		       const struct lode_terminal *terminal, struct lode_buffer *buffer)
 {
-	struct page page = { .report = report, .terminal = terminal, .buffer = buffer, .all_frames = all_frames };
+	struct page page = {
+		.report = report, .terminal = terminal, .buffer = buffer, .all_frames = all_frames
+	};
 
 	put_head(&page);
-	for (size_t i = 0; i < lode_latency_shown(report); i++) {
+	for (size_t i = 0; i < shown_contexts(report); i++) {
 		put_metrics(&page, i);
 		put_functions(&page, report->contexts->nodes[i]);
 	}

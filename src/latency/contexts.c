@@ -76,7 +76,7 @@ static void add_up(const struct lode_latency *latency, struct lode_contexts *con
 {
 	const struct lode_stack_tree *tree = &latency->dictionary.tree;
 
-	for (size_t i = 1; i < tree->count; i++) {
+	for (size_t i = 1; i < latency->node_count; i++) {
 		contexts->own = lode_add_saturating(contexts->own, latency->own[i]);
 		if (!tree->nodes[i].parent)
 			contexts->idle = lode_add_saturating(contexts->idle, latency->nodes[i].idle);
@@ -86,7 +86,7 @@ static void add_up(const struct lode_latency *latency, struct lode_contexts *con
 int lode_contexts_rank(const struct lode_latency *latency, const char *const *match, int mean,
 		       struct lode_contexts *contexts)
 {
-	size_t nodes = latency->dictionary.tree.count;
+	size_t nodes = latency->node_count;
 	struct order order = { latency, NULL };
 	uint8_t *fits;
 

@@ -32,11 +32,11 @@
 
 struct work {
 	const struct lode_latency *sides[2]; /* base, slow */
-	const uint32_t *nodes[2];            /* their numbers in the common tree; NULL: the same */
+	const uint32_t *nodes[2];	     /* their numbers in the common tree; NULL: the same */
 	struct lode_diff *diff;
-	size_t *starts[2];                   /* by common node: its first row; one more than nodes */
-	struct lode_latency_row *rows[2];    /* with common numbers, by node */
-	int64_t least;                       /* costs below this are not tested */
+	size_t *starts[2];		  /* by common node: its first row; one more than nodes */
+	struct lode_latency_row *rows[2]; /* with common numbers, by node */
+	int64_t least;			  /* costs below this are not tested */
 	int failed;
 };
 
@@ -64,16 +64,16 @@ static uint64_t per_stream(uint64_t own, size_t streams)
 	return mean < INT64_MAX ? mean : INT64_MAX;
 }
 
-static void lay_over(struct work *work, size_t base_nodes)
+static void lay_over(struct work *work)
 {
 	struct lode_diff *diff = work->diff;
 	const struct lode_latency *base = work->sides[0], *slow = work->sides[1];
 
-	for (size_t i = 1; i < base_nodes; i++) {
+	for (size_t i = 1; i < base->node_count; i++) {
 		diff->known[i] = base->nodes[i].count > 0;
 		diff->base[i] = per_stream(base->own[i], base->stream_count);
 	}
-	for (uint32_t i = 1; i < slow->dictionary.tree.count; i++)
+	for (uint32_t i = 1; i < slow->node_count; i++)
 		diff->slow[common_node(work, 1, i)] = per_stream(slow->own[i], slow->stream_count);
 }
 
@@ -84,7 +84,8 @@ static void add_up(struct lode_diff *diff)
 	for (uint32_t i = 1; i < tree->count; i++)
 		diff->more[i] = lode_diff_delta(diff, i);
 	for (size_t i = tree->count; i-- > 1;)
-		diff->more[tree->nodes[i].parent] = add_signed(diff->more[tree->nodes[i].parent], diff->more[i]);
+		diff->more[tree->nodes[i].parent] =
+			add_signed(diff->more[tree->nodes[i].parent], diff->more[i]);
 	diff->difference = diff->more[0];
 }
 
@@ -97,7 +98,7 @@ static uint8_t *find_leaves(const struct work *work)
 	const struct lode_stack_tree *tree = &slow->dictionary.tree;
 	uint8_t *leaves = lode_calloc(work->diff->dictionary->tree.count, 1);
 
-	for (uint32_t i = 1; leaves && i < tree->count; i++) {
+	for (uint32_t i = 1; leaves && i < slow->node_count; i++) {
 		if (!slow->nodes[i].count)
 			continue;
 		leaves[common_node(work, 1, i)] = 1;
@@ -126,16 +127,18 @@ static int list_paths(struct work *work)
 		const struct way *parent = &ways[tree->nodes[i].parent];
 
 		ways[i].cost = add_signed(parent->cost, lode_diff_delta(diff, i));
-		ways[i].hottest = !parent->hottest || lode_diff_delta(diff, i) >= lode_diff_delta(diff, parent->hottest) ?
-					  i :
-					  parent->hottest;
+		ways[i].hottest =
+			!parent->hottest || lode_diff_delta(diff, i) >= lode_diff_delta(diff, parent->hottest)
+				? i
+				: parent->hottest;
 		if (!leaves[i])
 			continue;
-		code = lode_grow(&diff->paths, &diff->path_capacity, diff->path_count + 1, sizeof(*diff->paths));
+		code = lode_grow(&diff->paths, &diff->path_capacity, diff->path_count + 1,
+				 sizeof(*diff->paths));
 		if (!code)
-			diff->paths[diff->path_count++] = (struct lode_diff_path){
-				i, ways[i].hottest, !diff->known[i], ways[i].cost, 1, 1
-			};
+			diff->paths[diff->path_count++] =
+				(struct lode_diff_path){ i, ways[i].hottest, !diff->known[i], ways[i].cost, 1,
+							 1 };
 	}
 	lode_free(leaves);
 	lode_free(ways);
@@ -202,8 +205,8 @@ static void test_path(void *context, size_t i)
 	base = costs_of(work, 0, path->leaf);
 	slow = costs_of(work, 1, path->leaf);
 	path->p = base && slow ? lode_permutation_p(base, work->sides[0]->stream_count, slow,
-						    work->sides[1]->stream_count, ROUNDS) :
-				 -1;
+						    work->sides[1]->stream_count, ROUNDS)
+			       : -1;
 	if (path->p < 0)
 		__atomic_store_n(&work->failed, 1, __ATOMIC_RELAXED);
 	lode_free(base);
@@ -240,7 +243,8 @@ static int test_paths(struct work *work, unsigned jobs)
 	struct lode_diff *diff = work->diff;
 	double all = 0;
 
-	diff->tested = count_splits(work->sides[0]->stream_count, work->sides[1]->stream_count) >= LEAST_SPLITS;
+	diff->tested =
+		count_splits(work->sides[0]->stream_count, work->sides[1]->stream_count) >= LEAST_SPLITS;
 	if (!diff->tested || !diff->path_count)
 		return 0;
 	for (uint32_t i = 1; i < diff->dictionary->tree.count; i++)
@@ -276,9 +280,9 @@ static int is_machinery(const struct lode_diff *diff, uint32_t node)
 	uint32_t frame = diff->dictionary->tree.nodes[node].frame;
 	const char *module = lode_frames_module_name(frames, frame);
 
-	return lode_layer_of(frames, frames->items[frame].module) == LODE_LAYER_KERNEL || !strncmp(module, "libc.", 5) ||
-	       !strncmp(module, "libc-", 5) || !strncmp(module, "libpthread", 10) || !strncmp(module, "ld-", 3) ||
-	       !strncmp(module, "ld.", 3);
+	return lode_layer_of(frames, frames->items[frame].module) == LODE_LAYER_KERNEL ||
+	       !strncmp(module, "libc.", 5) || !strncmp(module, "libc-", 5) ||
+	       !strncmp(module, "libpthread", 10) || !strncmp(module, "ld-", 3) || !strncmp(module, "ld.", 3);
 }
 
 /* The topmost context on the way to `node` that the base does not have; 0 where all is known, or nothing. */
@@ -296,7 +300,7 @@ static int mostly_waits(const struct work *work, uint32_t node)
 {
 	const struct lode_latency *slow = work->sides[1];
 
-	for (uint32_t i = 1; i < slow->dictionary.tree.count; i++)
+	for (uint32_t i = 1; i < slow->node_count; i++)
 		if (common_node(work, 1, i) == node)
 			return slow->nodes[i].waited > slow->nodes[i].estimate / 2;
 	return 0;
@@ -318,6 +322,7 @@ static void find_cause(struct work *work)
 	const struct lode_dictionary *dictionary = diff->dictionary;
 	const struct lode_diff_path *first = diff->paths;
 	uint32_t node;
+	int64_t own;
 
 	if (!diff->path_count || first->cost <= 0 || lode_diff_delta(diff, first->hottest) <= 0)
 		return;
@@ -325,11 +330,12 @@ static void find_cause(struct work *work)
 	/* Below a function that was known, waiting in another way is no cause of its own. */
 	if (!node || is_machinery(diff, node))
 		node = mostly_waits(work, first->hottest) ? who_waits(diff, first->hottest) : first->hottest;
+	own = lode_diff_delta(diff, node);
 	diff->cause = (struct lode_root_cause){
 		.node = node,
 		.caller = dictionary->tree.nodes[node].parent,
 		.is_new = !diff->known[node],
-		.more = diff->more[node],
+		.more = diff->more[node] > own ? diff->more[node] : own,
 		.layer = lode_layer_of(&dictionary->frames,
 				       dictionary->frames.items[dictionary->tree.nodes[node].frame].module),
 	};
@@ -337,7 +343,7 @@ static void find_cause(struct work *work)
 
 /* ---- the whole ---- */
 
-static int compare_sides(struct work *work, size_t base_nodes, unsigned jobs)
+static int compare_sides(struct work *work, unsigned jobs)
 {
 	struct lode_diff *diff = work->diff;
 	size_t nodes = diff->dictionary->tree.count;
@@ -348,7 +354,7 @@ static int compare_sides(struct work *work, size_t base_nodes, unsigned jobs)
 	diff->more = lode_calloc(nodes, sizeof(*diff->more));
 	if (!diff->base || !diff->slow || !diff->known || !diff->more)
 		return LODE_SYSTEM;
-	lay_over(work, base_nodes);
+	lay_over(work);
 	add_up(diff);
 	if (list_paths(work) < 0 || test_paths(work, jobs) < 0)
 		return LODE_SYSTEM;
@@ -359,11 +365,11 @@ static int compare_sides(struct work *work, size_t base_nodes, unsigned jobs)
 	return 0;
 }
 
-int lode_diff(struct lode_latency *base, const struct lode_latency *slow, unsigned jobs, struct lode_diff *diff)
+int lode_diff(struct lode_latency *base, const struct lode_latency *slow, unsigned jobs,
+	      struct lode_diff *diff)
 {
 	struct work work = { .sides = { base, slow }, .diff = diff };
 	struct lode_dictionary_map map = { 0 };
-	size_t base_nodes = base->dictionary.tree.count;
 	int code;
 
 	memset(diff, 0, sizeof(*diff));
@@ -371,7 +377,7 @@ int lode_diff(struct lode_latency *base, const struct lode_latency *slow, unsign
 	code = lode_dictionary_merge(&base->dictionary, &slow->dictionary, &map);
 	work.nodes[1] = map.nodes;
 	if (!code)
-		code = compare_sides(&work, base_nodes, jobs);
+		code = compare_sides(&work, jobs);
 	lode_dictionary_map_release(&map);
 	for (int side = 0; side < 2; side++) {
 		lode_free(work.starts[side]);

@@ -18,9 +18,9 @@
 /* Where a function's code comes from. */
 enum lode_layer {
 	LODE_LAYER_PROGRAM, /* the main binary */
-	LODE_LAYER_JIT,     /* code the program made at run time */
+	LODE_LAYER_JIT,	    /* code the program made at run time */
 	LODE_LAYER_LIBRARY,
-	LODE_LAYER_PLUGIN,  /* a library that a program opens when it wants to */
+	LODE_LAYER_PLUGIN, /* a library that a program opens when it wants to */
 	LODE_LAYER_KERNEL,
 	LODE_LAYER_UNKNOWN,
 };
@@ -42,32 +42,32 @@ static inline int lode_layer_is_internal(enum lode_layer layer)
 struct lode_diff_path {
 	uint32_t leaf;
 	uint32_t hottest; /* its node that takes most more */
-	int is_new;       /* the good side does not have this context */
-	int64_t cost;     /* ns per stream: sum of what its nodes take more */
-	double p;         /* of a difference as large by chance (permutation test over streams); 1 where not tested */
-	double q;         /* the same, corrected for looking at many paths (Benjamini and Hochberg) */
+	int is_new;	  /* the good side does not have this context */
+	int64_t cost;	  /* ns per stream: sum of what its nodes take more */
+	double p; /* of a difference as large by chance (permutation test over streams); 1 where not tested */
+	double q; /* the same, corrected for looking at many paths (Benjamini and Hochberg) */
 };
 
 /* The function to look at first, out of the first path. */
 struct lode_root_cause {
-	uint32_t node;     /* 0: nothing takes more */
-	uint32_t caller;   /* the node that calls it; 0: none */
-	int is_new;        /* it was never called from there on the good side */
-	int64_t more;      /* ns per stream that it and what it calls take more */
+	uint32_t node;	 /* 0: nothing takes more */
+	uint32_t caller; /* the node that calls it; 0: none */
+	int is_new;	 /* it was never called from there on the good side */
+	int64_t more;	 /* ns per stream that it takes more, by itself or with what it calls */
 	enum lode_layer layer;
 };
 
 struct lode_diff {
 	const struct lode_dictionary *dictionary; /* the base's, which has both sides' stacks */
-	uint64_t *base;               /* by node: own latency, ns per stream */
+	uint64_t *base;				  /* by node: own latency, ns per stream */
 	uint64_t *slow;
-	uint8_t *known;               /* by node: the base has it */
-	int64_t *more;                /* by node: what it and all below it take more, ns per stream */
+	uint8_t *known;		      /* by node: the base has it */
+	int64_t *more;		      /* by node: what it and all below it take more, ns per stream */
 	struct lode_diff_path *paths; /* sure ones first, then by cost, then by names */
 	size_t path_count;
 	size_t path_capacity;
-	int tested;                   /* there are streams enough for a test */
-	int64_t difference;           /* ns per stream: of all nodes */
+	int tested;	    /* there are streams enough for a test */
+	int64_t difference; /* ns per stream: of all nodes */
 	struct lode_root_cause cause;
 };
 
@@ -76,7 +76,8 @@ struct lode_diff {
  * as long as the result. `jobs` as in lode_parallel. Returns 0 or LODE_SYSTEM; release in
  * either case.
  */
-int lode_diff(struct lode_latency *base, const struct lode_latency *slow, unsigned jobs, struct lode_diff *diff);
+int lode_diff(struct lode_latency *base, const struct lode_latency *slow, unsigned jobs,
+	      struct lode_diff *diff);
 void lode_diff_release(struct lode_diff *diff);
 
 /* What a node by itself takes more, ns per stream. */

@@ -47,18 +47,18 @@ struct end {
 };
 
 struct thread {
-	uint32_t node;       /* last stack that was seen; 0: none yet */
-	uint32_t moments;    /* at most UINT32_MAX */
+	uint32_t node;	  /* last stack that was seen; 0: none yet */
+	uint32_t moments; /* at most UINT32_MAX */
 	uint32_t samples;
-	uint64_t t;          /* last moment */
-	uint64_t waited;     /* clock of waiting at `t` */
-	uint64_t clock;      /* the same at `clock_t`, which events without a stack move on, too */
+	uint64_t t;	 /* last moment */
+	uint64_t waited; /* clock of waiting at `t` */
+	uint64_t clock;	 /* the same at `clock_t`, which events without a stack move on, too */
 	uint64_t clock_t;
 	uint64_t wait_until; /* end of the wait that goes on, or went on last */
 	struct layer *layers;
 	size_t layer_count;
 	size_t layer_capacity;
-	struct end *ends;    /* heap, the next one first */
+	struct end *ends; /* heap, the next one first */
 	size_t end_count;
 	size_t end_capacity;
 };
@@ -72,8 +72,8 @@ struct inference {
 	const struct lode_stream *stream;
 	struct place *places; /* by node */
 	struct thread *threads;
-	uint8_t *left_out;    /* by thread: the idle task */
-	uint64_t numbers;     /* for ends */
+	uint8_t *left_out; /* by thread: the idle task */
+	uint64_t numbers;  /* for ends */
 	struct lode_instances_input input;
 	int (*take)(void *context, const struct lode_instance *instance);
 	void *context;
@@ -92,7 +92,8 @@ static uint64_t middle(uint64_t a, uint64_t b)
 	return a + (b - a) / 2;
 }
 
-/* Ends all that is deeper than `depth`: after the thread's last moment, taken to be at `end`, before `after`. */
+/* Ends all that is deeper than `depth`: after the thread's last moment, taken to be at `end`, before `after`.
+ */
 static int close_deeper(struct inference *inference, struct thread *thread, uint32_t depth, uint64_t end,
 			uint64_t after)
 {

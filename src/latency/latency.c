@@ -15,9 +15,8 @@ struct collection {
 	const struct lode_corpus_list *list;
 	struct lode_latency *latency;
 	size_t stream_capacity;
-	size_t node_capacity; /* of nodes and of own */
+	size_t node_capacity;
 	size_t own_capacity;
-	size_t node_count;
 	size_t row_capacity;
 	uint64_t events_done;
 	uint64_t events_total;
@@ -46,9 +45,9 @@ static int grow_nodes(struct collection *collection)
 	if (lode_grow(&latency->nodes, &collection->node_capacity, count, sizeof(*latency->nodes)) < 0 ||
 	    lode_grow(&latency->own, &collection->own_capacity, count, sizeof(*latency->own)) < 0)
 		return LODE_SYSTEM;
-	for (; collection->node_count < count; collection->node_count++) {
-		latency->nodes[collection->node_count] = (struct lode_latency_node){ 0 };
-		latency->own[collection->node_count] = 0;
+	for (; latency->node_count < count; latency->node_count++) {
+		latency->nodes[latency->node_count] = (struct lode_latency_node){ 0 };
+		latency->own[latency->node_count] = 0;
 	}
 	return 0;
 }
@@ -69,7 +68,8 @@ static int merge_nodes(struct collection *collection, const struct lode_latency_
 		latency->own[nodes[i]] = lode_add_saturating(latency->own[nodes[i]], partial->own[i]);
 		latency->instances += partial->nodes[i].count;
 		latency->rows[latency->row_count++] =
-			(struct lode_latency_row){ nodes[i], (uint32_t)latency->stream_count, partial->own[i] };
+			(struct lode_latency_row){ nodes[i], (uint32_t)latency->stream_count,
+						   partial->own[i] };
 	}
 	return lode_sketch_merge(&latency->sketch, &partial->sketch, nodes);
 }
@@ -104,7 +104,8 @@ static void add_input(struct lode_instances_input *to, const struct lode_instanc
 	to->threads += from->threads;
 }
 
-static int tell(struct collection *collection, const struct lode_corpus_entry *entry, struct lode_error *error)
+static int tell(struct collection *collection, const struct lode_corpus_entry *entry,
+		struct lode_error *error)
 {
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		collection->events_done += entry->events[type];
@@ -118,7 +119,8 @@ static int map(void *context, size_t i, void *result, struct lode_error *error)
 {
 	struct collection *collection = context;
 	struct lode_latency_partial *partial = result;
-	int code = lode_latency_partial_load(partial, collection->options, &collection->list->items[i], error);
+	int code =
+		lode_latency_partial_load(partial, collection->options, &collection->list->items[i], error);
 
 	if (code || !partial->wanted)
 		return code;
@@ -149,7 +151,7 @@ static void release(void *result)
 /* Rows stand by stream; a counting sort by node keeps that order within each node. */
 static int sort_rows(struct lode_latency *latency)
 {
-	size_t nodes = latency->dictionary.tree.count;
+	size_t nodes = latency->node_count;
 	size_t *starts = lode_calloc(nodes + 1, sizeof(*starts));
 	struct lode_latency_row *sorted = lode_calloc(latency->row_count + 1, sizeof(*sorted));
 
@@ -173,16 +175,20 @@ static int sort_rows(struct lode_latency *latency)
 static int check_found(const struct lode_latency *latency, const struct lode_latency_options *options,
 		       const char *path, size_t streams, struct lode_error *error)
 {
-	lode_notes_add(options->notes, latency->input.no_stack, "events without a stack tell no latency", NULL);
-	lode_notes_add(options->notes, latency->input.idle, "events of the kernel's idle task were left out", NULL);
+	lode_notes_add(options->notes, latency->input.no_stack, "events without a stack tell no latency",
+		       NULL);
+	lode_notes_add(options->notes, latency->input.idle, "events of the kernel's idle task were left out",
+		       NULL);
 	if (latency->stream_count || !streams)
 		return 0;
-	return lode_fail(error, LODE_USAGE, "%s: no stream has '%s'; 'lode info %s' shows what there is", path,
-			 options->where && options->where[0] ? options->where[0] : options->streams[0], path);
+	return lode_fail(error, LODE_USAGE, "%s: no stream has '%s'; 'lode info %s' shows what there is",
+			 path, options->where && options->where[0] ? options->where[0] : options->streams[0],
+			 path);
 }
 
 static int collect(struct lode_corpus *corpus, const struct lode_latency_options *options,
-		   const struct lode_corpus_list *list, struct lode_latency *latency, struct lode_error *error)
+		   const struct lode_corpus_list *list, struct lode_latency *latency,
+		   struct lode_error *error)
 {
 	struct collection collection = { .options = options, .list = list, .latency = latency };
 	struct lode_in_order work = { sizeof(struct lode_latency_partial), map, merge, release, &collection };
@@ -261,9 +267,9 @@ uint64_t lode_latency_quantile(const struct lode_latency *latency, uint32_t node
 double *lode_latency_own_means(const struct lode_latency *latency)
 {
 	const struct lode_stack_tree *tree = &latency->dictionary.tree;
-	double *means = lode_calloc(tree->count, sizeof(*means));
+	double *means = lode_calloc(latency->node_count, sizeof(*means));
 
-	for (size_t i = 1; means && i < tree->count; i++) {
+	for (size_t i = 1; means && i < latency->node_count; i++) {
 		const struct lode_latency_node *node = &latency->nodes[i];
 		double mean = node->count ? (double)node->estimate / (double)node->count : 0;
 

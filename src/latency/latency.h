@@ -28,7 +28,7 @@ struct lode_latency_node {
 	uint64_t aggressive;
 	uint64_t estimate;
 	uint64_t waited;  /* blocked, or waiting for a processor */
-	uint64_t idle;    /* of it in idle waits, of this node and all below it */
+	uint64_t idle;	  /* of it in idle waits, of this node and all below it */
 	uint64_t longest; /* estimate of the longest instance */
 	double variance;  /* of the estimate, ns squared */
 };
@@ -50,10 +50,11 @@ struct lode_latency {
 	struct lode_latency_stream *streams; /* those that the options leave, in the catalogue's order */
 	size_t stream_count;
 	struct lode_latency_node *nodes; /* by node of the dictionary's tree; node 0 stays empty */
-	uint64_t *own;                   /* by node: sum of the rows */
-	struct lode_latency_row *rows;   /* by node, then by stream; only nodes with instances */
+	size_t node_count;		 /* of nodes and own; the tree may have grown since (diff.h) */
+	uint64_t *own;			 /* by node: sum of the rows */
+	struct lode_latency_row *rows;	 /* by node, then by stream; only nodes with instances */
 	size_t row_count;
-	struct lode_sketch sketch;       /* of estimates, sorted */
+	struct lode_sketch sketch; /* of estimates, sorted */
 	struct lode_instances_input input;
 	uint64_t instances;
 };
@@ -62,7 +63,7 @@ struct lode_latency_options {
 	const char *const *where;   /* `key=value`: streams must have all of these; NULL: all streams */
 	const char *const *streams; /* names or ids, one of which a stream must have; NULL: all */
 	const struct lode_idle_rules *idle; /* NULL: nothing is idle */
-	unsigned jobs;              /* 0: one a processor */
+	unsigned jobs;			    /* 0: one a processor */
 	struct lode_notes *notes;
 	const struct lode_progress *progress;
 };

@@ -43,7 +43,8 @@ static int load(struct lode_latency_partial *partial, const struct lode_latency_
 	return partial->wanted ? lode_store_load_events(store, &partial->stream, columns, error) : 0;
 }
 
-int lode_latency_partial_load(struct lode_latency_partial *partial, const struct lode_latency_options *options,
+int lode_latency_partial_load(struct lode_latency_partial *partial,
+			      const struct lode_latency_options *options,
 			      const struct lode_corpus_entry *entry, struct lode_error *error)
 {
 	struct lode_store *store;
@@ -84,7 +85,8 @@ static double variance_of(const struct lode_instance *instance)
 	if (instance->seen == 1)
 		return square((double)lode_instance_estimate(instance));
 	return (square((double)(instance->first - instance->before)) +
-		square((double)(instance->after - instance->last))) / 12;
+		square((double)(instance->after - instance->last))) /
+	       12;
 }
 
 static int add_instance(void *context, const struct lode_instance *instance)
@@ -130,7 +132,8 @@ static uint64_t *find_lives(const struct lode_stream *stream)
 			uint64_t end = events->t[i];
 
 			if (type == LODE_WAIT)
-				end = lode_add_saturating(end, lode_add_saturating(events->cost[i], events->delay[i]));
+				end = lode_add_saturating(
+					end, lode_add_saturating(events->cost[i], events->delay[i]));
 			first[thread] = events->t[i] < first[thread] ? events->t[i] : first[thread];
 			last[thread] = end > last[thread] ? end : last[thread];
 		}

@@ -10,7 +10,7 @@
 struct lode_latency_partial {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream; /* head; events, too, while they are needed */
-	int wanted;                /* the options let it in */
+	int wanted;		   /* the options let it in */
 	struct lode_latency_node *nodes;
 	uint64_t *own;
 	struct lode_sketch sketch;
@@ -18,7 +18,8 @@ struct lode_latency_partial {
 };
 
 /* Reads a stream, its events too when the options let it in. Release in either case (zeroed before). */
-int lode_latency_partial_load(struct lode_latency_partial *partial, const struct lode_latency_options *options,
+int lode_latency_partial_load(struct lode_latency_partial *partial,
+			      const struct lode_latency_options *options,
 			      const struct lode_corpus_entry *entry, struct lode_error *error);
 /* Infers and adds up on the nodes, which are there; the first step of lode_latency_partial_infer. */
 int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_error *error);

@@ -18,7 +18,7 @@ struct lode_sketch_cell {
 
 struct lode_sketch {
 	struct lode_sketch_cell *cells; /* a hash table until it is sorted, then in order of node and step */
-	size_t capacity;                /* a power of two, or 0 */
+	size_t capacity;		/* a power of two, or 0 */
 	size_t count;
 	int sorted;
 };

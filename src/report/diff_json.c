@@ -39,7 +39,8 @@ int lode_diff_functions_of(const struct lode_diff *diff, uint32_t leaf, struct l
 		return LODE_SYSTEM;
 	for (; leaf; leaf = tree->nodes[leaf].parent)
 		functions->items[functions->count++].node = leaf;
-	qsort_r(functions->items, depth, sizeof(*functions->items), compare_functions, (void *)(uintptr_t)diff);
+	qsort_r(functions->items, depth, sizeof(*functions->items), compare_functions,
+		(void *)(uintptr_t)diff);
 	for (uint32_t i = 0; i < depth; i++)
 		functions->items[i].rank = i + 1;
 	qsort(functions->items, depth, sizeof(*functions->items), by_depth);
@@ -167,14 +168,15 @@ static int put_paths(struct writer *writer, struct lode_output *output, struct l
 		if (report->fits && !report->fits[diff->paths[i].leaf])
 			continue;
 		shown++;
-		code = put_path(writer, &diff->paths[i], i + 1) < 0 ? lode_fail_memory(error) :
-								      lode_output_flow(output, error);
+		code = put_path(writer, &diff->paths[i], i + 1) < 0 ? lode_fail_memory(error)
+								    : lode_output_flow(output, error);
 	}
 	lode_json_array_end(&writer->json);
 	return code;
 }
 
-int lode_diff_json(const struct lode_diff_report *report, struct lode_output *output, struct lode_error *error)
+int lode_diff_json(const struct lode_diff_report *report, struct lode_output *output,
+		   struct lode_error *error)
 {
 	struct writer writer = { .report = report };
 	int code;

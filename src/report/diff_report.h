@@ -17,7 +17,7 @@ struct lode_diff_report {
 	struct lode_diff_side slow;
 	const struct lode_diff *diff;
 	const uint8_t *fits; /* by node: --match lets it through; NULL: all */
-	size_t top;          /* paths to show; 0: all */
+	size_t top;	     /* paths to show; 0: all */
 };
 
 /* A function of a path. */
@@ -34,10 +34,12 @@ struct lode_diff_functions {
 };
 
 /* Returns 0 or LODE_SYSTEM. */
-int lode_diff_functions_of(const struct lode_diff *diff, uint32_t leaf, struct lode_diff_functions *functions);
+int lode_diff_functions_of(const struct lode_diff *diff, uint32_t leaf,
+			   struct lode_diff_functions *functions);
 void lode_diff_functions_release(struct lode_diff_functions *functions);
 
 /* Writes the JSON of the contract; it leaves as it is made. */
-int lode_diff_json(const struct lode_diff_report *report, struct lode_output *output, struct lode_error *error);
+int lode_diff_json(const struct lode_diff_report *report, struct lode_output *output,
+		   struct lode_error *error);
 
 #endif

@@ -27,7 +27,7 @@ int lode_latency_json(const struct lode_latency_report *report, struct lode_outp
 struct lode_instance_lines {
 	struct lode_output *output;
 	struct lode_error *error;
-	const char *const *match;         /* globs: only contexts that have a frame that fits */
+	const char *const *match; /* globs: only contexts that have a frame that fits */
 	int json;
 	const struct lode_stream *stream; /* whose turn it is, and what was made for it */
 	struct lode_stack_text stacks;

@@ -106,7 +106,8 @@ static struct history history_of(const struct lode_stream *stream, uint32_t thre
 				end = plus(end, events->cost[i]);
 			if (end == events->t[i])
 				continue;
-			history.waits = realloc(history.waits, (history.wait_count + 1) * sizeof(*history.waits));
+			history.waits =
+				realloc(history.waits, (history.wait_count + 1) * sizeof(*history.waits));
 			history.waits[history.wait_count++] = (struct span){ events->t[i], end };
 		}
 	}
@@ -132,7 +133,8 @@ static int by_start(const void *a, const void *b)
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* Waits that end together end in the order in which they began: by start, calls before waits, then by place. */
+/* Waits that end together end in the order in which they began: by start, calls before waits, then by place.
+ */
 static void add_ends(struct history *history, const struct lode_stream *stream, uint32_t thread)
 {
 	struct start *starts = NULL;
@@ -142,12 +144,14 @@ static void add_ends(struct history *history, const struct lode_stream *stream, 
 		const struct lode_events *events = &stream->events[type];
 
 		for (size_t i = 0; i < events->count; i++) {
-			uint64_t end = plus(plus(events->t[i], events->delay[i]), type == LODE_WAIT ? events->cost[i] : 0);
+			uint64_t end = plus(plus(events->t[i], events->delay[i]),
+					    type == LODE_WAIT ? events->cost[i] : 0);
 
 			if (events->thread[i] != thread || end == events->t[i])
 				continue;
 			starts = realloc(starts, (count + 1) * sizeof(*starts));
-			starts[count++] = (struct start){ events->t[i], type == LODE_CALL ? 1 : 3, i, end, events->stack[i] };
+			starts[count++] = (struct start){ events->t[i], type == LODE_CALL ? 1 : 3, i, end,
+							  events->stack[i] };
 		}
 	}
 	if (count)
@@ -193,7 +197,8 @@ static uint64_t waited(const struct history *history, uint64_t from, uint64_t to
 
 static int same_up_to(const struct moment *a, const struct moment *b, size_t depth)
 {
-	return a->depth > depth && b->depth > depth && !memcmp(a->path, b->path, (depth + 1) * sizeof(*a->path));
+	return a->depth > depth && b->depth > depth &&
+	       !memcmp(a->path, b->path, (depth + 1) * sizeof(*a->path));
 }
 
 static uint64_t half_way(uint64_t a, uint64_t b)
@@ -217,7 +222,8 @@ static void oracle_thread(const struct lode_stream *stream, uint32_t thread, str
 
 			if (i && same_up_to(first - 1, first, depth))
 				continue;
-			while (last + 1 < history.count && same_up_to(first, &history.moments[last + 1], depth))
+			while (last + 1 < history.count &&
+			       same_up_to(first, &history.moments[last + 1], depth))
 				last++;
 			instance.seen = (uint32_t)(last - i + 1);
 			for (size_t k = i; k <= last; k++)
@@ -225,7 +231,8 @@ static void oracle_thread(const struct lode_stream *stream, uint32_t thread, str
 			instance.first = first->t;
 			instance.last = history.moments[last].t;
 			instance.before = i ? first[-1].t : first->t;
-			instance.after = last + 1 < history.count ? history.moments[last + 1].t : instance.last;
+			instance.after =
+				last + 1 < history.count ? history.moments[last + 1].t : instance.last;
 			instance.begin = half_way(instance.before, instance.first);
 			instance.end = half_way(instance.last, instance.after);
 			instance.waited = waited(&history, instance.first, instance.last);
@@ -272,8 +279,9 @@ static int by_all(const void *a, const void *b)
 
 static void show(const char *who, const struct lode_instance *x)
 {
-	printf("%s: thread %u node %u seen %u samples %u: %lu %lu %lu %lu %lu %lu waited %lu\n", who, x->thread, x->node,
-	       x->seen, x->samples, x->before, x->begin, x->first, x->last, x->end, x->after, x->waited);
+	printf("%s: thread %u node %u seen %u samples %u: %lu %lu %lu %lu %lu %lu waited %lu\n", who,
+	       x->thread, x->node, x->seen, x->samples, x->before, x->begin, x->first, x->last, x->end,
+	       x->after, x->waited);
 }
 
 static void check_stream(const struct lode_stream *stream)
@@ -339,12 +347,16 @@ static void random_trace(struct lode_stream *stream, const struct shape *shape, 
 			.cost = random_below(seed, 3) ? random_below(seed, shape->costs) : 0,
 			.delay = random_below(seed, 4) ? 0 : random_below(seed, shape->costs),
 			.thread = (uint32_t)random_below(seed, shape->threads),
-			.stack = (uint32_t)(random_below(seed, 8) ? random_below(seed, stream->dictionary->tree.count) : 0),
+			.stack = (uint32_t)(random_below(seed, 8)
+						    ? random_below(seed, stream->dictionary->tree.count)
+						    : 0),
 			.waker = LODE_NONE,
 			.cpu = LODE_NO_CPU,
 		};
 
-		assert_int_equal(lode_stream_add_event(stream, (enum lode_event_type)random_below(seed, 3), &event), 0);
+		assert_int_equal(
+			lode_stream_add_event(stream, (enum lode_event_type)random_below(seed, 3), &event),
+			0);
 	}
 	assert_int_equal(lode_stream_sort(stream), 0);
 }
@@ -360,7 +372,8 @@ static void instances_are_those_of_the_oracle(void **state)
 			.threads = 1 + random_below(&seed, 4),
 			.nodes = random_below(&seed, 20),
 			.frames = 1 + random_below(&seed, 4),
-			.times = 1 + (random_below(&seed, 2) ? random_below(&seed, 20) : random_below(&seed, 5000)),
+			.times = 1 + (random_below(&seed, 2) ? random_below(&seed, 20)
+							     : random_below(&seed, 5000)),
 			.costs = 1 + random_below(&seed, 200),
 		};
 		struct lode_dictionary dictionary;

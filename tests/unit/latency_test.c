@@ -53,9 +53,11 @@ static int add_stream(struct fixture *fixture, int number, uint64_t *seed)
 	if (!code)
 		code = lode_stream_sort(&stream);
 	if (!code)
-		code = lode_stream_set_attribute(&stream, "version", number % 2 ? "1" : "2", LODE_ATTRIBUTE_NUMBER);
+		code = lode_stream_set_attribute(&stream, "version", number % 2 ? "1" : "2",
+						 LODE_ATTRIBUTE_NUMBER);
 	if (!code)
-		code = lode_corpus_add(fixture->corpus, id, "test", &stream, 0, 1, &fixture->error) == 1 ? 0 : -1;
+		code = lode_corpus_add(fixture->corpus, id, "test", &stream, 0, 1, &fixture->error) == 1 ? 0
+													 : -1;
 	lode_stream_release(&stream);
 	lode_dictionary_release(&dictionary);
 	return code;
@@ -69,7 +71,8 @@ static int set_up(void **state)
 
 	*state = fixture;
 	if (!code)
-		code = lode_corpus_open(&fixture->corpus, fixture->folder, LODE_CORPUS_CREATE, &fixture->error);
+		code = lode_corpus_open(&fixture->corpus, fixture->folder, LODE_CORPUS_CREATE,
+					&fixture->error);
 	for (int i = 0; !code && i < STREAMS; i++)
 		code = add_stream(fixture, i, &seed);
 	return code;
@@ -201,7 +204,8 @@ static void nodes_hold_the_sums_of_all_instances(void **state)
 		assert_int_equal(got->estimate, sums->estimate);
 		assert_int_equal(got->waited, sums->waited);
 		assert_int_equal(got->longest, sums->longest);
-		assert_true(lode_latency_low(got) >= got->conservative && lode_latency_low(got) <= got->estimate);
+		assert_true(lode_latency_low(got) >= got->conservative &&
+			    lode_latency_low(got) <= got->estimate);
 		assert_true(lode_latency_high(got) >= got->estimate);
 		instances += got->count;
 		contexts++;
@@ -250,7 +254,8 @@ static void rows_by_stream_add_up_to_own_latencies(void **state)
 
 		assert_true(row->stream < latency.stream_count);
 		if (i)
-			assert_true(row->node > row[-1].node || (row->node == row[-1].node && row->stream > row[-1].stream));
+			assert_true(row->node > row[-1].node ||
+				    (row->node == row[-1].node && row->stream > row[-1].stream));
 		sums[row->node] += row->own;
 	}
 	assert_memory_equal(sums, latency.own, latency.dictionary.tree.count * sizeof(*sums));
@@ -374,10 +379,12 @@ static void only_streams_that_were_asked_for_count(void **state)
 	options.streams = names;
 	collect(fixture, &options, &latency);
 	assert_int_equal(latency.stream_count, 1);
-	assert_string_equal(lode_strings_get(&latency.dictionary.frames.strings, latency.streams[0].name), "s1");
+	assert_string_equal(lode_strings_get(&latency.dictionary.frames.strings, latency.streams[0].name),
+			    "s1");
 	lode_latency_release(&latency);
 	options.where = nowhere;
-	assert_int_equal(lode_latency_collect(fixture->corpus, &options, &latency, &fixture->error), LODE_USAGE);
+	assert_int_equal(lode_latency_collect(fixture->corpus, &options, &latency, &fixture->error),
+			 LODE_USAGE);
 	assert_non_null(strstr(fixture->error.text, "version=9"));
 }
 

@@ -1,0 +1,528 @@
+/*
+ * Differences of two corpora against an oracle on texts: paths are rows of names, and
+ * nothing is shared but the own latencies of each side, which have a test of their own.
+ */
+#include "cmocka_all.h"
+
+#include "latency/contexts.h"
+#include "latency/diff.h"
+#include "random_stream.h"
+#include "temporary.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- corpora ---- */
+
+struct side {
+	char folder[64];
+	struct lode_corpus *corpus;
+	struct lode_latency latency;
+	int streams;
+};
+
+static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *walk)
+{
+	(void)status;
+	(void)flag;
+	(void)walk;
+	return remove(path);
+}
+
+static void side_open(struct side *side)
+{
+	memset(side, 0, sizeof(*side));
+	assert_int_equal(temporary_folder(side->folder, sizeof(side->folder)), 0);
+	assert_int_equal(lode_corpus_open(&side->corpus, side->folder, LODE_CORPUS_CREATE, NULL), 0);
+}
+
+static void side_infer(struct side *side)
+{
+	struct lode_latency_options options = { .jobs = 2 };
+
+	assert_int_equal(lode_latency_collect(side->corpus, &options, &side->latency, NULL), 0);
+}
+
+static void side_close(struct side *side)
+{
+	lode_latency_release(&side->latency);
+	lode_corpus_close(side->corpus);
+	nftw(side->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void side_add(struct side *side, struct lode_stream *stream)
+{
+	char id[33];
+
+	snprintf(id, sizeof(id), "%032x", ++side->streams);
+	assert_int_equal(lode_stream_sort(stream), 0);
+	assert_int_equal(lode_corpus_add(side->corpus, id, "test", stream, 0, 1, NULL), 1);
+}
+
+static void add_event(struct lode_stream *stream, enum lode_event_type type, uint64_t t, uint64_t cost,
+		      uint32_t tid, const char *stack)
+{
+	struct lode_event event = { .t = t, .cost = cost, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
+	char *copy = strdup(stack), *rest = copy, *word;
+
+	event.thread = lode_stream_thread(stream, 1, tid);
+	while ((word = strtok_r(rest, " ", &rest)))
+		event.stack = lode_stack_tree_child(
+			&stream->dictionary->tree, event.stack,
+			lode_frames_parse(&stream->dictionary->frames, word, strlen(word)));
+	free(copy);
+	assert_int_equal(lode_stream_add_event(stream, type, &event), 0);
+}
+
+/* Few functions, so that both sides have many contexts in common. */
+static void add_random_stream(struct side *side, uint64_t *seed)
+{
+	static const char *const stacks[] = { "m",   "m a",   "m a b",	 "m a b c",   "m a c",
+					      "m b", "m b a", "m b a c", "m b a c d", "m d",
+					      "n",   "n a",   "n b a",	 "m d d",     "m d d d" };
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	lode_stream_init(&stream, &dictionary);
+	for (size_t i = random_below(seed, 40); i-- > 0;)
+		add_event(&stream, (enum lode_event_type)random_below(seed, 3), random_below(seed, 100000),
+			  random_below(seed, 500), (uint32_t)random_below(seed, 3),
+			  stacks[random_below(seed, 15)]);
+	side_add(side, &stream);
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+}
+
+/* ---- the oracle ---- */
+
+struct entry {
+	char text[128]; /* one letter a function, root first */
+	uint64_t own;
+};
+
+struct entries {
+	struct entry items[256];
+	size_t count;
+};
+
+static void text_of(const struct lode_dictionary *dictionary, uint32_t node, char *text)
+{
+	char reversed[128];
+	size_t length = 0;
+
+	for (; node; node = dictionary->tree.nodes[node].parent)
+		reversed[length++] =
+			lode_frames_function(&dictionary->frames, dictionary->tree.nodes[node].frame)[0];
+	for (size_t i = 0; i < length; i++)
+		text[i] = reversed[length - 1 - i];
+	text[length] = '\0';
+}
+
+static void take_entries(const struct lode_latency *latency, struct entries *entries)
+{
+	for (uint32_t node = 1; node < latency->dictionary.tree.count; node++) {
+		if (!latency->nodes[node].count)
+			continue;
+		text_of(&latency->dictionary, node, entries->items[entries->count].text);
+		entries->items[entries->count++].own = latency->own[node];
+	}
+}
+
+static const struct entry *find_entry(const struct entries *entries, const char *text, size_t length)
+{
+	for (size_t i = 0; i < entries->count; i++)
+		if (strlen(entries->items[i].text) == length &&
+		    !strncmp(entries->items[i].text, text, length))
+			return &entries->items[i];
+	return NULL;
+}
+
+static int64_t mean_of(const struct entries *entries, const char *text, size_t length, int streams)
+{
+	const struct entry *entry = find_entry(entries, text, length);
+
+	/* Halves are rounded up. */
+	return entry ? (int64_t)((2 * entry->own + (uint64_t)streams) / (2 * (uint64_t)streams)) : 0;
+}
+
+static int is_leaf(const struct entries *entries, const char *text)
+{
+	size_t length = strlen(text);
+
+	for (size_t i = 0; i < entries->count; i++)
+		if (strlen(entries->items[i].text) > length && !strncmp(entries->items[i].text, text, length))
+			return 0;
+	return 1;
+}
+
+struct expected {
+	const char *text;
+	int64_t cost;
+	int is_new;
+};
+
+static int by_cost(const void *a, const void *b)
+{
+	const struct expected *x = a, *y = b;
+
+	if (x->cost != y->cost)
+		return x->cost > y->cost ? -1 : 1;
+	return strcmp(x->text, y->text);
+}
+
+static size_t oracle(const struct entries *base, int base_streams, const struct entries *slow,
+		     int slow_streams, struct expected *expected)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < slow->count; i++) {
+		const char *text = slow->items[i].text;
+		struct expected *path = &expected[count];
+
+		if (!is_leaf(slow, text))
+			continue;
+		count++;
+		*path = (struct expected){ text, 0, !find_entry(base, text, strlen(text)) };
+		for (size_t length = 1; length <= strlen(text); length++)
+			path->cost += mean_of(slow, text, length, slow_streams) -
+				      mean_of(base, text, length, base_streams);
+	}
+	qsort(expected, count, sizeof(*expected), by_cost);
+	return count;
+}
+
+static void check_path(const struct lode_diff *diff, const struct lode_diff_path *path,
+		       const struct expected *expected)
+{
+	char text[128];
+
+	text_of(diff->dictionary, path->leaf, text);
+	assert_string_equal(text, expected->text);
+	assert_int_equal(path->cost, expected->cost);
+	assert_int_equal(path->is_new, expected->is_new);
+	for (uint32_t node = path->leaf; node; node = diff->dictionary->tree.nodes[node].parent)
+		assert_true(lode_diff_delta(diff, node) <= lode_diff_delta(diff, path->hottest));
+}
+
+static void paths_cost_what_the_oracle_says(void **state)
+{
+	uint64_t seed = 77;
+
+	(void)state;
+	for (int round = 0; round < 60; round++) {
+		struct side base, slow;
+		struct entries base_entries = { .count = 0 }, slow_entries = { .count = 0 };
+		struct expected expected[256];
+		struct lode_diff diff;
+		size_t count;
+
+		side_open(&base);
+		side_open(&slow);
+		for (uint64_t i = 1 + random_below(&seed, 3); i-- > 0;)
+			add_random_stream(&base, &seed);
+		for (uint64_t i = 1 + random_below(&seed, 2); i-- > 0;)
+			add_random_stream(&slow, &seed);
+		side_infer(&base);
+		side_infer(&slow);
+		take_entries(&base.latency, &base_entries);
+		take_entries(&slow.latency, &slow_entries);
+		count = oracle(&base_entries, base.streams, &slow_entries, slow.streams, expected);
+		assert_int_equal(lode_diff(&base.latency, &slow.latency, 1, &diff), 0);
+		assert_int_equal(diff.path_count, count);
+		assert_false(diff.tested);
+		for (size_t i = 0; i < count; i++)
+			check_path(&diff, &diff.paths[i], &expected[i]);
+		lode_diff_release(&diff);
+		side_close(&base);
+		side_close(&slow);
+	}
+}
+
+/* ---- chance ---- */
+
+/* A stream that waits in three contexts one after the other. */
+static void add_waits(struct side *side, uint64_t a, uint64_t b, uint64_t c)
+{
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	lode_stream_init(&stream, &dictionary);
+	add_event(&stream, LODE_RUN, 0, 0, 1, "app!main");
+	add_event(&stream, LODE_WAIT, 10, a, 1, "app!main app!a");
+	add_event(&stream, LODE_WAIT, 20 + a, b, 1, "app!main app!b");
+	add_event(&stream, LODE_WAIT, 30 + a + b, c, 1, "app!main app!c");
+	side_add(side, &stream);
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+}
+
+static const char *leaf_name(const struct lode_diff *diff, const struct lode_diff_path *path)
+{
+	return lode_frames_function(&diff->dictionary->frames,
+				    diff->dictionary->tree.nodes[path->leaf].frame);
+}
+
+static void noise_does_not_rank_before_what_is_sure(void **state)
+{
+	struct side base, slow;
+	struct lode_diff diff, again;
+
+	(void)state;
+	side_open(&base);
+	side_open(&slow);
+	for (uint64_t i = 0; i < 6; i++) {
+		add_waits(&base, 1000 + i, 1000000 + 9 * i, 500);
+		/* `a` is slower in all, `c` only once, but then by far. */
+		add_waits(&slow, 90000 + i, 1000000 + 8 * i, i == 3 ? 9000000 : 500);
+	}
+	side_infer(&base);
+	side_infer(&slow);
+	assert_int_equal(lode_diff(&base.latency, &slow.latency, 2, &diff), 0);
+	assert_true(diff.tested);
+	assert_int_equal(diff.path_count, 3);
+	assert_string_equal(leaf_name(&diff, &diff.paths[0]), "a");
+	assert_true(diff.paths[0].q < LODE_DIFF_LEVEL);
+	assert_string_equal(leaf_name(&diff, &diff.paths[1]), "c");
+	assert_true(diff.paths[1].cost > diff.paths[0].cost);
+	assert_true(diff.paths[1].q >= LODE_DIFF_LEVEL);
+	assert_int_equal(diff.cause.node, diff.paths[0].leaf);
+	assert_int_equal(lode_diff(&base.latency, &slow.latency, 1, &again), 0);
+	assert_memory_equal(diff.paths, again.paths, diff.path_count * sizeof(*diff.paths));
+	lode_diff_release(&again);
+	lode_diff_release(&diff);
+	side_close(&base);
+	side_close(&slow);
+}
+
+/* ---- the root cause ---- */
+
+struct step {
+	uint64_t wait;
+	const char *stack;
+};
+
+static void add_steps(struct side *side, const struct step *steps)
+{
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	uint64_t t = 0;
+
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	lode_stream_init(&stream, &dictionary);
+	for (; steps->stack; steps++) {
+		add_event(&stream, steps->wait ? LODE_WAIT : LODE_RUN, t, steps->wait, 1, steps->stack);
+		t += steps->wait + 1000;
+	}
+	side_add(side, &stream);
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+}
+
+/* The cause of the difference of two single streams, as text; "" for none. */
+static void cause_of(const struct step *good, const struct step *bad, char *text, size_t size)
+{
+	struct side base, slow;
+	struct lode_diff diff;
+
+	side_open(&base);
+	side_open(&slow);
+	add_steps(&base, good);
+	add_steps(&slow, bad);
+	side_infer(&base);
+	side_infer(&slow);
+	assert_int_equal(lode_diff(&base.latency, &slow.latency, 1, &diff), 0);
+	*text = '\0';
+	if (diff.cause.node) {
+		uint32_t frame = diff.dictionary->tree.nodes[diff.cause.node].frame;
+
+		snprintf(text, size, "%s %s%s", lode_frames_function(&diff.dictionary->frames, frame),
+			 lode_layer_name(diff.cause.layer), diff.cause.is_new ? " new" : "");
+	}
+	lode_diff_release(&diff);
+	side_close(&base);
+	side_close(&slow);
+}
+
+static void the_cause_is_the_call_that_was_never_made_before(void **state)
+{
+	static const struct step good[] = { { 0, "app!main" },
+					    { 5000, "app!main app!load libc.so.6!read kernel!io" },
+					    { 0, "app!main" },
+					    { 0, NULL } };
+	static const struct step bad[] = {
+		{ 0, "app!main" },
+		{ 5000, "app!main app!load libc.so.6!read kernel!io" },
+		{ 900000, "app!main app!load spell.so!check app!again libc.so.6!read kernel!io" },
+		{ 0, "app!main" },
+		{ 0, NULL }
+	};
+	char text[128];
+
+	(void)state;
+	cause_of(good, bad, text, sizeof(text));
+	assert_string_equal(text, "check plug-in new");
+}
+
+static void the_cause_of_a_longer_wait_is_who_waits(void **state)
+{
+	static const struct step good[] = { { 0, "app!main" },
+					    { 5000, "app!main libfoo.so.1!load libc.so.6!read kernel!io" },
+					    { 0, "app!main" },
+					    { 0, NULL } };
+	static const struct step bad[] = { { 0, "app!main" },
+					   { 500000, "app!main libfoo.so.1!load libc.so.6!read kernel!io" },
+					   { 0, "app!main" },
+					   { 0, NULL } };
+	char text[128];
+
+	(void)state;
+	cause_of(good, bad, text, sizeof(text));
+	assert_string_equal(text, "load library");
+	cause_of(bad, good, text, sizeof(text));
+	assert_string_equal(text, ""); /* nothing got slower */
+}
+
+static void the_cause_of_a_longer_run_is_what_runs(void **state)
+{
+	static const struct step good[] = {
+		{ 0, "app!main" }, { 0, "app!main app!sort" }, { 0, "app!main" }, { 0, NULL }
+	};
+	static const struct step bad[] = { { 0, "app!main" },	       { 0, "app!main app!sort" },
+					   { 0, "app!main app!sort" }, { 0, "app!main app!sort" },
+					   { 0, "app!main" },	       { 0, NULL } };
+	char text[128];
+
+	(void)state;
+	cause_of(good, bad, text, sizeof(text));
+	assert_string_equal(text, "sort program");
+}
+
+/* ---- layers ---- */
+
+static enum lode_layer layer(const char *module, const char *path)
+{
+	struct lode_frames frames;
+	uint32_t number;
+	enum lode_layer found;
+
+	assert_int_equal(lode_frames_init(&frames), 0);
+	number = lode_frames_module(&frames, module, strlen(module));
+	frames.modules[number].path = lode_strings_add(&frames.strings, path, strlen(path));
+	found = lode_layer_of(&frames, number);
+	lode_frames_release(&frames);
+	return found;
+}
+
+static void layers_are_told_by_the_names_of_modules(void **state)
+{
+	(void)state;
+	assert_int_equal(layer("app", ""), LODE_LAYER_PROGRAM);
+	assert_int_equal(layer("libc.so.6", ""), LODE_LAYER_LIBRARY);
+	assert_int_equal(layer("libfoo.so", "/opt/app/lib/libfoo.so"), LODE_LAYER_LIBRARY);
+	assert_int_equal(layer("mod_deflate.so", ""), LODE_LAYER_PLUGIN);
+	assert_int_equal(layer("libgood.so", "/usr/lib/app/plugins/libgood.so"), LODE_LAYER_PLUGIN);
+	assert_int_equal(layer("ld-linux.so", ""), LODE_LAYER_LIBRARY);
+	assert_int_equal(layer("kernel", ""), LODE_LAYER_KERNEL);
+	assert_int_equal(layer("perf-12.map", ""), LODE_LAYER_JIT);
+	assert_int_equal(layer("", ""), LODE_LAYER_UNKNOWN);
+	assert_true(lode_layer_is_internal(LODE_LAYER_PROGRAM));
+	assert_false(lode_layer_is_internal(LODE_LAYER_PLUGIN));
+}
+
+/* ---- contexts ---- */
+
+static void contexts_are_ranked_by_own_latency_then_by_name(void **state)
+{
+	static const char *const match[] = { "b", NULL };
+	struct lode_contexts contexts;
+	struct side side;
+	uint64_t seed = 4, own = 0;
+
+	(void)state;
+	side_open(&side);
+	for (int i = 0; i < 3; i++)
+		add_random_stream(&side, &seed);
+	side_infer(&side);
+	assert_int_equal(lode_contexts_rank(&side.latency, NULL, 0, &contexts), 0);
+	for (size_t i = 0; i < contexts.count; i++) {
+		own += side.latency.own[contexts.nodes[i]];
+		if (!i)
+			continue;
+		assert_true(side.latency.own[contexts.nodes[i - 1]] >= side.latency.own[contexts.nodes[i]]);
+		if (side.latency.own[contexts.nodes[i - 1]] == side.latency.own[contexts.nodes[i]]) {
+			char a[128], b[128];
+
+			text_of(&side.latency.dictionary, contexts.nodes[i - 1], a);
+			text_of(&side.latency.dictionary, contexts.nodes[i], b);
+			assert_true(strcmp(a, b) < 0);
+		}
+	}
+	assert_int_equal(own, contexts.own);
+	lode_contexts_release(&contexts);
+	assert_int_equal(lode_contexts_rank(&side.latency, match, 1, &contexts), 0);
+	assert_true(contexts.count > 0);
+	for (size_t i = 0; i < contexts.count; i++) {
+		char text[128];
+
+		text_of(&side.latency.dictionary, contexts.nodes[i], text);
+		assert_non_null(strchr(text, 'b'));
+		if (i)
+			assert_true(contexts.means[contexts.nodes[i - 1]] >=
+				    contexts.means[contexts.nodes[i]]);
+	}
+	lode_contexts_release(&contexts);
+	side_close(&side);
+}
+
+static void memory_that_runs_out_is_told(void **state)
+{
+	struct side base, slow;
+
+	(void)state;
+	side_open(&base);
+	side_open(&slow);
+	for (uint64_t i = 0; i < 4; i++) {
+		add_waits(&base, 1000 + i, 1000000, 500);
+		add_waits(&slow, 90000 + i, 1000000, 500);
+	}
+	side_infer(&base);
+	side_infer(&slow);
+	for (uint64_t nth = 1;; nth++) {
+		struct lode_diff diff;
+		uint64_t asked;
+		int code;
+
+		lode_memory_fail_at(nth, nth % 2);
+		code = lode_diff(&base.latency, &slow.latency, 1, &diff);
+		asked = lode_memory_asked();
+		lode_memory_fail_at(0, 0);
+		lode_diff_release(&diff);
+		if (!code) {
+			assert_true(asked < nth && nth > 10);
+			break;
+		}
+		assert_int_equal(code, LODE_SYSTEM);
+	}
+	side_close(&base);
+	side_close(&slow);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(paths_cost_what_the_oracle_says),
+		cmocka_unit_test(noise_does_not_rank_before_what_is_sure),
+		cmocka_unit_test(the_cause_is_the_call_that_was_never_made_before),
+		cmocka_unit_test(the_cause_of_a_longer_wait_is_who_waits),
+		cmocka_unit_test(the_cause_of_a_longer_run_is_what_runs),
+		cmocka_unit_test(layers_are_told_by_the_names_of_modules),
+		cmocka_unit_test(contexts_are_ranked_by_own_latency_then_by_name),
+		cmocka_unit_test(memory_that_runs_out_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
