@@ -93,7 +93,10 @@ static int merge_head(struct collection *collection, const struct lode_area_part
 		.delay = partial->delay,
 		.longest_delay = partial->longest_delay,
 		.unknown = partial->unknown,
+		.own_symptoms = stream->symptom_count,
 	};
+	for (size_t i = 0; i < stream->symptom_count; i++)
+		to->own_delay = lode_add_saturating(to->own_delay, stream->symptoms[i].t1 - stream->symptoms[i].t0);
 	memcpy(to->id, entry->id, sizeof(to->id));
 	return 0;
 }

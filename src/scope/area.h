@@ -50,6 +50,8 @@ struct lode_area_stream {
 	uint64_t delay;        /* ns: sum of the symptoms' lengths, what lies in two symptoms counted twice */
 	uint64_t longest_delay; /* of one symptom */
 	uint64_t unknown;      /* ns of critical paths that no event explains */
+	uint64_t own_symptoms; /* that came with the stream, also where the scope does not look at symptoms */
+	uint64_t own_delay;    /* sum of their lengths */
 };
 
 /* Only run and wait events have a cost, so only they can lie in an area. */
