@@ -108,6 +108,20 @@ void lode_explain_term(const struct lode_explain_report *report, const struct lo
 	}
 }
 
+/* A number of y's unit; nanoseconds, which nobody can read, become as much as they are. */
+static void put_amount(double amount, const char *unit, struct lode_buffer *buffer)
+{
+	static const char *const larger[] = { "us", "ms", "s" };
+
+	for (size_t i = 0, scaled = !strcmp(unit, "ns"); scaled && i < 3 && fabs(amount) >= 999.95; i++) {
+		amount /= 1000;
+		unit = larger[i];
+	}
+	lode_explain_number(amount, buffer);
+	if (unit[0])
+		lode_buffer_print(buffer, " %s", unit);
+}
+
 void lode_explain_function(const struct lode_explain_report *report, const struct lode_function *function,
 			   struct lode_buffer *buffer)
 {
@@ -119,9 +133,7 @@ void lode_explain_function(const struct lode_explain_report *report, const struc
 
 		if (k)
 			lode_buffer_text(buffer, coefficient < 0 ? " - " : " + ");
-		lode_explain_number(k ? fabs(coefficient) : coefficient, buffer);
-		if (unit[0])
-			lode_buffer_print(buffer, " %s", unit);
+		put_amount(k ? fabs(coefficient) : coefficient, unit, buffer);
 		if (k) {
 			lode_buffer_text(buffer, report->ascii ? "*" : "·");
 			lode_explain_term(report, function, k, buffer);
