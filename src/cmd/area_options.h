@@ -25,9 +25,11 @@ const char *lode_scope_choice(size_t i);
 
 #define LODE_AREA_FIELD(base, field) ((base) + offsetof(struct lode_area_settings, field))
 #define LODE_AREA_OPTIONS(base)                                                                              \
+	LODE_AREA_OPTIONS_FROM(base, "critical-path where there are symptoms, else all")
+/* For a command that looks elsewhere by default, as `default_scope` tells. */
+#define LODE_AREA_OPTIONS_FROM(base, default_scope)                                                          \
 	LODE_CHOICE("scope", 0, LODE_AREA_FIELD(base, scope), "SCOPE",                                       \
-		    "what of the streams counts (default: critical-path where there are symptoms, else all)", \
-		    lode_scope_choice),                                                                      \
+		    "what of the streams counts (default: " default_scope ")", lode_scope_choice),           \
 	LODE_LIST("symptom", 0, LODE_AREA_FIELD(base, symptoms), "RULE",                                     \
 		  "look for symptoms: 'thread NAME', 'wait > 200ms in FRAME', 'between A and B > 1s'"),      \
 	LODE_LIST("match", 0, LODE_AREA_FIELD(base, match), "GLOB",                                          \

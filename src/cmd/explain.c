@@ -1,17 +1,19 @@
 /*
- * lode explain: why some runs are slow and others not. Reads a table, explains it
- * (src/explain/) and reports it (src/report/explain_*.c); here is what the options
- * mean and where the result goes.
+ * lode explain: why some runs are slow and others not. Reads a table, or makes one
+ * of a corpus, explains it (src/explain/) and reports it (src/report/explain_*.c);
+ * here is what the options mean and where the result goes.
  */
-#include "cmd/command.h"
-#include "cmd/notes.h"
+#include "cmd/area_options.h"
+#include "cmd/work.h"
 #include "base/memory.h"
 #include "base/output.h"
 #include "explain/cell.h"
+#include "explain/corpus_table.h"
 #include "explain/table_read.h"
 #include "report/explain_report.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 struct settings {
 	const char *x;
@@ -24,7 +26,8 @@ struct settings {
 	const char *max_error;
 	uint64_t folds;
 	uint64_t seed;
-	uint64_t jobs;
+	const char *features;
+	struct lode_area_settings area;
 	int json;
 	const char *output;
 };
@@ -48,11 +51,17 @@ static const char *tree_choice(size_t i)
 	return i < 2 ? choices[i] : NULL;
 }
 
+static const char *features_choice(size_t i)
+{
+	return i < LODE_CORPUS_FEATURES ? lode_corpus_features_name((enum lode_corpus_features)i) : NULL;
+}
+
 #define FIELD(field) offsetof(struct settings, field)
 
 static const struct lode_option options[] = {
-	LODE_TEXT("x", 'x', FIELD(x), "A,B", "columns that y is a function of"),
-	LODE_TEXT("y", 'y', FIELD(y), "C", "column to be explained, a time for instance"),
+	LODE_TEXT("x", 'x', FIELD(x), "A,B", "columns, or attributes of streams, that y is a function of"),
+	LODE_TEXT("y", 'y', FIELD(y), "C",
+		  "what is to be explained: a column; of a corpus delay, run, wait, span or an attribute"),
 	LODE_TEXT("clusters", 'k', FIELD(clusters), "K|auto", "number of functions (default: auto)"),
 	LODE_CHOICE("method", 'm', FIELD(method), "NAME", "how functions are looked for (default: klinear)",
 		    method_choice),
@@ -64,7 +73,9 @@ static const struct lode_option options[] = {
 		  "mean square error, or relative error, that is still an explanation"),
 	LODE_NUMBER("folds", 0, FIELD(folds), "N", "folds of the cross-validation, 1 for none (default: 10)", 1, 255),
 	LODE_NUMBER("seed", 0, FIELD(seed), "N", "start of the random numbers (default: 0)", 0, 0),
-	LODE_NUMBER("jobs", 'j', FIELD(jobs), "N", "number of threads (default: one a processor)", 1, 1024),
+	LODE_CHOICE("features", 0, FIELD(features), "KIND",
+		    "what is known of the streams of a corpus (default: calls)", features_choice),
+	LODE_AREA_OPTIONS_FROM(FIELD(area), "all; critical-path with --symptom"),
 	LODE_FLAG("json", 0, FIELD(json), "write the result as JSON"),
 	LODE_TEXT("output", 'o', FIELD(output), "FILE",
 		  "write to FILE; .svg, .dot and .json make it a picture, a graph, JSON"),
@@ -119,11 +130,26 @@ static int read_max_error(const char *text, struct lode_explain_options *how, st
 	return 0;
 }
 
-static int read_options(const struct settings *settings, struct lode_explain_options *how, struct lode_error *error)
+/* A table has no events to look at. */
+static int refuse_area(const struct settings *settings, struct lode_error *error)
+{
+	const struct lode_area_settings *area = &settings->area;
+
+	if (!settings->features && !area->scope && !area->symptoms.count && !area->match.count &&
+	    !area->exclude.count && !area->where.count && !area->time && !area->include_idle &&
+	    !area->idle_rules.count)
+		return 0;
+	return lode_fail(error, LODE_USAGE,
+			 "explain: '--features' and the options that say where to look are for a corpus, and this is a "
+			 "table. See 'lode help explain'.");
+}
+
+static int read_options(const struct settings *settings, int is_corpus, struct lode_explain_options *how,
+			struct lode_error *error)
 {
 	int code;
 
-	if (!settings->x || !settings->y)
+	if (!settings->x || (!settings->y && !is_corpus))
 		return lode_fail(error, LODE_USAGE,
 				 "explain: '--%s' is missing; say which column %s. See 'lode help explain'.",
 				 settings->x ? "y" : "x",
@@ -136,8 +162,10 @@ static int read_options(const struct settings *settings, struct lode_explain_opt
 	if (settings->folds)
 		how->folds = settings->folds == 1 ? 0 : (unsigned)settings->folds;
 	how->seed = settings->seed;
-	how->jobs = (unsigned)settings->jobs;
-	code = read_clusters(settings->clusters, &how->clusters, error);
+	how->jobs = (unsigned)settings->area.jobs;
+	code = is_corpus ? 0 : refuse_area(settings, error);
+	if (code == 0)
+		code = read_clusters(settings->clusters, &how->clusters, error);
 	if (code == 0)
 		code = read_max_error(settings->max_error, how, error);
 	return code < 0 ? code : lode_explain_check(how, error);
@@ -201,26 +229,22 @@ static int conclude(const struct lode_call *call, const struct lode_explain_opti
 	return LODE_FOUND;
 }
 
-static int explain_table(struct lode_call *call, const struct lode_data_table *table,
-			 const struct lode_explain_options *how, struct lode_error *error)
+/* Explains and reports; input->auxiliary is freed. */
+static int explain(const struct lode_call *call, struct lode_explain_input *input,
+		   const struct lode_explain_options *how, struct lode_error *error)
 {
-	const struct settings *settings = call->settings;
-	struct lode_explain_input input;
 	struct lode_explanation explanation;
-	int code = lode_explain_columns(&input, table, call->operands[0], settings->x, settings->y, error);
+	int code = lode_explain(input, how, &explanation, error);
 
-	if (code < 0)
-		return code;
-	code = lode_explain(&input, how, &explanation, error);
 	if (code == 0) {
-		struct lode_explain_report report = { &input, &explanation, call->out.width, !call->out.utf8 };
+		struct lode_explain_report report = { input, &explanation, call->out.width, !call->out.utf8 };
 
 		code = write_report(call, &report, error);
 		if (code == 0)
 			code = conclude(call, how, &explanation);
 		lode_explanation_release(&explanation);
 	}
-	lode_free(input.auxiliary);
+	lode_free(input->auxiliary);
 	return code;
 }
 
@@ -236,43 +260,109 @@ static int read_table(const char *path, struct lode_data_table *table, struct lo
 	return code;
 }
 
+static int explain_table(const struct lode_call *call, const struct lode_explain_options *how,
+			 struct lode_error *error)
+{
+	const struct settings *settings = call->settings;
+	struct lode_explain_input input;
+	struct lode_data_table table;
+	int code = read_table(call->operands[0], &table, error);
+
+	if (code < 0)
+		return code;
+	code = lode_explain_columns(&input, &table, call->operands[0], settings->x, settings->y, error);
+	if (code == 0)
+		code = explain(call, &input, how, error);
+	lode_data_table_release(&table);
+	return code;
+}
+
+/* Makes the table of a corpus. */
+static int collect_table(const struct settings *settings, struct lode_corpus *corpus, struct lode_work *work,
+			 struct lode_data_table *table, struct lode_explain_input *input, struct lode_error *error)
+{
+	const struct lode_corpus_table_options how = {
+		.x = settings->x,
+		.y = settings->y,
+		.features = (enum lode_corpus_features)chosen(settings->features, features_choice),
+		.jobs = (unsigned)settings->area.jobs,
+		.progress = &work->bar.progress,
+	};
+	struct lode_area_settings where = settings->area;
+	struct lode_area_reading reading;
+	int code;
+
+	/* What makes a run slow need not lie on the critical path: who holds a lock and waits in turn does not. */
+	if (!where.scope && !where.symptoms.count)
+		where.scope = lode_scope_name(LODE_SCOPE_ALL);
+	code = lode_area_read(corpus, &where, 0, &work->notes, &work->bar.progress, &reading, error);
+	if (code < 0)
+		return code;
+	code = lode_corpus_table_make(corpus, &reading.area, &how, table, input, error);
+	lode_area_reading_release(&reading);
+	return code;
+}
+
+static int explain_corpus(const struct lode_call *call, const struct lode_explain_options *how,
+			  struct lode_work *work, struct lode_error *error)
+{
+	struct lode_explain_input input;
+	struct lode_data_table table;
+	struct lode_corpus *corpus;
+	int code = lode_corpus_open(&corpus, call->operands[0], LODE_CORPUS_READ, error);
+
+	if (code < 0)
+		return code;
+	code = collect_table(call->settings, corpus, work, &table, &input, error);
+	lode_bar_wipe(&work->bar);
+	if (code == 0) {
+		code = explain(call, &input, how, error);
+		lode_data_table_release(&table);
+	}
+	lode_corpus_close(corpus);
+	return code;
+}
+
+static int is_folder(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISDIR(status.st_mode);
+}
+
 static int run(struct lode_call *call, struct lode_error *error)
 {
+	int is_corpus = is_folder(call->operands[0]);
 	struct lode_explain_options how;
-	struct lode_data_table table;
-	struct lode_notes notes;
+	struct lode_work work;
 	int code;
 
 	lode_explain_defaults(&how);
-	code = read_options(call->settings, &how, error);
+	code = read_options(call->settings, is_corpus, &how, error);
 	if (code < 0)
 		return code;
-	lode_notes_init(&notes);
-	how.notes = &notes;
-	code = read_table(call->operands[0], &table, error);
-	if (code == 0) {
-		code = explain_table(call, &table, &how, error);
-		lode_data_table_release(&table);
-	}
-	if (!call->quiet)
-		lode_notes_say(&notes, &call->err);
-	lode_notes_release(&notes);
-	return code;
+	lode_work_begin(&work, call, 0);
+	how.notes = &work.notes;
+	code = is_corpus ? explain_corpus(call, &how, &work, error) : explain_table(call, &how, error);
+	return lode_work_end(&work, call, code);
 }
 
 const struct lode_command lode_command_explain = {
 	.name = "explain",
 	.summary = "tell why some runs are slow and others not",
-	.usage = "[OPTIONS] --x A,B --y C TABLE",
-	.about = "TABLE (CSV or ARFF, packed or not) has a row for each run. Finds the few functions of x that y\n"
-		 "follows, and a small tree over all other columns that says which runs follow which.",
+	.usage = "[OPTIONS] --x A,B [--y C] TABLE|CORPUS",
+	.about = "TABLE (CSV or ARFF, packed or not) has a row for each run; of CORPUS, each stream is one. Finds the\n"
+		 "few functions of x that y follows, and a small tree over all other columns, or over the functions\n"
+		 "that were called, that says which runs follow which.",
 	.examples = "  lode explain runs.csv --x size --y time\n"
 		    "  lode explain runs.csv.gz --x size,depth --y time --clusters 3 --functions auto\n"
-		    "  lode explain runs.arff --x size --y time -o runs.svg\n",
+		    "  lode explain runs.arff --x size --y time -o runs.svg\n"
+		    "  lode explain corpus --x size\n"
+		    "  lode explain corpus --x size --y time_ms --features patterns\n",
 	.options = options,
 	.settings_size = sizeof(struct settings),
 	.least_operands = 1,
 	.most_operands = 1,
-	.operand = "TABLE",
+	.operand = "TABLE|CORPUS",
 	.run = run,
 };

@@ -1,0 +1,46 @@
+/*
+ * A corpus as a table to be explained: one row a stream, in the order of the area.
+ *
+ * x are attributes of the streams, y is one too or a time; the other columns tell
+ * what the stream did: in how many events of the area each function occurs, or
+ * what each cluster of mined patterns costs there.
+ */
+#ifndef LODE_EXPLAIN_CORPUS_TABLE_H
+#define LODE_EXPLAIN_CORPUS_TABLE_H
+
+#include "base/progress.h"
+#include "explain/explain.h"
+#include "scope/area.h"
+
+enum lode_corpus_features {
+	LODE_FEATURES_CALLS,	/* events, by function */
+	LODE_FEATURES_PATTERNS, /* ns, by cluster of mined patterns */
+	LODE_CORPUS_FEATURES,
+};
+
+/* "calls", "patterns". */
+const char *lode_corpus_features_name(enum lode_corpus_features features);
+
+struct lode_corpus_table_options {
+	const char *x; /* attributes, separated by commas */
+	/*
+	 * `delay` (of the symptoms), `run` and `wait` (cost of all such events), `span`
+	 * (first to last moment), or an attribute; NULL: delay where there are
+	 * symptoms, else span.
+	 */
+	const char *y;
+	enum lode_corpus_features features;
+	unsigned jobs;
+	const struct lode_progress *progress;
+};
+
+/*
+ * Fills the table and says in `input` which columns are what. A stream without one
+ * of the attributes is a row with a missing value. On success the caller releases
+ * the table and frees input->auxiliary; `corpus` must outlive the input.
+ */
+int lode_corpus_table_make(struct lode_corpus *corpus, const struct lode_area *area,
+			   const struct lode_corpus_table_options *options, struct lode_data_table *table,
+			   struct lode_explain_input *input, struct lode_error *error);
+
+#endif
