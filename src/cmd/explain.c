@@ -78,7 +78,7 @@ static const struct lode_option options[] = {
 	LODE_AREA_OPTIONS_FROM(FIELD(area), "all; critical-path with --symptom"),
 	LODE_FLAG("json", 0, FIELD(json), "write the result as JSON"),
 	LODE_TEXT("output", 'o', FIELD(output), "FILE",
-		  "write to FILE; .svg, .dot and .json make it a picture, a graph, JSON"),
+		  "write to FILE; .svg, .html, .dot and .json make it a picture, a page, a graph, JSON"),
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -192,6 +192,8 @@ static int write_report(const struct lode_call *call, const struct lode_explain_
 		lode_explain_json(report, &buffer);
 	else if (ends_in(settings->output, ".svg"))
 		lode_explain_svg(report, &buffer);
+	else if (ends_in(settings->output, ".html"))
+		lode_explain_html(report, &buffer);
 	else if (ends_in(settings->output, ".dot"))
 		lode_explain_dot(report, &buffer);
 	else

@@ -1,7 +1,7 @@
 /*
- * Reports of an explanation (explain/explain.h): text for people, JSON, SVG and
- * DOT. All append to a buffer, which remembers when memory ran out. Names come from
- * the table that was explained. A page in HTML can be made of the SVG's parts.
+ * Reports of an explanation (explain/explain.h): text for people, JSON, SVG, HTML
+ * and DOT. All append to a buffer, which remembers when memory ran out. Names come
+ * from the table that was explained.
  */
 #ifndef LODE_REPORT_EXPLAIN_REPORT_H
 #define LODE_REPORT_EXPLAIN_REPORT_H
@@ -16,9 +16,12 @@ struct lode_explain_report {
 	int ascii;	/* no other characters in text */
 };
 
+/* The text without its picture in characters. */
+void lode_explain_summary(const struct lode_explain_report *report, struct lode_buffer *buffer);
 void lode_explain_text(const struct lode_explain_report *report, struct lode_buffer *buffer);
 void lode_explain_json(const struct lode_explain_report *report, struct lode_buffer *buffer);
 void lode_explain_svg(const struct lode_explain_report *report, struct lode_buffer *buffer);
+void lode_explain_html(const struct lode_explain_report *report, struct lode_buffer *buffer);
 void lode_explain_dot(const struct lode_explain_report *report, struct lode_buffer *buffer);
 
 /* ---- words that all of them use ---- */

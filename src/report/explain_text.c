@@ -377,11 +377,16 @@ static void put_picture(const struct lode_explain_report *report, struct lode_bu
 	lode_free(counts);
 }
 
-void lode_explain_text(const struct lode_explain_report *report, struct lode_buffer *buffer)
+void lode_explain_summary(const struct lode_explain_report *report, struct lode_buffer *buffer)
 {
 	put_functions(report, buffer);
 	put_tree(report, buffer);
 	put_sentences(report, buffer);
 	put_quality(report, buffer);
+}
+
+void lode_explain_text(const struct lode_explain_report *report, struct lode_buffer *buffer)
+{
+	lode_explain_summary(report, buffer);
 	put_picture(report, buffer);
 }
