@@ -303,11 +303,10 @@ static int mine(const struct lode_call *call, struct lode_mining *mining, struct
 	if (!code && settings->against)
 		return lode_mine_against(call, mining, work, error);
 	lode_bar_wipe(&work->bar);
-	if (!code)
-		code = show(call, &mining->report, error);
-	if (!code)
-		remember(&mining->report, &work->notes);
-	return code;
+	if (code)
+		return code;
+	remember(&mining->report, &work->notes); /* before it is shown: nobody need read to the end */
+	return show(call, &mining->report, error);
 }
 
 static int run(struct lode_call *call, struct lode_error *error)

@@ -2,6 +2,7 @@
 #include "cmd/results.h"
 
 #include "base/output.h"
+#include "cmd/signals.h"
 
 #include <string.h>
 
@@ -11,8 +12,10 @@ int lode_results_write(const struct lode_call *call, const char *path, const str
 	struct lode_output output;
 	int code;
 
-	if (!path || !strcmp(path, "-"))
+	if (!path || !strcmp(path, "-")) {
+		lode_signals_release(); /* the work is done; a reader that goes away ends it without a word */
 		return lode_show(&call->out, results, error);
+	}
 	if (results->failed)
 		return lode_fail_memory(error);
 	code = lode_output_open(&output, path, error);
