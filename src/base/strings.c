@@ -36,16 +36,20 @@ static uint32_t find_hashed(const struct lode_strings *strings, const char *text
 
 uint32_t lode_strings_find(const struct lode_strings *strings, const char *text, size_t length)
 {
+	if (!length)
+		text = ""; /* an empty buffer has no bytes to point at */
 	return find_hashed(strings, text, length, lode_hash_bytes(text, length));
 }
 
 uint32_t lode_strings_add(struct lode_strings *strings, const char *text, size_t length)
 {
-	const char *end = memchr(text, '\0', length);
+	const char *end = length ? memchr(text, '\0', length) : NULL;
 	uint64_t hash;
 	uint32_t id;
 	char *copy;
 
+	if (!length)
+		text = "";
 	if (end)
 		length = (size_t)(end - text);
 	hash = lode_hash_bytes(text, length);

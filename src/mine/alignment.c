@@ -108,7 +108,8 @@ static void walk_back(const struct table *table, size_t i, size_t j, struct lode
 		j -= step != LODE_DELETE;
 	}
 	alignment->count = total - at;
-	memmove(alignment->steps, alignment->steps + at, alignment->count);
+	if (alignment->count)
+		memmove(alignment->steps, alignment->steps + at, alignment->count);
 }
 
 int lode_align(const struct lode_words *words, const uint32_t *left, uint32_t left_length,
