@@ -202,7 +202,6 @@ static int collect(struct lode_corpus *corpus, const struct lode_latency_options
 	code = lode_parallel_in_order(options->jobs, list->count, &work, error);
 	if (!code && sort_rows(latency) < 0)
 		code = lode_fail_memory(error);
-	lode_sketch_sort(&latency->sketch);
 	return code ? code : check_found(latency, options, lode_corpus_path(corpus), list->count, error);
 }
 
@@ -241,18 +240,45 @@ void lode_latency_release(struct lode_latency *latency)
 
 #define NORMAL_95 1.959964
 
+/*
+ * The uncertain part of an estimate is like a count of hits, each worth as much: how many
+ * and how much follow from its sum and its variance. A count that is seen to be n comes from
+ * a Poisson distribution whose mean lies between these ends (Wilson and Hilferty).
+ */
+static double least_mean(double n)
+{
+	double root = 1 - 1 / (9 * n) - NORMAL_95 / (3 * sqrt(n));
+
+	return root > 0 ? n * root * root * root : 0;
+}
+
+static double most_mean(double n)
+{
+	double root = 1 - 1 / (9 * (n + 1)) + NORMAL_95 / (3 * sqrt(n + 1));
+
+	return (n + 1) * root * root * root;
+}
+
 uint64_t lode_latency_low(const struct lode_latency_node *node)
 {
-	double low = (double)node->estimate - NORMAL_95 * sqrt(node->variance);
+	double uncertain = (double)(node->estimate - node->conservative), hits, low;
 
-	/* What was seen from a first to a last moment is certain. */
-	return low > (double)node->conservative ? (uint64_t)low : node->conservative;
+	if (!(node->variance > 0) || !(uncertain > 0))
+		return node->estimate;
+	hits = uncertain * uncertain / node->variance;
+	low = (double)node->estimate - (hits - least_mean(hits)) * (node->variance / uncertain);
+	/* Waits are seen whole. */
+	return low > (double)node->waited ? (uint64_t)low : node->waited;
 }
 
 uint64_t lode_latency_high(const struct lode_latency_node *node)
 {
-	double high = (double)node->estimate + NORMAL_95 * sqrt(node->variance);
+	double uncertain = (double)(node->estimate - node->conservative), hits, high;
 
+	if (!(node->variance > 0) || !(uncertain > 0))
+		return node->estimate;
+	hits = uncertain * uncertain / node->variance;
+	high = (double)node->estimate + (most_mean(hits) - hits) * (node->variance / uncertain);
 	return high < 1.8e19 ? (uint64_t)high : UINT64_MAX;
 }
 

@@ -54,7 +54,7 @@ struct lode_latency {
 	uint64_t *own;			 /* by node: sum of the rows */
 	struct lode_latency_row *rows;	 /* by node, then by stream; only nodes with instances */
 	size_t row_count;
-	struct lode_sketch sketch; /* of estimates, sorted */
+	struct lode_sketch sketch; /* of estimates */
 	struct lode_instances_input input;
 	uint64_t instances;
 };
@@ -76,7 +76,10 @@ int lode_latency_collect(struct lode_corpus *corpus, const struct lode_latency_o
 			 struct lode_latency *latency, struct lode_error *error);
 void lode_latency_release(struct lode_latency *latency);
 
-/* The ends of an interval that holds the sum of the node's true latencies 95 times of 100. */
+/*
+ * The ends of an interval that holds the sum of the node's true latencies 95 times of 100,
+ * as far as events come without regard to what the thread does (samples, preemptions).
+ */
 uint64_t lode_latency_low(const struct lode_latency_node *node);
 uint64_t lode_latency_high(const struct lode_latency_node *node);
 

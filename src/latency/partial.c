@@ -70,23 +70,18 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-static double square(double number)
-{
-	return number * number;
-}
-
 /*
- * An unseen end lies anywhere between two moments: the variance of a uniform
- * distribution. An instance that was seen only once may be one of many short ones of
- * which most were not seen at all, and their number is as uncertain as chance makes it.
+ * How far the estimate of a sum may be off. What is not certain of an instance is what the
+ * estimate adds to the conservative latency. Were all calls long, an unseen end would lie
+ * anywhere in its gap, and the variance were a sixth of this; but calls may be shorter than
+ * gaps, so that most are not seen and several in a row look like one. Then whether an event
+ * meets one is as if dice were thrown, and each instance adds the square of its gaps' mean.
  */
 static double variance_of(const struct lode_instance *instance)
 {
-	if (instance->seen == 1)
-		return square((double)lode_instance_estimate(instance));
-	return (square((double)(instance->first - instance->before)) +
-		square((double)(instance->after - instance->last))) /
-	       12;
+	double uncertain = (double)(lode_instance_estimate(instance) - lode_instance_conservative(instance));
+
+	return uncertain * uncertain;
 }
 
 static int add_instance(void *context, const struct lode_instance *instance)
@@ -103,7 +98,7 @@ static int add_instance(void *context, const struct lode_instance *instance)
 	if (estimate > node->longest)
 		node->longest = estimate;
 	node->variance += variance_of(instance);
-	return lode_sketch_add(&partial->sketch, instance->node, estimate, 1);
+	return lode_sketch_add(&partial->sketch, instance->node, estimate);
 }
 
 int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_error *error)

@@ -1,20 +1,18 @@
 /*
  * How the latencies of each node are spread: see sketch.h.
  *
- * The cells of all nodes lie in one hash table, node and step together being the key: most
- * nodes have few instances, and those lie close together. For asking, the cells are packed
- * and sorted, and a node's are a row.
+ * Most nodes have few instances, and those lie close together: a node keeps only the steps
+ * that occur, in a row that is short enough for a line or two of cache. Rows that grow move
+ * to a place twice as large; what they leave behind is never more than what they have.
  */
 #include "latency/sketch.h"
 
 #include "base/error.h"
-#include "base/index.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#define FIRST_CAPACITY 256u
-#define FINE	       3 /* bits of a number below its highest one that choose the step */
+#define FIRST_BINS 2u
+#define FINE	   3 /* bits of a number below its highest one that choose the step */
 
 uint32_t lode_sketch_step(uint64_t latency)
 {
@@ -39,115 +37,88 @@ uint64_t lode_sketch_floor(uint32_t step)
 
 void lode_sketch_release(struct lode_sketch *sketch)
 {
-	lode_free(sketch->cells);
+	lode_free(sketch->rows);
+	lode_arena_release(&sketch->arena);
 	memset(sketch, 0, sizeof(*sketch));
 }
 
-/* The cell of a key, or the free one where it belongs. */
-static struct lode_sketch_cell *find(const struct lode_sketch *sketch, uint32_t node, uint32_t step)
+static struct lode_sketch_row *row_of(struct lode_sketch *sketch, uint32_t node)
 {
-	size_t at = (size_t)lode_hash_pair(node, step) >> 20;
-
-	for (;; at++) {
-		struct lode_sketch_cell *cell = &sketch->cells[at & (sketch->capacity - 1)];
-
-		if (cell->node == LODE_NONE || (cell->node == node && cell->step == step))
-			return cell;
-	}
+	if (node < sketch->count)
+		return &sketch->rows[node];
+	if (lode_grow(&sketch->rows, &sketch->capacity, (size_t)node + 1, sizeof(*sketch->rows)) < 0)
+		return NULL;
+	memset(sketch->rows + sketch->count, 0, (node + 1 - sketch->count) * sizeof(*sketch->rows));
+	sketch->count = (size_t)node + 1;
+	return &sketch->rows[node];
 }
 
-/* Half of the cells stay free. */
-static int make_room(struct lode_sketch *sketch)
+static int make_room(struct lode_sketch *sketch, struct lode_sketch_row *row)
 {
-	struct lode_sketch old = *sketch;
-	size_t capacity = old.capacity ? 2 * old.capacity : FIRST_CAPACITY;
-	struct lode_sketch_cell *cells;
+	uint32_t capacity = row->capacity ? 2 * row->capacity : FIRST_BINS;
+	struct lode_sketch_bin *bins;
 
-	if (2 * (old.count + 1) <= old.capacity)
+	if (row->count < row->capacity)
 		return 0;
-	cells = lode_calloc(capacity, sizeof(*cells));
-	if (!cells)
+	bins = lode_arena_alloc(&sketch->arena, capacity * sizeof(*bins));
+	if (!bins)
 		return LODE_SYSTEM;
-	for (size_t i = 0; i < capacity; i++)
-		cells[i].node = LODE_NONE;
-	sketch->cells = cells;
-	sketch->capacity = capacity;
-	for (size_t i = 0; i < old.capacity; i++)
-		if (old.cells[i].node != LODE_NONE)
-			*find(sketch, old.cells[i].node, old.cells[i].step) = old.cells[i];
-	lode_free(old.cells);
+	if (row->count)
+		memcpy(bins, row->bins, row->count * sizeof(*bins));
+	row->bins = bins;
+	row->capacity = capacity;
 	return 0;
 }
 
-static int add_cell(struct lode_sketch *sketch, uint32_t node, uint32_t step, uint64_t count)
+/* The first bin that is not below `step`. */
+static uint32_t place_of(const struct lode_sketch_row *row, uint32_t step)
 {
-	struct lode_sketch_cell *cell;
-
-	if (make_room(sketch) < 0)
-		return LODE_SYSTEM;
-	cell = find(sketch, node, step);
-	if (cell->node == LODE_NONE) {
-		*cell = (struct lode_sketch_cell){ node, step, 0 };
-		sketch->count++;
-	}
-	cell->count += count;
-	return 0;
-}
-
-int lode_sketch_add(struct lode_sketch *sketch, uint32_t node, uint64_t latency, uint64_t count)
-{
-	return add_cell(sketch, node, lode_sketch_step(latency), count);
-}
-
-int lode_sketch_merge(struct lode_sketch *sketch, const struct lode_sketch *from, const uint32_t *nodes)
-{
-	size_t cells = from->sorted ? from->count : from->capacity;
-	int code = 0;
-
-	for (size_t i = 0; !code && i < cells; i++) {
-		const struct lode_sketch_cell *cell = &from->cells[i];
-
-		if (cell->node != LODE_NONE)
-			code = add_cell(sketch, nodes[cell->node], cell->step, cell->count);
-	}
-	return code;
-}
-
-static int compare_cells(const void *a, const void *b)
-{
-	const struct lode_sketch_cell *left = a, *right = b;
-
-	if (left->node != right->node)
-		return left->node < right->node ? -1 : 1;
-	return left->step < right->step ? -1 : left->step > right->step;
-}
-
-void lode_sketch_sort(struct lode_sketch *sketch)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; !sketch->sorted && i < sketch->capacity; i++)
-		if (sketch->cells[i].node != LODE_NONE)
-			sketch->cells[count++] = sketch->cells[i];
-	if (!sketch->sorted && count)
-		qsort(sketch->cells, count, sizeof(*sketch->cells), compare_cells);
-	sketch->sorted = 1;
-}
-
-/* The first cell of a node, or of the next node that has one. */
-static size_t first_cell(const struct lode_sketch *sketch, uint32_t node)
-{
-	size_t low = 0, high = sketch->count;
+	uint32_t low = 0, high = row->count;
 
 	while (low < high) {
-		size_t half = low + (high - low) / 2;
+		uint32_t half = low + (high - low) / 2;
 
-		if (sketch->cells[half].node < node)
+		if (row->bins[half].step < step)
 			low = half + 1;
 		else
 			high = half;
 	}
 	return low;
+}
+
+static int add(struct lode_sketch *sketch, uint32_t node, uint32_t step, uint32_t count)
+{
+	struct lode_sketch_row *row = row_of(sketch, node);
+	struct lode_sketch_bin *bin;
+	uint32_t place;
+
+	if (!row)
+		return LODE_SYSTEM;
+	place = place_of(row, step);
+	if (place == row->count || row->bins[place].step != step) {
+		if (make_room(sketch, row) < 0)
+			return LODE_SYSTEM;
+		memmove(&row->bins[place + 1], &row->bins[place], (row->count++ - place) * sizeof(*row->bins));
+		row->bins[place] = (struct lode_sketch_bin){ step, 0 };
+	}
+	bin = &row->bins[place];
+	bin->count = bin->count < UINT32_MAX - count ? bin->count + count : UINT32_MAX;
+	return 0;
+}
+
+int lode_sketch_add(struct lode_sketch *sketch, uint32_t node, uint64_t latency)
+{
+	return add(sketch, node, lode_sketch_step(latency), 1);
+}
+
+int lode_sketch_merge(struct lode_sketch *sketch, const struct lode_sketch *from, const uint32_t *nodes)
+{
+	int code = 0;
+
+	for (size_t node = 0; node < from->count; node++)
+		for (uint32_t i = 0; !code && i < from->rows[node].count; i++)
+			code = add(sketch, nodes[node], from->rows[node].bins[i].step, from->rows[node].bins[i].count);
+	return code;
 }
 
 static uint64_t middle_of(uint32_t step)
@@ -160,15 +131,16 @@ static uint64_t middle_of(uint32_t step)
 
 uint64_t lode_sketch_quantile(const struct lode_sketch *sketch, uint32_t node, double share)
 {
-	size_t first = first_cell(sketch, node), last = first;
+	const struct lode_sketch_row *row = node < sketch->count ? &sketch->rows[node] : NULL;
 	uint64_t total = 0, rank, before = 0;
+	uint32_t at = 0;
 
-	for (; last < sketch->count && sketch->cells[last].node == node; last++)
-		total += sketch->cells[last].count;
+	for (uint32_t i = 0; row && i < row->count; i++)
+		total += row->bins[i].count;
 	if (!total)
 		return 0;
 	rank = (uint64_t)(share * (double)(total - 1) + 0.5);
-	while (first + 1 < last && before + sketch->cells[first].count <= rank)
-		before += sketch->cells[first++].count;
-	return middle_of(sketch->cells[first].step);
+	while (at + 1 < row->count && before + row->bins[at].count <= rank)
+		before += row->bins[at++].count;
+	return middle_of(row->bins[at].step);
 }
