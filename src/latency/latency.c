@@ -261,24 +261,28 @@ static double most_mean(double n)
 
 uint64_t lode_latency_low(const struct lode_latency_node *node)
 {
-	double uncertain = (double)(node->estimate - node->conservative), hits, low;
+	double uncertain = (double)(node->estimate - node->conservative);
+	double low = (double)node->estimate - NORMAL_95 * sqrt(node->variance);
 
-	if (!(node->variance > 0) || !(uncertain > 0))
-		return node->estimate;
-	hits = uncertain * uncertain / node->variance;
-	low = (double)node->estimate - (hits - least_mean(hits)) * (node->variance / uncertain);
+	if (uncertain > 0 && node->variance > 0) {
+		double hits = uncertain * uncertain / node->variance, each = node->variance / uncertain;
+
+		low = fmin(low, (double)node->estimate - (hits - least_mean(hits)) * each);
+	}
 	/* Waits are seen whole. */
 	return low > (double)node->waited ? (uint64_t)low : node->waited;
 }
 
 uint64_t lode_latency_high(const struct lode_latency_node *node)
 {
-	double uncertain = (double)(node->estimate - node->conservative), hits, high;
+	double uncertain = (double)(node->estimate - node->conservative);
+	double high = (double)node->estimate + NORMAL_95 * sqrt(node->variance);
 
-	if (!(node->variance > 0) || !(uncertain > 0))
-		return node->estimate;
-	hits = uncertain * uncertain / node->variance;
-	high = (double)node->estimate + (most_mean(hits) - hits) * (node->variance / uncertain);
+	if (uncertain > 0 && node->variance > 0) {
+		double hits = uncertain * uncertain / node->variance, each = node->variance / uncertain;
+
+		high = fmax(high, (double)node->estimate + (most_mean(hits) - hits) * each);
+	}
 	return high < 1.8e19 ? (uint64_t)high : UINT64_MAX;
 }
 

@@ -70,18 +70,27 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+static double square(double number)
+{
+	return number * number;
+}
+
 /*
  * How far the estimate of a sum may be off. What is not certain of an instance is what the
  * estimate adds to the conservative latency. Were all calls long, an unseen end would lie
  * anywhere in its gap, and the variance were a sixth of this; but calls may be shorter than
  * gaps, so that most are not seen and several in a row look like one. Then whether an event
  * meets one is as if dice were thrown, and each instance adds the square of its gaps' mean.
+ * Before a thread's first event and after its last there are gaps, too, of unknown length;
+ * the mean between its events stands for them.
  */
 static double variance_of(const struct lode_instance *instance)
 {
-	double uncertain = (double)(lode_instance_estimate(instance) - lode_instance_conservative(instance));
+	uint64_t seen = lode_instance_conservative(instance);
+	double gap = instance->seen > 1 ? (double)(seen - instance->waited) / (double)(instance->seen - 1) : 0;
+	int open = (instance->before == instance->first) + (instance->after == instance->last);
 
-	return uncertain * uncertain;
+	return square((double)(lode_instance_estimate(instance) - seen)) + open * square(gap);
 }
 
 static int add_instance(void *context, const struct lode_instance *instance)
