@@ -13,7 +13,7 @@
 #define TOP 10
 
 struct settings {
-	struct lode_latency_settings latency; /* streams and where are for both sides */
+	struct lode_latency_settings latency; /* match, include_idle, idle_rules, jobs */
 	struct lode_option_list base_where;
 	struct lode_option_list slow_where;
 	uint64_t top;
