@@ -6,8 +6,8 @@
 #include "import_fixture.h"
 
 #include "import/perf_data/order.h"
-#include "import/perf_data/spaces.h"
-#include "import/perf_data/syscalls.h"
+#include "symbols/spaces.h"
+#include "symbols/syscalls.h"
 
 #include <linux/perf_event.h>
 #include <sys/utsname.h>
@@ -814,11 +814,11 @@ struct page {
 	uint64_t offset;
 };
 
-static void check_space(const struct lode_perf_spaces *spaces, const struct lode_perf_space *space,
+static void check_space(const struct lode_spaces *spaces, const struct lode_space *space,
 			const struct page *pages)
 {
 	for (uint64_t i = 0; i < PAGES; i++) {
-		const struct lode_perf_mapping *mapping = lode_perf_space_find(spaces, space, i * 10 + 5);
+		const struct lode_mapping *mapping = lode_space_find(spaces, space, i * 10 + 5);
 
 		assert_int_equal(mapping ? mapping->image : 0, pages[i].image);
 		if (mapping)
@@ -826,17 +826,17 @@ static void check_space(const struct lode_perf_spaces *spaces, const struct lode
 	}
 }
 
-static void map_pages(struct lode_perf_spaces *spaces, struct lode_perf_space *space, struct page *pages,
+static void map_pages(struct lode_spaces *spaces, struct lode_space *space, struct page *pages,
 		      uint32_t image)
 {
 	uint64_t start = (uint64_t)rand() % PAGES, end = start + 1 + (uint64_t)rand() % (PAGES - start),
 		 offset = (uint64_t)rand();
-	struct lode_perf_mapping mapping = { start * 10, end * 10, offset, image };
+	struct lode_mapping mapping = { start * 10, end * 10, offset, image };
 
 	if (image)
-		assert_int_equal(lode_perf_space_map(spaces, space, &mapping), 0);
+		assert_int_equal(lode_space_map(spaces, space, &mapping), 0);
 	else
-		assert_int_equal(lode_perf_space_unmap(spaces, space, start * 10, end * 10), 0);
+		assert_int_equal(lode_space_unmap(spaces, space, start * 10, end * 10), 0);
 	for (uint64_t i = start; i < end; i++)
 		pages[i] = (struct page){ image, image ? offset + (i - start) * 10 : 0 };
 }
@@ -846,19 +846,19 @@ static void address_spaces_agree_with_an_array_of_pages(void **state)
 	(void)state;
 	for (unsigned seed = 1; seed <= 20; seed++) {
 		struct page pages[SPACES][PAGES] = { 0 };
-		struct lode_perf_space space[SPACES];
-		struct lode_perf_spaces spaces;
+		struct lode_space space[SPACES];
+		struct lode_spaces spaces;
 
 		srand(seed);
-		assert_int_equal(lode_perf_spaces_init(&spaces), 0);
+		assert_int_equal(lode_spaces_init(&spaces), 0);
 		for (int i = 0; i < SPACES; i++)
-			space[i] = lode_perf_space_empty(&spaces);
+			space[i] = lode_space_empty(&spaces);
 		for (uint32_t step = 1; step < 600; step++) {
 			int i = rand() % SPACES, j = rand() % SPACES;
 
 			if (step % 7 == 0 && i != j) {
-				lode_perf_space_clear(&spaces, &space[j]);
-				space[j] = lode_perf_space_fork(&spaces, &space[i]);
+				lode_space_clear(&spaces, &space[j]);
+				space[j] = lode_space_fork(&spaces, &space[i]);
 				memcpy(pages[j], pages[i], sizeof(pages[i]));
 				assert_int_equal(space[i].version, space[j].version);
 			} else {
@@ -869,32 +869,32 @@ static void address_spaces_agree_with_an_array_of_pages(void **state)
 		}
 		assert_true(spaces.live < SPACES * PAGES * 20);
 		for (int i = 0; i < SPACES; i++)
-			lode_perf_space_clear(&spaces, &space[i]);
-		lode_perf_spaces_release(&spaces);
+			lode_space_clear(&spaces, &space[i]);
+		lode_spaces_release(&spaces);
 	}
 }
 
 static void millions_of_forks_and_mappings_take_no_more_than_their_share(void **state)
 {
-	struct lode_perf_space parent, child;
-	struct lode_perf_spaces spaces;
+	struct lode_space parent, child;
+	struct lode_spaces spaces;
 
 	(void)state;
-	assert_int_equal(lode_perf_spaces_init(&spaces), 0);
-	parent = lode_perf_space_empty(&spaces);
-	child = lode_perf_space_empty(&spaces);
+	assert_int_equal(lode_spaces_init(&spaces), 0);
+	parent = lode_space_empty(&spaces);
+	child = lode_space_empty(&spaces);
 	for (uint64_t i = 0; i < 1000000; i++) {
-		struct lode_perf_mapping mapping = { (i * 7919 % 1000003) * 16,
+		struct lode_mapping mapping = { (i * 7919 % 1000003) * 16,
 						     (i * 7919 % 1000003) * 16 + 16, 0, 1 };
 
-		assert_int_equal(lode_perf_space_map(&spaces, &parent, &mapping), 0);
+		assert_int_equal(lode_space_map(&spaces, &parent, &mapping), 0);
 		if (i % 3 == 0) {
-			lode_perf_space_clear(&spaces, &child);
-			child = lode_perf_space_fork(&spaces, &parent);
+			lode_space_clear(&spaces, &child);
+			child = lode_space_fork(&spaces, &parent);
 		}
 	}
-	assert_true(spaces.live <= LODE_PERF_MAPPINGS_LIMIT + 100);
-	lode_perf_spaces_release(&spaces);
+	assert_true(spaces.live <= LODE_MAPPINGS_LIMIT + 100);
+	lode_spaces_release(&spaces);
 }
 
 /* ---- tracepoints ---- */
@@ -1052,20 +1052,20 @@ static void system_calls_are_named_by_tracepoint_or_number(void **state)
 static void tables_of_system_calls_have_the_right_numbers(void **state)
 {
 	(void)state;
-	assert_string_equal(lode_perf_syscall_name("aarch64", 0), "io_setup");
-	assert_string_equal(lode_perf_syscall_name("aarch64", 98), "futex");
-	assert_string_equal(lode_perf_syscall_name("aarch64", 222), "mmap");
-	assert_string_equal(lode_perf_syscall_name("aarch64", 293), "rseq");
-	assert_string_equal(lode_perf_syscall_name("x86_64", 0), "read");
-	assert_string_equal(lode_perf_syscall_name("x86_64", 202), "futex");
-	assert_string_equal(lode_perf_syscall_name("x86_64", 334), "rseq");
-	assert_string_equal(lode_perf_syscall_name("x86_64", 435), "clone3");
-	assert_string_equal(lode_perf_syscall_name("aarch64", 449), "futex_waitv");
-	assert_null(lode_perf_syscall_name("aarch64", 250));
-	assert_null(lode_perf_syscall_name("x86_64", 400));
-	assert_null(lode_perf_syscall_name("x86_64", UINT64_MAX));
-	assert_null(lode_perf_syscall_name("riscv64", 63));
-	assert_null(lode_perf_syscall_name(NULL, 63));
+	assert_string_equal(lode_syscall_name("aarch64", 0), "io_setup");
+	assert_string_equal(lode_syscall_name("aarch64", 98), "futex");
+	assert_string_equal(lode_syscall_name("aarch64", 222), "mmap");
+	assert_string_equal(lode_syscall_name("aarch64", 293), "rseq");
+	assert_string_equal(lode_syscall_name("x86_64", 0), "read");
+	assert_string_equal(lode_syscall_name("x86_64", 202), "futex");
+	assert_string_equal(lode_syscall_name("x86_64", 334), "rseq");
+	assert_string_equal(lode_syscall_name("x86_64", 435), "clone3");
+	assert_string_equal(lode_syscall_name("aarch64", 449), "futex_waitv");
+	assert_null(lode_syscall_name("aarch64", 250));
+	assert_null(lode_syscall_name("x86_64", 400));
+	assert_null(lode_syscall_name("x86_64", UINT64_MAX));
+	assert_null(lode_syscall_name("riscv64", 63));
+	assert_null(lode_syscall_name(NULL, 63));
 }
 
 /* ---- ways to store ---- */

@@ -7,11 +7,10 @@
 #include "import/perf_data/images.h"
 
 #include "base/memory.h"
+#include "symbols/mapped.h"
 
 #include <string.h>
 #include <sys/utsname.h>
-
-static const char deleted[] = " (deleted)";
 
 /* ---- the table ---- */
 
@@ -104,44 +103,34 @@ static int starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Memory without a file, where only a program that makes code as it runs has any. */
-static int is_anonymous(const char *path)
-{
-	return !*path || !strcmp(path, "//anon") || starts_with(path, "/dev/zero") ||
-	       starts_with(path, "/anon_hugepage") || starts_with(path, "[anon");
-}
-
 static uint32_t add_perf_map(struct lode_perf_images *images, uint32_t pid)
 {
 	struct lode_perf_image image = { .kind = LODE_PERF_PERF_MAP, .build_id = "" };
-	char path[40];
-	char digits[12];
-	size_t at = sizeof(digits);
+	char *path = lode_mapped_perf_map(pid);
+	uint32_t id;
 
-	digits[--at] = '\0';
-	do {
-		digits[--at] = (char)('0' + pid % 10);
-	} while (pid /= 10);
-	strcpy(path, "/tmp/perf-");
-	strcat(path, digits + at);
-	strcat(path, ".map");
 	image.path = path;
-	return add_image(images, &image);
+	id = path ? add_image(images, &image) : LODE_NONE;
+	lode_free(path);
+	return id;
 }
 
 uint32_t lode_perf_images_user(struct lode_perf_images *images, const char *path, const char *build_id,
 			       uint32_t pid)
 {
-	struct lode_perf_image image = { .kind = LODE_PERF_BINARY, .path = path, .build_id = build_id };
+	static const enum lode_perf_image_kind kinds[] = {
+		[LODE_MAPPED_FILE] = LODE_PERF_BINARY,
+		[LODE_MAPPED_VDSO] = LODE_PERF_VDSO,
+		[LODE_MAPPED_NAMED] = LODE_PERF_NAMED,
+	};
+	enum lode_mapped mapped = lode_mapped_kind(path);
+	struct lode_perf_image image = { .path = path, .build_id = build_id };
 
-	if (is_anonymous(path))
+	if (mapped == LODE_MAPPED_ANONYMOUS)
 		return add_perf_map(images, pid);
+	image.kind = kinds[mapped];
 	if (!*build_id)
 		image.build_id = lode_perf_facts_path_build_id(images->facts, path);
-	if (starts_with(path, "[vdso"))
-		image.kind = LODE_PERF_VDSO;
-	else if (*path == '[' || starts_with(path, "/SYSV"))
-		image.kind = LODE_PERF_NAMED;
 	return add_image(images, &image);
 }
 
@@ -192,13 +181,13 @@ uint32_t lode_perf_images_kernel_code(struct lode_perf_images *images, const cha
 /* The file of a path that was deleted is another one by now, unless a build-id can tell. */
 static struct lode_image *open_binary(struct lode_perf_images *images, const char *path, const char *build_id)
 {
-	size_t length = strlen(path), suffix = strlen(deleted);
+	size_t length = lode_mapped_length(path);
 	struct lode_image *image;
 	char *plain;
 
-	if (!*build_id || length <= suffix || strcmp(path + length - suffix, deleted) != 0)
+	if (!*build_id || !path[length])
 		return lode_symbolizer_binary(images->symbolizer, path, build_id);
-	plain = lode_strndup(path, length - suffix);
+	plain = lode_strndup(path, length);
 	image = plain ? lode_symbolizer_binary(images->symbolizer, plain, build_id) : NULL;
 	lode_free(plain);
 	return image;
@@ -367,18 +356,6 @@ static void kernel_module_name(const char *path, const char **name, size_t *leng
 	*length = end ? (size_t)(end - *name) : strlen(*name);
 }
 
-static void binary_name(const char *path, const char **name, size_t *length)
-{
-	const char *slash;
-	size_t whole = strlen(path), suffix = strlen(deleted);
-
-	if (whole > suffix && !strcmp(path + whole - suffix, deleted))
-		whole -= suffix;
-	slash = memrchr(path, '/', whole);
-	*name = slash ? slash + 1 : path;
-	*length = whole - (size_t)(*name - path);
-}
-
 static enum lode_kind kind_of(const struct lode_perf_image *image, const char *name, size_t length)
 {
 	switch (image->kind) {
@@ -392,7 +369,7 @@ static enum lode_kind kind_of(const struct lode_perf_image *image, const char *n
 	case LODE_PERF_VDSO:
 		return LODE_KIND_LIBRARY;
 	default:
-		return memmem(name, length, ".so", 3) ? LODE_KIND_LIBRARY : LODE_KIND_USER;
+		return lode_mapped_module_kind(name, length);
 	}
 }
 
@@ -410,7 +387,7 @@ static void name_of(const struct lode_perf_image *image, const char *symbol_modu
 	if (image->kind == LODE_PERF_KERNEL_MODULE)
 		kernel_module_name(image->path, name, length);
 	else if (image->kind == LODE_PERF_BINARY || image->kind == LODE_PERF_PERF_MAP)
-		binary_name(image->path, name, length);
+		lode_mapped_name(image->path, name, length);
 }
 
 uint32_t lode_perf_image_module(const struct lode_perf_image *image, const char *symbol_module,

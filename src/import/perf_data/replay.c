@@ -7,7 +7,7 @@
 #include "import/perf_data/replay.h"
 
 #include "import/perf_data/finish.h"
-#include "import/perf_data/syscalls.h"
+#include "symbols/syscalls.h"
 
 #include <stdio.h>
 
@@ -26,7 +26,7 @@ int lode_perf_replay_init(struct lode_perf_replay *replay, const struct lode_per
 	if (code < 0)
 		return code;
 	replay->sched = lode_sched_create(stream, options->notes);
-	if (!replay->sched || lode_perf_spaces_init(&replay->spaces) < 0 ||
+	if (!replay->sched || lode_spaces_init(&replay->spaces) < 0 ||
 	    lode_perf_stacks_init(&replay->stacks, &replay->images, &replay->spaces) < 0 ||
 	    lode_strings_init(&replay->texts) < 0)
 		return lode_fail_memory(error);
@@ -38,7 +38,7 @@ void lode_perf_replay_release(struct lode_perf_replay *replay)
 	lode_sched_destroy(replay->sched);
 	lode_perf_stacks_release(&replay->stacks);
 	lode_perf_threads_release(&replay->threads);
-	lode_perf_spaces_release(&replay->spaces);
+	lode_spaces_release(&replay->spaces);
 	lode_perf_images_release(&replay->images);
 	lode_perf_order_release(&replay->order);
 	lode_strings_release(&replay->texts);
@@ -142,11 +142,11 @@ static int pack_changes(struct lode_perf_replay *replay)
 static int map_user(struct lode_perf_replay *replay, const struct lode_perf_change *change)
 {
 	uint32_t process = lode_perf_threads_process(&replay->threads, change->pid);
-	struct lode_perf_mapping mapping = { change->start, change->end, change->offset, change->image };
+	struct lode_mapping mapping = { change->start, change->end, change->offset, change->image };
 
 	if (process == LODE_NONE)
 		return LODE_SYSTEM;
-	return lode_perf_space_map(&replay->spaces, &replay->threads.processes[process].space, &mapping);
+	return lode_space_map(&replay->spaces, &replay->threads.processes[process].space, &mapping);
 }
 
 /*
@@ -155,9 +155,9 @@ static int map_user(struct lode_perf_replay *replay, const struct lode_perf_chan
  */
 static int map_kernel(struct lode_perf_replay *replay, const struct lode_perf_change *change)
 {
-	struct lode_perf_mapping mapping = { change->start, change->end, change->offset, change->image };
+	struct lode_mapping mapping = { change->start, change->end, change->offset, change->image };
 
-	return lode_perf_space_map(&replay->spaces, &replay->stacks.kernel, &mapping);
+	return lode_space_map(&replay->spaces, &replay->stacks.kernel, &mapping);
 }
 
 /*
@@ -186,7 +186,7 @@ static int fork_thread(struct lode_perf_replay *replay, const struct lode_perf_c
 	struct lode_perf_threads *threads = &replay->threads;
 	uint32_t parent = lode_perf_threads_get(threads, change->parent_pid, change->parent_tid);
 	uint32_t child = lode_perf_threads_get(threads, change->pid, change->tid);
-	struct lode_perf_space *space;
+	struct lode_space *space;
 
 	if (parent == LODE_NONE || child == LODE_NONE)
 		return LODE_SYSTEM;
@@ -195,8 +195,8 @@ static int fork_thread(struct lode_perf_replay *replay, const struct lode_perf_c
 	    threads->items[child].process == LODE_NONE || threads->items[parent].process == LODE_NONE)
 		return 0;
 	space = &threads->processes[threads->items[child].process].space;
-	lode_perf_space_clear(&replay->spaces, space);
-	*space = lode_perf_space_fork(&replay->spaces,
+	lode_space_clear(&replay->spaces, space);
+	*space = lode_space_fork(&replay->spaces,
 				      &threads->processes[threads->items[parent].process].space);
 	return 0;
 }
@@ -210,7 +210,7 @@ static int apply_change(struct lode_perf_replay *replay, const struct lode_perf_
 	case LODE_PERF_KSYMBOL:
 		return map_kernel(replay, change);
 	case LODE_PERF_KSYMBOL_GONE:
-		return lode_perf_space_unmap(&replay->spaces, &replay->stacks.kernel, change->start,
+		return lode_space_unmap(&replay->spaces, &replay->stacks.kernel, change->start,
 					     change->end);
 	case LODE_PERF_FORK:
 		return fork_thread(replay, change);
@@ -243,7 +243,7 @@ static uint32_t syscall_name(struct lode_perf_replay *replay, uint64_t number)
 
 	if (number < LODE_PERF_SYSCALLS && replay->syscall_names[number])
 		return replay->syscall_names[number];
-	name = lode_perf_syscall_name(replay->facts->arch, number);
+	name = lode_syscall_name(replay->facts->arch, number);
 	if (!name) {
 		snprintf(text, sizeof(text), "syscall_%lld", (long long)number);
 		name = text;
@@ -308,8 +308,8 @@ static int add_sample(struct lode_perf_replay *replay, const struct lode_perf_en
 	struct lode_event result = {
 		.t = entry->time, .thread = thread, .waker = LODE_NONE, .cpu = entry->cpu
 	};
-	static const struct lode_perf_space nowhere;
-	const struct lode_perf_space *space = &nowhere;
+	static const struct lode_space nowhere;
+	const struct lode_space *space = &nowhere;
 
 	if (thread == LODE_NONE)
 		return LODE_SYSTEM;

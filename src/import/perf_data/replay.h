@@ -36,7 +36,7 @@ struct lode_perf_replay {
 	const struct lode_import_options *options;
 	struct lode_stream *stream;
 	struct lode_perf_images images;
-	struct lode_perf_spaces spaces;
+	struct lode_spaces spaces;
 	struct lode_perf_stacks stacks;
 	struct lode_perf_threads threads;
 	struct lode_perf_order order;

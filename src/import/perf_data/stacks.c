@@ -16,12 +16,12 @@
 #include "import/perf_data/stacks.h"
 
 int lode_perf_stacks_init(struct lode_perf_stacks *stacks, struct lode_perf_images *images,
-			  struct lode_perf_spaces *spaces)
+			  struct lode_spaces *spaces)
 {
 	memset(stacks, 0, sizeof(*stacks));
 	stacks->images = images;
 	stacks->spaces = spaces;
-	stacks->kernel = lode_perf_space_empty(spaces);
+	stacks->kernel = lode_space_empty(spaces);
 	if (lode_grow(&stacks->items, &stacks->capacity, 1, sizeof(*stacks->items)) < 0)
 		return LODE_SYSTEM;
 	memset(&stacks->items[stacks->count++], 0, sizeof(*stacks->items));
@@ -79,10 +79,10 @@ static uint32_t add_location(struct lode_perf_stacks *stacks, uint32_t image, ui
 	return (uint32_t)stacks->location_count++;
 }
 
-static uint32_t user_location(struct lode_perf_stacks *stacks, const struct lode_perf_space *space,
+static uint32_t user_location(struct lode_perf_stacks *stacks, const struct lode_space *space,
 			      uint64_t address)
 {
-	const struct lode_perf_mapping *mapping = lode_perf_space_find(stacks->spaces, space, address);
+	const struct lode_mapping *mapping = lode_space_find(stacks->spaces, space, address);
 
 	if (!mapping)
 		return add_location(stacks, LODE_PERF_IMAGE_UNKNOWN, address);
@@ -93,14 +93,14 @@ static uint32_t user_location(struct lode_perf_stacks *stacks, const struct lode
 
 static uint32_t kernel_location(struct lode_perf_stacks *stacks, uint64_t address)
 {
-	const struct lode_perf_mapping *mapping =
-		lode_perf_space_find(stacks->spaces, &stacks->kernel, address);
+	const struct lode_mapping *mapping =
+		lode_space_find(stacks->spaces, &stacks->kernel, address);
 
 	return add_location(stacks, mapping ? mapping->image : LODE_PERF_IMAGE_KERNEL, address);
 }
 
 /* A segment's marker; a chain that begins without one tells by its addresses. */
-static uint32_t location(struct lode_perf_stacks *stacks, const struct lode_perf_space *space,
+static uint32_t location(struct lode_perf_stacks *stacks, const struct lode_space *space,
 			 uint64_t marker, uint64_t address)
 {
 	switch (marker) {
@@ -121,7 +121,7 @@ static uint32_t location(struct lode_perf_stacks *stacks, const struct lode_perf
 /* One chain on its way. */
 struct walk {
 	const struct lode_perf_chain *chain;
-	const struct lode_perf_space *space;
+	const struct lode_space *space;
 	struct lode_perf_path *path;
 };
 
@@ -230,7 +230,7 @@ static int resolve(struct lode_perf_stacks *stacks, const struct walk *walk, siz
 /* ---- stacks ---- */
 
 /* Resolves the chain of `stack`, from where it leaves the path. Returns 0 or LODE_SYSTEM. */
-static int make_calls(struct lode_perf_stacks *stacks, const struct lode_perf_space *space,
+static int make_calls(struct lode_perf_stacks *stacks, const struct lode_space *space,
 		      struct lode_perf_path *path, struct lode_perf_stack *stack)
 {
 	const struct lode_perf_chain *chain = &stacks->chains[stack->chain];
@@ -254,7 +254,7 @@ static int make_calls(struct lode_perf_stacks *stacks, const struct lode_perf_sp
 	return 0;
 }
 
-static uint32_t add_stack(struct lode_perf_stacks *stacks, const struct lode_perf_space *space,
+static uint32_t add_stack(struct lode_perf_stacks *stacks, const struct lode_space *space,
 			  struct lode_perf_path *path, struct lode_perf_stack stack, uint64_t hash)
 {
 	size_t count = stacks->chains[stack.chain].count;
@@ -271,7 +271,7 @@ static uint32_t add_stack(struct lode_perf_stacks *stacks, const struct lode_per
 	return (uint32_t)stacks->count++;
 }
 
-uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode_perf_space *space,
+uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode_space *space,
 			      uint32_t thread, uint32_t chain)
 {
 	struct lode_perf_stack stack = { .kernel_version = stacks->kernel.version, .chain = chain };

@@ -11,7 +11,7 @@
 
 #include "import/perf_data/batch.h"
 #include "import/perf_data/images.h"
-#include "import/perf_data/spaces.h"
+#include "symbols/spaces.h"
 
 #define LODE_PERF_PATHS 512
 
@@ -37,8 +37,8 @@ struct lode_perf_stack {
 
 struct lode_perf_stacks {
 	struct lode_perf_images *images;
-	struct lode_perf_spaces *spaces;
-	struct lode_perf_space kernel;
+	struct lode_spaces *spaces;
+	struct lode_space kernel;
 	struct lode_perf_chain *chains;
 	size_t chain_count;
 	size_t chain_capacity;
@@ -66,7 +66,7 @@ struct lode_perf_stacks {
 
 /* Returns 0 or LODE_SYSTEM. What is given must outlive it. */
 int lode_perf_stacks_init(struct lode_perf_stacks *stacks, struct lode_perf_images *images,
-			  struct lode_perf_spaces *spaces);
+			  struct lode_spaces *spaces);
 void lode_perf_stacks_release(struct lode_perf_stacks *stacks);
 /* Takes over the chains that a batch brings. Returns 0 or LODE_SYSTEM. */
 int lode_perf_stacks_add_chains(struct lode_perf_stacks *stacks, const struct lode_perf_chain *chains,
@@ -76,7 +76,7 @@ int lode_perf_stacks_add_chains(struct lode_perf_stacks *stacks, const struct lo
  * LODE_NONE when memory has run out. Stacks of one `thread`, any number, are
  * taken to be alike: that makes it fast and changes nothing.
  */
-uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode_perf_space *space,
+uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode_space *space,
 			      uint32_t thread, uint32_t chain);
 /*
  * Looks up all locations and adds all stacks to `dictionary`. `*map`, which the

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-void lode_perf_threads_init(struct lode_perf_threads *threads, struct lode_perf_spaces *spaces)
+void lode_perf_threads_init(struct lode_perf_threads *threads, struct lode_spaces *spaces)
 {
 	memset(threads, 0, sizeof(*threads));
 	threads->spaces = spaces;
@@ -37,7 +37,7 @@ uint32_t lode_perf_threads_process(struct lode_perf_threads *threads, uint32_t p
 	    lode_index_insert(&threads->process_index, hash, (uint32_t)threads->process_count) < 0)
 		return LODE_NONE;
 	threads->processes[threads->process_count] =
-		(struct lode_perf_process){ pid, lode_perf_space_empty(threads->spaces) };
+		(struct lode_perf_process){ pid, lode_space_empty(threads->spaces) };
 	return (uint32_t)threads->process_count++;
 }
 

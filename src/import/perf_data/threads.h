@@ -7,7 +7,7 @@
 #define LODE_IMPORT_PERF_DATA_THREADS_H
 
 #include "base/index.h"
-#include "import/perf_data/spaces.h"
+#include "symbols/spaces.h"
 
 struct lode_perf_thread {
 	uint32_t pid; /* UINT32_MAX: unknown */
@@ -19,7 +19,7 @@ struct lode_perf_thread {
 
 struct lode_perf_process {
 	uint32_t pid;
-	struct lode_perf_space space;
+	struct lode_space space;
 };
 
 /* The thread that has a tid at present. */
@@ -29,7 +29,7 @@ struct lode_perf_tid {
 };
 
 struct lode_perf_threads {
-	struct lode_perf_spaces *spaces;
+	struct lode_spaces *spaces;
 	struct lode_perf_thread *items;
 	size_t count;
 	size_t capacity;
@@ -45,7 +45,7 @@ struct lode_perf_threads {
 	uint32_t last; /* the thread asked for last; LODE_NONE: none */
 };
 
-void lode_perf_threads_init(struct lode_perf_threads *threads, struct lode_perf_spaces *spaces);
+void lode_perf_threads_init(struct lode_perf_threads *threads, struct lode_spaces *spaces);
 void lode_perf_threads_release(struct lode_perf_threads *threads);
 /* All return a number, or LODE_NONE when memory has run out; what is not there is added. */
 uint32_t lode_perf_threads_get(struct lode_perf_threads *threads, uint32_t pid, uint32_t tid);

@@ -1,6 +1,6 @@
 /* Names of system calls by number. */
-#ifndef LODE_IMPORT_PERF_DATA_SYSCALLS_H
-#define LODE_IMPORT_PERF_DATA_SYSCALLS_H
+#ifndef LODE_SYMBOLS_SYSCALLS_H
+#define LODE_SYMBOLS_SYSCALLS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -9,6 +9,6 @@
  * The name of system call `number` on a machine of this kind ("aarch64", "x86_64"); NULL when it is not
  * known.
  */
-const char *lode_perf_syscall_name(const char *arch, uint64_t number);
+const char *lode_syscall_name(const char *arch, uint64_t number);
 
 #endif

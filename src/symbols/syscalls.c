@@ -5,7 +5,7 @@
  * The names of a table stand one behind the other, each ended by a NUL, an empty
  * one for a number that is not used.
  */
-#include "import/perf_data/syscalls.h"
+#include "symbols/syscalls.h"
 
 #include <string.h>
 
@@ -124,7 +124,7 @@ static int starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-const char *lode_perf_syscall_name(const char *arch, uint64_t number)
+const char *lode_syscall_name(const char *arch, uint64_t number)
 {
 	int aarch64 = arch && (starts_with(arch, "aarch64") || starts_with(arch, "arm64"));
 	int x86_64 = arch && starts_with(arch, "x86_64");

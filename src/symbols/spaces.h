@@ -6,29 +6,29 @@
  * the same tree, and whoever changes it copies the path to the change. Each
  * change gives a space a new version; equal versions are equal mappings.
  */
-#ifndef LODE_IMPORT_PERF_DATA_SPACES_H
-#define LODE_IMPORT_PERF_DATA_SPACES_H
+#ifndef LODE_SYMBOLS_SPACES_H
+#define LODE_SYMBOLS_SPACES_H
 
 #include "base/memory.h"
 
 /* Mappings kept at a time, over all processes; further ones are dropped and counted. */
-#define LODE_PERF_MAPPINGS_LIMIT (4u << 20)
+#define LODE_MAPPINGS_LIMIT (4u << 20)
 
-struct lode_perf_mapping {
+struct lode_mapping {
 	uint64_t start;
 	uint64_t end;    /* first address behind it */
 	uint64_t offset; /* of `start` in the file */
 	uint32_t image;
 };
 
-struct lode_perf_space {
+struct lode_space {
 	uint32_t root;  /* node; 0: nothing is mapped */
 	uint32_t owner; /* nodes of this owner are its alone */
 	uint32_t version;
 };
 
-struct lode_perf_spaces {
-	struct lode_perf_node *nodes; /* node 0 is not used */
+struct lode_spaces {
+	struct lode_space_node *nodes; /* node 0 is not used */
 	size_t count;
 	size_t capacity;
 	uint32_t free; /* chain of nodes for reuse, by their left */
@@ -40,24 +40,24 @@ struct lode_perf_spaces {
 };
 
 /* Returns 0 or LODE_SYSTEM. */
-int lode_perf_spaces_init(struct lode_perf_spaces *spaces);
-void lode_perf_spaces_release(struct lode_perf_spaces *spaces);
+int lode_spaces_init(struct lode_spaces *spaces);
+void lode_spaces_release(struct lode_spaces *spaces);
 
 /* A space without mappings. */
-struct lode_perf_space lode_perf_space_empty(struct lode_perf_spaces *spaces);
+struct lode_space lode_space_empty(struct lode_spaces *spaces);
 /* Empties a space. */
-void lode_perf_space_clear(struct lode_perf_spaces *spaces, struct lode_perf_space *space);
+void lode_space_clear(struct lode_spaces *spaces, struct lode_space *space);
 /* A copy for a child process. */
-struct lode_perf_space lode_perf_space_fork(struct lode_perf_spaces *spaces, struct lode_perf_space *parent);
+struct lode_space lode_space_fork(struct lode_spaces *spaces, struct lode_space *parent);
 /* Maps; what was mapped there before goes. An empty or wrapping range does nothing. Returns 0 or LODE_SYSTEM.
  */
-int lode_perf_space_map(struct lode_perf_spaces *spaces, struct lode_perf_space *space,
-			const struct lode_perf_mapping *mapping);
+int lode_space_map(struct lode_spaces *spaces, struct lode_space *space,
+			const struct lode_mapping *mapping);
 /* Unmaps a range. Returns 0 or LODE_SYSTEM. */
-int lode_perf_space_unmap(struct lode_perf_spaces *spaces, struct lode_perf_space *space, uint64_t start,
+int lode_space_unmap(struct lode_spaces *spaces, struct lode_space *space, uint64_t start,
 			  uint64_t end);
 /* The mapping at an address, valid until the next change; NULL when there is none. */
-const struct lode_perf_mapping *lode_perf_space_find(const struct lode_perf_spaces *spaces,
-						     const struct lode_perf_space *space, uint64_t address);
+const struct lode_mapping *lode_space_find(const struct lode_spaces *spaces,
+						     const struct lode_space *space, uint64_t address);
 
 #endif

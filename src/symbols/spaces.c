@@ -11,21 +11,21 @@
  * the tree of another process and is copied first. A fork gives new owners to
  * both sides, which makes all nodes so far shared for good.
  */
-#include "import/perf_data/spaces.h"
+#include "symbols/spaces.h"
 
 #include "base/error.h"
 
 #include <string.h>
 
-struct lode_perf_node {
-	struct lode_perf_mapping mapping;
+struct lode_space_node {
+	struct lode_mapping mapping;
 	uint32_t priority;
 	uint32_t left;
 	uint32_t right;
 	uint32_t owner;
 };
 
-int lode_perf_spaces_init(struct lode_perf_spaces *spaces)
+int lode_spaces_init(struct lode_spaces *spaces)
 {
 	memset(spaces, 0, sizeof(*spaces));
 	spaces->random = 0x2545f4914f6cdd1d;
@@ -33,13 +33,13 @@ int lode_perf_spaces_init(struct lode_perf_spaces *spaces)
 	return lode_grow(&spaces->nodes, &spaces->capacity, 1, sizeof(*spaces->nodes));
 }
 
-void lode_perf_spaces_release(struct lode_perf_spaces *spaces)
+void lode_spaces_release(struct lode_spaces *spaces)
 {
 	lode_free(spaces->nodes);
 	memset(spaces, 0, sizeof(*spaces));
 }
 
-static uint32_t random_priority(struct lode_perf_spaces *spaces)
+static uint32_t random_priority(struct lode_spaces *spaces)
 {
 	spaces->random ^= spaces->random << 13;
 	spaces->random ^= spaces->random >> 7;
@@ -48,7 +48,7 @@ static uint32_t random_priority(struct lode_perf_spaces *spaces)
 }
 
 /* A node to fill; 0 when memory has run out. May move all nodes. */
-static uint32_t new_node(struct lode_perf_spaces *spaces)
+static uint32_t new_node(struct lode_spaces *spaces)
 {
 	uint32_t node = spaces->free;
 
@@ -64,7 +64,7 @@ static uint32_t new_node(struct lode_perf_spaces *spaces)
 	return node;
 }
 
-static void free_node(struct lode_perf_spaces *spaces, uint32_t node)
+static void free_node(struct lode_spaces *spaces, uint32_t node)
 {
 	spaces->nodes[node].left = spaces->free;
 	spaces->free = node;
@@ -72,7 +72,7 @@ static void free_node(struct lode_perf_spaces *spaces, uint32_t node)
 }
 
 /* `node` itself where it is the owner's, else a copy of it that is; 0 when memory has run out. */
-static uint32_t own(struct lode_perf_spaces *spaces, uint32_t node, uint32_t owner)
+static uint32_t own(struct lode_spaces *spaces, uint32_t node, uint32_t owner)
 {
 	uint32_t copy;
 
@@ -87,7 +87,7 @@ static uint32_t own(struct lode_perf_spaces *spaces, uint32_t node, uint32_t own
 }
 
 /* Gives back the nodes of a tree that nobody else can have. */
-static void drop(struct lode_perf_spaces *spaces, uint32_t node, uint32_t owner)
+static void drop(struct lode_spaces *spaces, uint32_t node, uint32_t owner)
 {
 	uint32_t left, right;
 
@@ -102,7 +102,7 @@ static void drop(struct lode_perf_spaces *spaces, uint32_t node, uint32_t owner)
 }
 
 /* Joins two trees, all of `left` before all of `right`. Returns 0 or LODE_SYSTEM. */
-static int join(struct lode_perf_spaces *spaces, uint32_t left, uint32_t right, uint32_t owner,
+static int join(struct lode_spaces *spaces, uint32_t left, uint32_t right, uint32_t owner,
 		uint32_t *root)
 {
 	uint32_t node, below;
@@ -129,11 +129,11 @@ static int join(struct lode_perf_spaces *spaces, uint32_t left, uint32_t right, 
 
 /* Cuts the mapping of `node`, which is the owner's, at `address`; the upper part becomes a tree of its own.
  */
-static int cut(struct lode_perf_spaces *spaces, uint32_t node, uint64_t address, uint32_t owner,
+static int cut(struct lode_spaces *spaces, uint32_t node, uint64_t address, uint32_t owner,
 	       uint32_t *upper)
 {
 	uint32_t part = new_node(spaces);
-	struct lode_perf_node *lower;
+	struct lode_space_node *lower;
 
 	if (!part)
 		return LODE_SYSTEM;
@@ -150,7 +150,7 @@ static int cut(struct lode_perf_spaces *spaces, uint32_t node, uint64_t address,
 }
 
 /* Parts a tree into what lies below `address` and the rest. Returns 0 or LODE_SYSTEM. */
-static int split(struct lode_perf_spaces *spaces, uint32_t root, uint64_t address, uint32_t owner,
+static int split(struct lode_spaces *spaces, uint32_t root, uint64_t address, uint32_t owner,
 		 uint32_t *left, uint32_t *right)
 {
 	uint32_t node, below, upper;
@@ -178,21 +178,21 @@ static int split(struct lode_perf_spaces *spaces, uint32_t root, uint64_t addres
 	return join(spaces, upper, *right, owner, right);
 }
 
-struct lode_perf_space lode_perf_space_empty(struct lode_perf_spaces *spaces)
+struct lode_space lode_space_empty(struct lode_spaces *spaces)
 {
-	return (struct lode_perf_space){ 0, ++spaces->owners, 0 };
+	return (struct lode_space){ 0, ++spaces->owners, 0 };
 }
 
-void lode_perf_space_clear(struct lode_perf_spaces *spaces, struct lode_perf_space *space)
+void lode_space_clear(struct lode_spaces *spaces, struct lode_space *space)
 {
 	drop(spaces, space->root, space->owner);
 	space->root = 0;
 	space->version = 0;
 }
 
-struct lode_perf_space lode_perf_space_fork(struct lode_perf_spaces *spaces, struct lode_perf_space *parent)
+struct lode_space lode_space_fork(struct lode_spaces *spaces, struct lode_space *parent)
 {
-	struct lode_perf_space child = *parent;
+	struct lode_space child = *parent;
 
 	parent->owner = ++spaces->owners;
 	child.owner = ++spaces->owners;
@@ -200,7 +200,7 @@ struct lode_perf_space lode_perf_space_fork(struct lode_perf_spaces *spaces, str
 }
 
 /* Replaces what lies in [start, end) by `middle`, a tree or 0. */
-static int replace(struct lode_perf_spaces *spaces, struct lode_perf_space *space, uint64_t start,
+static int replace(struct lode_spaces *spaces, struct lode_space *space, uint64_t start,
 		   uint64_t end, uint32_t middle)
 {
 	uint32_t left, rest, gone, right;
@@ -215,14 +215,14 @@ static int replace(struct lode_perf_spaces *spaces, struct lode_perf_space *spac
 	return join(spaces, left, right, space->owner, &space->root);
 }
 
-int lode_perf_space_map(struct lode_perf_spaces *spaces, struct lode_perf_space *space,
-			const struct lode_perf_mapping *mapping)
+int lode_space_map(struct lode_spaces *spaces, struct lode_space *space,
+			const struct lode_mapping *mapping)
 {
 	uint32_t node;
 
 	if (mapping->end <= mapping->start)
 		return 0;
-	if (spaces->live >= LODE_PERF_MAPPINGS_LIMIT) {
+	if (spaces->live >= LODE_MAPPINGS_LIMIT) {
 		spaces->dropped++;
 		return 0;
 	}
@@ -230,11 +230,11 @@ int lode_perf_space_map(struct lode_perf_spaces *spaces, struct lode_perf_space 
 	if (!node)
 		return LODE_SYSTEM;
 	spaces->nodes[node] =
-		(struct lode_perf_node){ *mapping, random_priority(spaces), 0, 0, space->owner };
+		(struct lode_space_node){ *mapping, random_priority(spaces), 0, 0, space->owner };
 	return replace(spaces, space, mapping->start, mapping->end, node);
 }
 
-int lode_perf_space_unmap(struct lode_perf_spaces *spaces, struct lode_perf_space *space, uint64_t start,
+int lode_space_unmap(struct lode_spaces *spaces, struct lode_space *space, uint64_t start,
 			  uint64_t end)
 {
 	if (end <= start || !space->root)
@@ -242,13 +242,13 @@ int lode_perf_space_unmap(struct lode_perf_spaces *spaces, struct lode_perf_spac
 	return replace(spaces, space, start, end, 0);
 }
 
-const struct lode_perf_mapping *lode_perf_space_find(const struct lode_perf_spaces *spaces,
-						     const struct lode_perf_space *space, uint64_t address)
+const struct lode_mapping *lode_space_find(const struct lode_spaces *spaces,
+						     const struct lode_space *space, uint64_t address)
 {
 	uint32_t node = space->root;
 
 	while (node) {
-		const struct lode_perf_mapping *mapping = &spaces->nodes[node].mapping;
+		const struct lode_mapping *mapping = &spaces->nodes[node].mapping;
 
 		if (address < mapping->start)
 			node = spaces->nodes[node].left;

@@ -1,0 +1,27 @@
+/*
+ * What is mapped into a process, judged by the path that the kernel tells: a
+ * file, the vDSO, memory without a file, or something else with a name.
+ */
+#ifndef LODE_SYMBOLS_MAPPED_H
+#define LODE_SYMBOLS_MAPPED_H
+
+#include "trace/frames.h"
+
+enum lode_mapped {
+	LODE_MAPPED_FILE,
+	LODE_MAPPED_VDSO,
+	LODE_MAPPED_ANONYMOUS, /* where only a program that makes code as it runs has any */
+	LODE_MAPPED_NAMED,     /* [heap], [stack] and the like */
+};
+
+enum lode_mapped lode_mapped_kind(const char *path);
+/* Length of a path without the ` (deleted)` that the kernel adds. */
+size_t lode_mapped_length(const char *path);
+/* The module's name in a path: the file's base name. */
+void lode_mapped_name(const char *path, const char **name, size_t *length);
+/* The kind of module that a file of this name is. */
+enum lode_kind lode_mapped_module_kind(const char *name, size_t length);
+/* Where a process writes the functions that it makes (/tmp/perf-PID.map); for the caller to free. */
+char *lode_mapped_perf_map(uint32_t pid);
+
+#endif
