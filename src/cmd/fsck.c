@@ -157,8 +157,8 @@ static int check_path(struct finding *finding, int repair, const struct lode_pro
 /* Whether something was wrong, right now or before it was repaired. Leftovers harm nobody. */
 static int was_wrong(const struct lode_corpus_check_result *result)
 {
-	return result->streams_bad || result->streams_repaired || result->rows_without_file ||
-	       result->files_without_row || result->catalogue_bad;
+	return result->streams_bad || result->streams_repaired || result->recordings ||
+	       result->rows_without_file || result->files_without_row || result->catalogue_bad;
 }
 
 /* Whether it still is. */
@@ -222,6 +222,8 @@ static void add_repairs(struct lode_buffer *buffer, const struct lode_corpus_che
 {
 	if (result->catalogue_bad)
 		lode_buffer_text(buffer, "  the catalogue was made anew\n");
+	add_repair(buffer, result->recordings, "recording that was cut off is a stream now",
+		   "recordings that were cut off are streams now");
 	add_repair(buffer, result->files_without_row, "stream was added to the catalogue",
 		   "streams were added to the catalogue");
 	add_repair(buffer, result->rows_without_file, "stream without a file was struck from the catalogue",
@@ -291,6 +293,7 @@ static void write_finding(struct lode_json *json, const struct finding *finding,
 	lode_json_key_u64(json, "streams_repaired", result->streams_repaired);
 	lode_json_key_u64(json, "rows_without_file", result->rows_without_file);
 	lode_json_key_u64(json, "files_without_row", result->files_without_row);
+	lode_json_key_u64(json, "recordings", result->recordings);
 	lode_json_key_u64(json, "leftovers", result->leftovers);
 	lode_json_key(json, "catalogue_bad");
 	lode_json_bool(json, result->catalogue_bad);

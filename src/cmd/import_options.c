@@ -3,9 +3,9 @@
  */
 #include "cmd/import_options.h"
 
-#include "base/json.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "cmd/attributes.h"
 
 #include <string.h>
 
@@ -79,29 +79,6 @@ static int read_unit(const char *unit, double *nanoseconds, struct lode_error *e
 	return 0;
 }
 
-/* Length of KEY in KEY=VALUE, 0 when it is none. */
-static size_t key_length(const char *attribute)
-{
-	const char *sign = strchr(attribute, '=');
-
-	return sign ? (size_t)(sign - attribute) : 0;
-}
-
-static int check_attributes(const struct lode_option_list *attributes, struct lode_error *error)
-{
-	for (size_t i = 0; i < attributes->count; i++) {
-		const char *attribute = attributes->items[i];
-		size_t length = key_length(attribute);
-
-		if (!length)
-			return wrong(error, "'--attr' wants KEY=VALUE, not", attribute);
-		for (size_t j = 0; j < i; j++)
-			if (!strncmp(attributes->items[j], attribute, length + 1))
-				return wrong(error, "'--attr' gives the same key twice in", attribute);
-	}
-	return 0;
-}
-
 int lode_import_options(const struct lode_import_settings *settings, struct lode_import_options *options,
 			struct lode_error *error)
 {
@@ -113,7 +90,7 @@ int lode_import_options(const struct lode_import_settings *settings, struct lode
 			"import: into which corpus? Give one with '-o CORPUS'. See 'lode help import'.");
 	if (settings->unit && read_unit(settings->unit, &options->unit_ns, error) < 0)
 		return LODE_USAGE;
-	if (check_attributes(&settings->attributes, error) < 0)
+	if (lode_attributes_check("import", &settings->attributes, error) < 0)
 		return LODE_USAGE;
 	options->format = settings->format;
 	options->kind_is_wait = settings->kind && !strcmp(settings->kind, "wait");
@@ -129,29 +106,6 @@ int lode_import_options(const struct lode_import_settings *settings, struct lode
 	return 0;
 }
 
-static enum lode_attribute_type guess_type(const char *value)
-{
-	if (lode_json_is_number(value))
-		return LODE_ATTRIBUTE_NUMBER;
-	if (!strcmp(value, "true") || !strcmp(value, "false"))
-		return LODE_ATTRIBUTE_BOOL;
-	return LODE_ATTRIBUTE_TEXT;
-}
-
-static int apply_attribute(struct lode_stream *stream, const char *attribute)
-{
-	size_t length = key_length(attribute);
-	const char *value = attribute + length + 1;
-	char *key = lode_strndup(attribute, length);
-	int code;
-
-	if (!key)
-		return LODE_SYSTEM;
-	code = lode_stream_set_attribute(stream, key, value, guess_type(value));
-	lode_free(key);
-	return code;
-}
-
 int lode_import_apply(const struct lode_import_settings *settings, struct lode_stream *stream,
 		      struct lode_error *error)
 {
@@ -163,8 +117,5 @@ int lode_import_apply(const struct lode_import_settings *settings, struct lode_s
 			return lode_fail_memory(error);
 		stream->host = host;
 	}
-	for (size_t i = 0; i < settings->attributes.count; i++)
-		if (apply_attribute(stream, settings->attributes.items[i]) < 0)
-			return lode_fail_memory(error);
-	return 0;
+	return lode_attributes_apply(&settings->attributes, stream) < 0 ? lode_fail_memory(error) : 0;
 }

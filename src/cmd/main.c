@@ -18,6 +18,7 @@
 
 /* The one list of commands, in the order of `lode help`. */
 #define COMMANDS(X)                                                                                          \
+	X(record)                                                                                            \
 	X(import)                                                                                            \
 	X(export)                                                                                            \
 	X(info)                                                                                              \

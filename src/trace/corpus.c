@@ -259,6 +259,37 @@ static int place_if_new(struct lode_corpus *corpus, struct lode_corpus_entry *en
 	return 1;
 }
 
+static int place_file(struct lode_corpus *corpus, struct lode_corpus_entry *entry, const char *temporary,
+		      const struct lode_stream *stream, int replace, struct lode_error *error)
+{
+	int code = lode_catalogue_begin(corpus->catalogue, error);
+
+	if (code)
+		return code;
+	code = place_if_new(corpus, entry, temporary, stream, replace, error);
+	lode_catalogue_rollback(corpus->catalogue);
+	return code;
+}
+
+char *lode_corpus_draft(struct lode_corpus *corpus, const char *id)
+{
+	return lode_corpus_temporary(corpus->streams, id);
+}
+
+char *lode_corpus_recording(struct lode_corpus *corpus, const char *id)
+{
+	return lode_corpus_unfinished(corpus->streams, id);
+}
+
+int lode_corpus_place(struct lode_corpus *corpus, struct lode_corpus_entry *entry, const char *path,
+		      const struct lode_stream *stream, struct lode_error *error)
+{
+	int code = place_file(corpus, entry, path, stream, 0, error);
+
+	unlink(path);
+	return code;
+}
+
 int lode_corpus_add(struct lode_corpus *corpus, const char *id, const char *source, const struct lode_stream *stream,
 		    int replace, unsigned jobs, struct lode_error *error)
 {
@@ -281,11 +312,7 @@ int lode_corpus_add(struct lode_corpus *corpus, const char *id, const char *sour
 	}
 	code = lode_store_write(temporary, stream, jobs, error);
 	if (!code)
-		code = lode_catalogue_begin(corpus->catalogue, error);
-	if (!code) {
-		code = place_if_new(corpus, &entry, temporary, stream, replace, error);
-		lode_catalogue_rollback(corpus->catalogue);
-	}
+		code = place_file(corpus, &entry, temporary, stream, replace, error);
 	unlink(temporary);
 	lode_free(temporary);
 	return code;

@@ -47,6 +47,15 @@ int lode_corpus_has(struct lode_corpus *corpus, const char *id, struct lode_erro
 int lode_corpus_add(struct lode_corpus *corpus, const char *id, const char *source,
 		    const struct lode_stream *stream, int replace, unsigned jobs, struct lode_error *error);
 
+/*
+ * The path of a file for the events of a recording while it goes on, unlike any
+ * other; the caller frees it, and removes the file when it is not needed any more.
+ * When its process dies before that, `lode fsck --repair` makes a stream of it.
+ */
+char *lode_corpus_recording(struct lode_corpus *corpus, const char *id);
+/* The same for a stream file on its way to lode_corpus_place; this one is not saved. */
+char *lode_corpus_draft(struct lode_corpus *corpus, const char *id);
+
 /* What the catalogue says of a stream. Texts are owned by the list. */
 struct lode_corpus_entry {
 	char id[33];
@@ -81,6 +90,15 @@ char *lode_corpus_stream_path(struct lode_corpus *corpus, const char *id, struct
 
 /* The streams that were not matched with the newest signatures yet; all when some signature is new. */
 int lode_corpus_unmatched(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error);
+/*
+ * Puts the finished stream file `path` (of lode_corpus_draft) in place, and its
+ * row, described by `entry` but for its path and size, into the catalogue;
+ * attributes and symptoms are the stream's. Returns 1, 0 when a stream with this
+ * id was there already, or a negative code. The file is gone afterwards.
+ */
+int lode_corpus_place(struct lode_corpus *corpus, struct lode_corpus_entry *entry, const char *path,
+		      const struct lode_stream *stream, struct lode_error *error);
+
 int lode_corpus_streams(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error);
 void lode_corpus_list_release(struct lode_corpus_list *list);
 

@@ -257,16 +257,81 @@ static int check_superseded(struct check *check, const char *name, const char *p
 	return found < 0 ? found : code;
 }
 
-/* A temporary file whose writer is gone. */
-static int check_temporary(struct check *check, const char *name, const char *path, struct lode_error *error)
+/* Whether the process that writes an unfinished file is there. */
+static int has_writer(const char *name)
 {
 	long process = lode_corpus_temporary_process(name);
 
-	if (process > 0 && (kill((pid_t)process, 0) == 0 || errno == EPERM))
+	return process > 0 && (kill((pid_t)process, 0) == 0 || errno == EPERM);
+}
+
+/* A temporary file whose writer is gone. */
+static int check_temporary(struct check *check, const char *name, const char *path, struct lode_error *error)
+{
+	if (has_writer(name))
 		return 0; /* an import is in progress */
 	check->result->leftovers++;
 	lode_notes_add(check->notes, 1, "leftovers of imports that were cut off", path);
 	return check->repair ? lode_file_remove(path, error) : 0;
+}
+
+/* Makes a stream of the whole blocks of a recording that was cut off. */
+static int save_recording(struct check *check, const char *name, const char *path, struct lode_error *error)
+{
+	struct lode_fsck_result result;
+	char file[64];
+	char *to, *saved;
+	int code;
+
+	snprintf(file, sizeof(file), "%.32s.lode", name + 1);
+	to = lode_format("%s/%s", check->streams, file);
+	saved = to ? lode_format("%s.tmp", to) : NULL;
+	code = saved ? 0 : lode_fail_memory(error);
+	if (!code) {
+		unlink(saved);
+		code = lode_store_salvage(path, saved, &result, check->notes, error);
+	}
+	if (!code)
+		code = lode_file_rename(saved, to, error);
+	if (!code)
+		code = lode_file_sync_folder(check->streams, error);
+	if (!code)
+		code = index_file(check, file, to, "a recording that was cut off", error);
+	if (!code)
+		code = lode_file_remove(path, error);
+	if (code && saved)
+		unlink(saved);
+	lode_free(saved);
+	lode_free(to);
+	return code;
+}
+
+static int is_in_catalogue(const struct check *check, const char *id)
+{
+	for (size_t i = 0; i < check->rows.count; i++)
+		if (strncmp(check->rows.items[i].id, id, 32) == 0)
+			return 1;
+	return 0;
+}
+
+/* The events of a recording whose process died: nothing of it is lost but its last second. */
+static int check_recording(struct check *check, const char *name, const char *path, struct lode_error *error)
+{
+	int code;
+
+	if (has_writer(name))
+		return 0; /* it goes on */
+	if (is_in_catalogue(check, name + 1)) { /* it died when all was done but clearing away */
+		check->result->leftovers++;
+		return check->repair ? lode_file_remove(path, error) : 0;
+	}
+	lode_notes_add(check->notes, 1, "recordings that were cut off", path);
+	code = check->repair ? save_recording(check, name, path, error) : LODE_BAD_INPUT;
+	if (code && code != LODE_BAD_INPUT)
+		return code;
+	check->result->recordings += !code || !check->repair;
+	check->result->streams_bad += code && check->repair;
+	return 0;
 }
 
 static int check_file(struct check *check, const char *name, struct lode_error *error)
@@ -283,6 +348,9 @@ static int check_file(struct check *check, const char *name, struct lode_error *
 		break;
 	case LODE_FILE_TEMPORARY:
 		code = check_temporary(check, name, path, error);
+		break;
+	case LODE_FILE_RECORDING:
+		code = check_recording(check, name, path, error);
 		break;
 	case LODE_FILE_DAMAGED:
 		lode_notes_add(check->notes, 1, "damaged originals kept by an earlier repair", path);

@@ -21,6 +21,8 @@ enum lode_corpus_file lode_corpus_classify(const char *name)
 {
 	if (name[0] == '.' && ends_with(name, ".lode.tmp"))
 		return LODE_FILE_TEMPORARY;
+	if (name[0] == '.' && ends_with(name, ".lode.recording"))
+		return LODE_FILE_RECORDING;
 	if (ends_with(name, ".damaged"))
 		return LODE_FILE_DAMAGED;
 	if (strspn(name, "0123456789abcdef") == 32 && name[32] == '.' && ends_with(name, ".lode"))
@@ -28,12 +30,21 @@ enum lode_corpus_file lode_corpus_classify(const char *name)
 	return LODE_FILE_FOREIGN;
 }
 
-char *lode_corpus_temporary(const char *streams_folder, const char *id)
+static char *unique_name(const char *folder, const char *id, const char *suffix)
 {
 	static atomic_uint counter;
 
-	return lode_format("%s/.%s.%ld.%u.lode.tmp", streams_folder, id, (long)getpid(),
-			   atomic_fetch_add(&counter, 1));
+	return lode_format("%s/.%s.%ld.%u.lode.%s", folder, id, (long)getpid(), atomic_fetch_add(&counter, 1), suffix);
+}
+
+char *lode_corpus_temporary(const char *streams_folder, const char *id)
+{
+	return unique_name(streams_folder, id, "tmp");
+}
+
+char *lode_corpus_unfinished(const char *streams_folder, const char *id)
+{
+	return unique_name(streams_folder, id, "recording");
 }
 
 long lode_corpus_temporary_process(const char *name)

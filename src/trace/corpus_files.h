@@ -11,6 +11,7 @@
 enum lode_corpus_file {
 	LODE_FILE_STREAM,    /* ID.lode or ID.N.lode */
 	LODE_FILE_TEMPORARY, /* .ID.PID.N.lode.tmp, of an import in progress or cut off */
+	LODE_FILE_RECORDING, /* .ID.PID.N.lode.recording, of a recording in progress or cut off */
 	LODE_FILE_DAMAGED,   /* NAME.damaged, kept by a repair */
 	LODE_FILE_FOREIGN,
 };
@@ -18,7 +19,9 @@ enum lode_corpus_file {
 enum lode_corpus_file lode_corpus_classify(const char *name);
 /* A name for a file being written, unlike any other of this or another process; the caller frees it. */
 char *lode_corpus_temporary(const char *streams_folder, const char *id);
-/* The process that wrote a temporary file, from its name; 0 when it cannot be told. */
+/* The same for the events of a recording while it goes on. */
+char *lode_corpus_unfinished(const char *streams_folder, const char *id);
+/* The process that wrote a temporary file or a recording, from its name; 0 when it cannot be told. */
 long lode_corpus_temporary_process(const char *name);
 /* Size and time of a stream's file into its entry. */
 int lode_corpus_look_at(const char *path, struct lode_corpus_entry *entry, struct lode_error *error);

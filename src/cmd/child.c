@@ -1,0 +1,94 @@
+/* Child: see child.h. */
+#include "cmd/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In the child: waits at the gate, then becomes the command; tells why not. */
+static void become(int gate, int failure, char *const *words)
+{
+	char byte;
+	int number;
+
+	if (read(gate, &byte, 1) < 0)
+		_exit(127);
+	execvp(words[0], words);
+	number = errno;
+	if (write(failure, &number, sizeof(number)) < 0)
+		_exit(127);
+	_exit(127);
+}
+
+int lode_child_prepare(struct lode_child *child, char *const *words, struct lode_error *error)
+{
+	int gate[2] = { -1, -1 }, failure[2] = { -1, -1 };
+
+	memset(child, 0, sizeof(*child));
+	if (pipe2(gate, O_CLOEXEC) < 0 || pipe2(failure, O_CLOEXEC) < 0) {
+		if (gate[0] >= 0) {
+			close(gate[0]);
+			close(gate[1]);
+		}
+		return lode_fail(error, LODE_SYSTEM, "%s: cannot be started: %s", words[0], strerror(errno));
+	}
+	child->pid = fork();
+	if (child->pid == 0) {
+		close(gate[1]);
+		close(failure[0]);
+		become(gate[0], failure[1], words);
+	}
+	close(gate[0]);
+	close(failure[1]);
+	child->gate = gate[1];
+	child->failure = failure[0];
+	if (child->pid < 0) {
+		close(child->gate);
+		close(child->failure);
+		return lode_fail(error, LODE_SYSTEM, "%s: cannot be started: %s", words[0], strerror(errno));
+	}
+	child->exit_fd = (int)syscall(SYS_pidfd_open, child->pid, 0);
+	return 0;
+}
+
+int lode_child_release(struct lode_child *child, char *const *words, struct lode_error *error)
+{
+	int number;
+	ssize_t size;
+
+	close(child->gate);
+	child->gate = -1;
+	/* The descriptor closes when the command begins; before, there is nothing but a failure to read. */
+	do {
+		size = read(child->failure, &number, sizeof(number));
+	} while (size < 0 && errno == EINTR);
+	if (size != (ssize_t)sizeof(number))
+		return 0;
+	return lode_fail(error, LODE_USAGE, "%s: cannot be started: %s", words[0], strerror(number));
+}
+
+int lode_child_has_ended(struct lode_child *child)
+{
+	if (!child->ended && waitpid(child->pid, &child->status, WNOHANG) == child->pid)
+		child->ended = 1;
+	return child->ended;
+}
+
+void lode_child_finish(struct lode_child *child)
+{
+	if (!lode_child_has_ended(child)) {
+		kill(child->pid, SIGTERM);
+		while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
+			continue;
+		child->ended = 1;
+	}
+	if (child->gate >= 0)
+		close(child->gate);
+	close(child->failure);
+	if (child->exit_fd >= 0)
+		close(child->exit_fd);
+}

@@ -1,0 +1,30 @@
+/*
+ * Child: a command that is started, but held back until everything is ready to
+ * watch it from its first instruction on.
+ */
+#ifndef LODE_CMD_CHILD_H
+#define LODE_CMD_CHILD_H
+
+#include "base/error.h"
+
+#include <sys/types.h>
+
+struct lode_child {
+	pid_t pid;
+	int gate;    /* closing it lets the child go */
+	int failure; /* where the child tells why it could not start the command */
+	int exit_fd; /* readable when it has ended; -1: not known to this kernel */
+	int ended;
+	int status; /* as waitpid tells, once it has ended */
+};
+
+/* Forks; the child waits. `words` is NULL-terminated. */
+int lode_child_prepare(struct lode_child *child, char *const *words, struct lode_error *error);
+/* Lets it run the command. LODE_USAGE when there is no such command. */
+int lode_child_release(struct lode_child *child, char *const *words, struct lode_error *error);
+/* Whether it has ended by now. */
+int lode_child_has_ended(struct lode_child *child);
+/* Asks it to end, if it is still there, and waits for it; frees descriptors. */
+void lode_child_finish(struct lode_child *child);
+
+#endif

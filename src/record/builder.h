@@ -1,0 +1,40 @@
+/*
+ * Builder: from what a recorder hands over to a stream. The sink of a recorder;
+ * whoever owns the stream may store its events and empty them at any time between
+ * two calls (lode_builder_refresh first).
+ */
+#ifndef LODE_RECORD_BUILDER_H
+#define LODE_RECORD_BUILDER_H
+
+#include "record/recorder.h"
+#include "record/stacks.h"
+#include "trace/stream.h"
+
+struct lode_builder {
+	struct lode_dictionary dictionary;
+	struct lode_stream stream; /* over it */
+	struct lode_record_images images;
+	struct lode_processes processes;
+	struct lode_record_stacks stacks;
+	uint64_t period;  /* of a CPU sample */
+	uint32_t preempt; /* string */
+	uint32_t *calls;  /* strings, by number of system call; 0: not asked for yet */
+	size_t call_count;
+	size_t call_capacity;
+	uint64_t interrupts; /* waits that an interrupt ended */
+	uint64_t unexplained; /* waits whose waker was not seen */
+	uint64_t open;        /* waits that were not over at the end */
+	uint64_t events;      /* so far */
+};
+
+/* `symbolizer` must outlive it. Returns 0 or LODE_SYSTEM; release it in either case. */
+int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symbolizer, uint64_t period);
+void lode_builder_release(struct lode_builder *builder);
+/* The sink to give to a recorder; valid as long as the builder. */
+struct lode_recorder_sink lode_builder_sink(struct lode_builder *builder);
+/* Brings the names of the stream's threads up to date. Returns 0 or LODE_SYSTEM. */
+int lode_builder_refresh(struct lode_builder *builder);
+/* Counts what was lost or cut into `notes`; at the end, once. */
+void lode_builder_note(const struct lode_builder *builder, struct lode_notes *notes);
+
+#endif

@@ -1,0 +1,241 @@
+/*
+ * Images: see images.h.
+ *
+ * A file in another mount namespace (a container's) is reached through the root
+ * folder of a process that has it, as long as that lives. What is open is later
+ * read through /proc/self/fd, unless its path still leads to the same file: then
+ * by its path, near which debug files may lie.
+ */
+#include "record/images.h"
+
+#include "base/error.h"
+#include "symbols/elf.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint32_t add_image(struct lode_record_images *images, const struct lode_record_image *wanted)
+{
+	uint64_t hash = lode_hash_bytes(wanted->path, strlen(wanted->path)) * 31 +
+			lode_hash_bytes(wanted->build_id, strlen(wanted->build_id)) +
+			wanted->mounts * 0x9e3779b97f4a7c15u;
+	struct lode_record_image image = *wanted;
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&images->index, hash, &probe)) != LODE_NONE) {
+		const struct lode_record_image *item = &images->items[id];
+
+		if (item->mounts == image.mounts && !strcmp(item->path, image.path) &&
+		    !strcmp(item->build_id, image.build_id))
+			return id;
+	}
+	image.module = LODE_NONE;
+	image.fd = -1;
+	image.path = lode_arena_text(&images->arena, image.path, strlen(image.path));
+	image.build_id = lode_arena_text(&images->arena, image.build_id, strlen(image.build_id));
+	if (!image.path || !image.build_id || images->count >= LODE_NONE - 1 ||
+	    lode_grow(&images->items, &images->capacity, images->count + 1, sizeof(image)) < 0 ||
+	    lode_index_insert(&images->index, hash, (uint32_t)images->count) < 0)
+		return LODE_NONE;
+	images->items[images->count] = image;
+	return (uint32_t)images->count++;
+}
+
+int lode_record_images_init(struct lode_record_images *images)
+{
+	struct lode_record_image unknown = { .kind = LODE_MAPPED_ANONYMOUS, .path = "", .build_id = "" };
+
+	memset(images, 0, sizeof(*images));
+	return add_image(images, &unknown) == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
+void lode_record_images_release(struct lode_record_images *images)
+{
+	for (size_t i = 0; i < images->count; i++)
+		if (images->items[i].fd >= 0)
+			close(images->items[i].fd);
+	lode_free(images->items);
+	lode_index_release(&images->index);
+	lode_arena_release(&images->arena);
+	memset(images, 0, sizeof(*images));
+}
+
+uint32_t lode_record_images_get(struct lode_record_images *images, const char *path, const char *build_id,
+				uint64_t mounts, uint32_t pid)
+{
+	struct lode_record_image image = {
+		.kind = lode_mapped_kind(path), .path = path, .build_id = build_id, .mounts = mounts, .pid = pid
+	};
+	char *map;
+	uint32_t id;
+
+	if (image.kind == LODE_MAPPED_VDSO)
+		image.mounts = 0;
+	if (image.kind != LODE_MAPPED_ANONYMOUS)
+		return add_image(images, &image);
+	map = lode_mapped_perf_map(pid);
+	image.path = map;
+	id = map ? add_image(images, &image) : LODE_NONE;
+	lode_free(map);
+	return id;
+}
+
+/* ---- using ---- */
+
+/* The number that the process has in its own, innermost, process namespace; it names its perf map by that. */
+static uint32_t inner_pid(uint32_t pid)
+{
+	char *path = lode_format("/proc/%u/status", pid);
+	FILE *file = path ? fopen(path, "re") : NULL; /* from the kernel */
+	uint32_t inner = pid;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		char *last = strrchr(line, '\t');
+
+		if (!strncmp(line, "NSpid:", 6) && last)
+			sscanf(last, "%u", &inner);
+	}
+	if (file)
+		fclose(file);
+	lode_free(path);
+	return inner;
+}
+
+/* Where the recorder finds the file, for the caller to free. */
+static char *reachable_path(const struct lode_record_image *image)
+{
+	if (!image->mounts)
+		return lode_strndup(image->path, lode_mapped_length(image->path));
+	if (image->kind == LODE_MAPPED_ANONYMOUS)
+		return lode_format("/proc/%u/root/tmp/perf-%u.map", image->pid, inner_pid(image->pid));
+	return lode_format("/proc/%u/root%.*s", image->pid, (int)lode_mapped_length(image->path), image->path);
+}
+
+/* Opens the image's file and finds its build-id; a file with another build-id than was mapped is none. */
+static void open_file(struct lode_record_images *images, struct lode_record_image *image)
+{
+	char build_id[LODE_BUILD_ID_TEXT] = "", link[40];
+	char *path = reachable_path(image);
+	struct lode_elf elf;
+
+	if (!path)
+		return;
+	image->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	lode_free(path);
+	if (image->fd < 0 || image->kind != LODE_MAPPED_FILE)
+		return;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", image->fd);
+	if (!lode_elf_open(&elf, link)) {
+		lode_elf_build_id(&elf, build_id);
+		lode_elf_close(&elf);
+	}
+	if (*image->build_id && strcmp(build_id, image->build_id) != 0) {
+		close(image->fd);
+		image->fd = -1;
+	} else if (!*image->build_id && *build_id) {
+		const char *copy = lode_arena_text(&images->arena, build_id, strlen(build_id));
+
+		image->build_id = copy ? copy : "";
+	}
+}
+
+static enum lode_kind module_kind(const struct lode_record_image *image, const char *name, size_t length)
+{
+	if (image->kind == LODE_MAPPED_ANONYMOUS)
+		return LODE_KIND_JIT;
+	return image->kind == LODE_MAPPED_VDSO ? LODE_KIND_LIBRARY : lode_mapped_module_kind(name, length);
+}
+
+static int enter_module(struct lode_record_image *image, struct lode_frames *frames)
+{
+	size_t before = frames->module_count, length;
+	struct lode_module *module;
+	const char *name;
+
+	lode_mapped_name(image->path, &name, &length);
+	image->module = lode_frames_module(frames, name, length);
+	if (image->module == LODE_NONE)
+		return LODE_SYSTEM;
+	image->shares_name = frames->module_count == before;
+	module = &frames->modules[image->module];
+	if (image->shares_name)
+		return 0;
+	module->kind = (uint8_t)module_kind(image, name, length);
+	if (image->kind == LODE_MAPPED_FILE) {
+		module->path = lode_strings_add(&frames->strings, image->path, strlen(image->path));
+		module->build_id = lode_strings_add(&frames->strings, image->build_id, strlen(image->build_id));
+	}
+	return module->path == LODE_NONE || module->build_id == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
+int lode_record_image_use(struct lode_record_images *images, uint32_t number, struct lode_frames *frames)
+{
+	struct lode_record_image *image = &images->items[number];
+
+	if (image->module != LODE_NONE)
+		return 0;
+	if (number == LODE_RECORD_IMAGE_UNKNOWN) {
+		image->module = 0;
+		return 0;
+	}
+	if (image->kind == LODE_MAPPED_FILE || image->kind == LODE_MAPPED_ANONYMOUS)
+		open_file(images, image);
+	if (image->fd < 0 && image->kind == LODE_MAPPED_FILE && !images->unreadable++)
+		images->unreadable_path = image->path;
+	return enter_module(image, frames);
+}
+
+/* ---- symbols ---- */
+
+static int still_leads_to(const char *path, const char *build_id)
+{
+	char found[LODE_BUILD_ID_TEXT] = "";
+	struct lode_elf elf;
+
+	if (!*build_id || lode_elf_open(&elf, path))
+		return 0;
+	lode_elf_build_id(&elf, found);
+	lode_elf_close(&elf);
+	return strcmp(found, build_id) == 0;
+}
+
+static struct lode_image *open_symbols(struct lode_record_images *images, struct lode_record_image *image,
+				       struct lode_symbolizer *symbolizer)
+{
+	char link[40];
+
+	if (image->kind == LODE_MAPPED_ANONYMOUS && image->fd < 0)
+		open_file(images, image); /* it may have come by now */
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", image->fd);
+	switch (image->kind) {
+	case LODE_MAPPED_VDSO:
+		return lode_symbolizer_vdso(symbolizer, image->build_id);
+	case LODE_MAPPED_ANONYMOUS:
+		return lode_symbolizer_perf_map(symbolizer, image->fd < 0 ? image->path : link);
+	default:
+		if (image->fd < 0 || (!image->mounts && still_leads_to(image->path, image->build_id)))
+			return lode_symbolizer_binary(symbolizer, image->path, image->build_id);
+		return lode_symbolizer_binary(symbolizer, link, image->build_id);
+	}
+}
+
+int lode_record_images_settle(struct lode_record_images *images, struct lode_symbolizer *symbolizer,
+			      struct lode_notes *notes)
+{
+	for (size_t i = 1; i < images->count; i++) {
+		struct lode_record_image *image = &images->items[i];
+
+		if (image->module == LODE_NONE || image->kind == LODE_MAPPED_NAMED)
+			continue;
+		image->symbols = open_symbols(images, image, symbolizer);
+		if (!image->symbols)
+			return LODE_SYSTEM;
+	}
+	lode_notes_add(notes, images->unreadable, "files that were gone before they could be opened",
+		       images->unreadable_path);
+	return 0;
+}

@@ -1,0 +1,61 @@
+/*
+ * Images: the files whose code was run, each once, held open from the moment
+ * their code is first seen, so that their symbols can be read at the end though
+ * the process, its container or the file itself is gone by then.
+ */
+#ifndef LODE_RECORD_IMAGES_H
+#define LODE_RECORD_IMAGES_H
+
+#include "base/arena.h"
+#include "base/index.h"
+#include "base/notes.h"
+#include "symbols/mapped.h"
+#include "symbols/symbols.h"
+
+/* Always there: addresses where nothing is mapped. */
+#define LODE_RECORD_IMAGE_UNKNOWN 0
+
+struct lode_record_image {
+	enum lode_mapped kind;
+	const char *path;     /* as the process sees it; of anonymous memory: its perf map */
+	const char *build_id; /* hexadecimal, or "" */
+	uint64_t mounts;      /* number of the mount namespace it was seen in; 0: the recorder's own */
+	uint32_t pid;         /* a process that has it */
+	uint32_t module;      /* of the dictionary; LODE_NONE until it is used */
+	int fd;               /* -1: not open */
+	int shares_name;      /* another image is called the same */
+	struct lode_image *symbols; /* NULL until lode_record_images_settle, and without symbols */
+};
+
+struct lode_record_images {
+	struct lode_arena arena;
+	struct lode_record_image *items;
+	size_t count;
+	size_t capacity;
+	struct lode_index index;
+	uint64_t unreadable; /* used files that could not be opened */
+	const char *unreadable_path;
+};
+
+/* Returns 0 or LODE_SYSTEM. */
+int lode_record_images_init(struct lode_record_images *images);
+void lode_record_images_release(struct lode_record_images *images);
+/* The image that process `pid` maps under `path`, added if new; LODE_NONE when memory has run out. */
+uint32_t lode_record_images_get(struct lode_record_images *images, const char *path, const char *build_id,
+				uint64_t mounts, uint32_t pid);
+/*
+ * To be called when code of it is seen: opens it and enters its module in
+ * `frames`. Returns 0 or LODE_SYSTEM.
+ */
+int lode_record_image_use(struct lode_record_images *images, uint32_t image, struct lode_frames *frames);
+/* Asks the symbolizer for all images that are used. Returns 0 or LODE_SYSTEM. */
+int lode_record_images_settle(struct lode_record_images *images, struct lode_symbolizer *symbolizer,
+			      struct lode_notes *notes);
+
+/* Whether addresses in this image are offsets in its file; else they are run-time addresses. */
+static inline int lode_record_image_by_offset(const struct lode_record_image *image)
+{
+	return image->kind != LODE_MAPPED_ANONYMOUS && image->path[0];
+}
+
+#endif

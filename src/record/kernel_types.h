@@ -1,0 +1,109 @@
+/*
+ * The few types of the kernel that the recorder's BPF programs look into, each
+ * with only the fields that are used. Where they lie in the kernel that runs is
+ * found when the programs are loaded (BPF CO-RE), so none of the kernel's own
+ * headers, and no dump of its types, is needed to build.
+ */
+#ifndef LODE_RECORD_KERNEL_TYPES_H
+#define LODE_RECORD_KERNEL_TYPES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What bpf_helpers.h expects to be there. */
+typedef uint8_t __u8;
+typedef uint16_t __u16;
+typedef uint32_t __u32;
+typedef uint64_t __u64;
+typedef int8_t __s8;
+typedef int16_t __s16;
+typedef int32_t __s32;
+typedef int64_t __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+/* Numbers of the kernel's interface. */
+enum {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_CGROUP_ARRAY = 8,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+
+enum {
+	BPF_ANY = 0,
+	BPF_F_NO_PREALLOC = 1 << 0,
+	BPF_F_MMAPABLE = 1 << 10,
+	BPF_LOCAL_STORAGE_GET_F_CREATE = 1 << 0,
+	BPF_RB_NO_WAKEUP = 1 << 0,
+	BPF_RB_FORCE_WAKEUP = 1 << 1,
+};
+
+#define TASK_DEAD  0x80u
+#define PF_KTHREAD 0x00200000u
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct mm_struct;
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+};
+
+struct task_struct {
+	unsigned int __state;
+	unsigned int flags;
+	int pid;
+	int tgid;
+	char comm[16];
+	struct mm_struct *mm;
+	struct signal_struct *signal;
+};
+
+struct bpf_iter__task {
+	struct task_struct *task;
+};
+
+#if defined(__TARGET_ARCH_arm64)
+
+/* A frame record; where an exception was taken it is zero and a meta record. */
+struct frame_record {
+	uint64_t fp;
+	uint64_t lr;
+};
+
+struct frame_record_meta {
+	struct frame_record record;
+	uint64_t type;
+};
+
+#define FRAME_META_PT_REGS 2
+
+struct pt_regs {
+	uint64_t regs[31];
+	uint64_t sp;
+	uint64_t pc;
+	struct frame_record_meta stackframe;
+};
+
+#elif defined(__TARGET_ARCH_x86)
+
+struct pt_regs {
+	unsigned long bp;
+	unsigned long ip;
+	unsigned long sp;
+};
+
+#endif
+
+#pragma clang attribute pop
+
+#endif

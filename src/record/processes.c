@@ -1,0 +1,329 @@
+/*
+ * Processes: see processes.h.
+ *
+ * A process that is gone is forgotten some seconds later: records that tell of it
+ * may come a little after its end.
+ */
+#include "record/processes.h"
+
+#include "base/error.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Nanoseconds that the mappings of a process outlive it. */
+#define REMEMBERED 5000000000u
+
+/* ---- tables ---- */
+
+static uint32_t find_process(const struct lode_processes *processes, uint32_t pid)
+{
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&processes->index, lode_hash_pair(0, pid), &probe)) != LODE_NONE)
+		if (processes->items[id].pid == pid)
+			return id;
+	return LODE_NONE;
+}
+
+static struct lode_record_process *enter_process(struct lode_processes *processes, uint32_t pid)
+{
+	uint32_t id = find_process(processes, pid);
+	struct lode_record_process *process;
+
+	if (id != LODE_NONE)
+		return &processes->items[id];
+	if (lode_grow(&processes->items, &processes->capacity, processes->count + 1, sizeof(*process)) < 0 ||
+	    lode_index_insert(&processes->index, lode_hash_pair(0, pid), (uint32_t)processes->count) < 0)
+		return NULL;
+	process = &processes->items[processes->count++];
+	*process = (struct lode_record_process){ .pid = pid, .space = lode_space_empty(&processes->spaces) };
+	return process;
+}
+
+/* The youngest thread of this number; they stand in the index in order of birth. */
+static uint32_t find_life(const struct lode_processes *processes, uint32_t pid, uint32_t tid)
+{
+	uint32_t id, found = LODE_NONE;
+	size_t probe = 0;
+
+	while ((id = lode_index_next(&processes->life_index, lode_hash_pair(pid, tid), &probe)) != LODE_NONE)
+		if (processes->lives[id].tid == tid && processes->lives[id].pid == pid)
+			found = id;
+	return found;
+}
+
+static struct lode_record_life *add_life(struct lode_processes *processes, uint32_t pid, uint32_t tid)
+{
+	struct lode_record_life *life;
+
+	if (lode_grow(&processes->lives, &processes->life_capacity, processes->life_count + 1, sizeof(*life)) < 0 ||
+	    lode_index_insert(&processes->life_index, lode_hash_pair(pid, tid), (uint32_t)processes->life_count) < 0)
+		return NULL;
+	life = &processes->lives[processes->life_count++];
+	*life = (struct lode_record_life){ .pid = pid, .tid = tid };
+	return life;
+}
+
+static uint64_t mounts_of(const char *pid)
+{
+	char path[64];
+	struct stat status;
+
+	snprintf(path, sizeof(path), "/proc/%s/ns/mnt", pid);
+	return stat(path, &status) < 0 ? 0 : (uint64_t)status.st_ino;
+}
+
+int lode_processes_init(struct lode_processes *processes, struct lode_record_images *images)
+{
+	memset(processes, 0, sizeof(*processes));
+	processes->images = images;
+	processes->own_mounts = mounts_of("self");
+	return lode_spaces_init(&processes->spaces);
+}
+
+void lode_processes_release(struct lode_processes *processes)
+{
+	lode_spaces_release(&processes->spaces);
+	lode_free(processes->items);
+	lode_index_release(&processes->index);
+	lode_free(processes->lives);
+	lode_index_release(&processes->life_index);
+	lode_free(processes->gone);
+	memset(processes, 0, sizeof(*processes));
+}
+
+/* ---- /proc ---- */
+
+/* One line of /proc/PID/maps: `start-end rwxp offset device inode   path`. */
+static int map_line(struct lode_processes *processes, struct lode_record_process *process, char *line)
+{
+	struct lode_mapping mapping;
+	unsigned long long start, end, offset;
+	char *path = line + strlen(line);
+	char rights[8];
+	int at = 0;
+
+	while (path > line && path[-1] == '\n')
+		*--path = '\0';
+	if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, rights, &offset, &at) < 4 || !at ||
+	    rights[2] != 'x')
+		return 0;
+	mapping = (struct lode_mapping){ start, end, offset, LODE_NONE };
+	mapping.image = lode_record_images_get(processes->images, line + at, "", process->mounts, process->pid);
+	if (mapping.image == LODE_NONE)
+		return LODE_SYSTEM;
+	return lode_space_map(&processes->spaces, &process->space, &mapping);
+}
+
+static void learn_mounts(struct lode_processes *processes, struct lode_record_process *process)
+{
+	char pid[16];
+	uint64_t mounts;
+
+	snprintf(pid, sizeof(pid), "%u", process->pid);
+	mounts = mounts_of(pid);
+	if (mounts) /* else it is gone; what its parent had stays the best guess */
+		process->mounts = mounts == processes->own_mounts ? 0 : mounts;
+}
+
+static int read_maps(struct lode_processes *processes, struct lode_record_process *process)
+{
+	char path[64], *line = NULL;
+	size_t capacity = 0;
+	FILE *file;
+	int code = 0;
+
+	process->complete = 1;
+	learn_mounts(processes, process);
+	snprintf(path, sizeof(path), "/proc/%u/maps", process->pid);
+	file = fopen(path, "re"); /* from the kernel */
+	if (!file)
+		return 0;
+	while (!code && getline(&line, &capacity, file) > 0)
+		code = map_line(processes, process, line);
+	free(line); /* from getline */
+	fclose(file);
+	return code;
+}
+
+int lode_processes_snapshot(struct lode_processes *processes)
+{
+	DIR *folder = opendir("/proc");
+	struct dirent *entry;
+	int code = 0;
+
+	while (!code && folder && (entry = readdir(folder))) {
+		struct lode_record_process *process;
+
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		process = enter_process(processes, (uint32_t)strtoul(entry->d_name, NULL, 10));
+		code = process ? read_maps(processes, process) : LODE_SYSTEM;
+	}
+	if (folder)
+		closedir(folder);
+	return code;
+}
+
+static void ask_name(struct lode_record_life *life)
+{
+	char path[64];
+	FILE *file;
+	size_t size;
+
+	if (!life->tid) {
+		strcpy(life->name, "swapper");
+		return;
+	}
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", life->pid, life->tid);
+	file = fopen(path, "re"); /* from the kernel */
+	if (!file)
+		return;
+	size = fread(life->name, 1, sizeof(life->name) - 1, file);
+	life->name[size] = '\0';
+	life->name[strcspn(life->name, "\n")] = '\0';
+	fclose(file);
+}
+
+struct lode_record_process *lode_processes_get(struct lode_processes *processes, uint32_t pid)
+{
+	struct lode_record_process *process = enter_process(processes, pid);
+
+	if (process && !process->complete && read_maps(processes, process) < 0)
+		return NULL;
+	return process;
+}
+
+struct lode_record_life *lode_processes_life(struct lode_processes *processes, uint32_t pid, uint32_t tid)
+{
+	uint32_t id = find_life(processes, pid, tid);
+	struct lode_record_life *life = id == LODE_NONE ? add_life(processes, pid, tid) : &processes->lives[id];
+
+	if (life && !life->name[0] && !life->died)
+		ask_name(life);
+	return life;
+}
+
+/* ---- changes ---- */
+
+static int apply_map(struct lode_processes *processes, const struct lode_change *change)
+{
+	struct lode_record_process *process = enter_process(processes, change->pid);
+	struct lode_mapping mapping = { change->start, change->end, change->offset, LODE_NONE };
+	char build_id[2 * LODE_CHANGE_BUILD_ID + 1] = "";
+
+	if (!process)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < change->build_id_size; i++)
+		snprintf(build_id + 2 * i, 3, "%02x", change->build_id[i]);
+	mapping.image = lode_record_images_get(processes->images, change->text, build_id, process->mounts, change->pid);
+	if (mapping.image == LODE_NONE)
+		return LODE_SYSTEM;
+	return lode_space_map(&processes->spaces, &process->space, &mapping);
+}
+
+/*
+ * The mappings of the program before an exec stay: while exec is at work in the
+ * kernel, the user's stack still is that of the old program.
+ */
+static int apply_name(struct lode_processes *processes, const struct lode_change *change)
+{
+	uint32_t id = find_life(processes, change->pid, change->tid);
+	struct lode_record_life *life =
+		id == LODE_NONE ? add_life(processes, change->pid, change->tid) : &processes->lives[id];
+	struct lode_record_process *process;
+
+	if (!life)
+		return LODE_SYSTEM;
+	snprintf(life->name, sizeof(life->name), "%s", change->text);
+	if (!change->executed)
+		return 0;
+	process = enter_process(processes, change->pid);
+	if (!process)
+		return LODE_SYSTEM;
+	process->complete = 1;
+	learn_mounts(processes, process);
+	return 0;
+}
+
+static int apply_fork(struct lode_processes *processes, const struct lode_change *change)
+{
+	uint32_t parent = find_life(processes, change->parent_pid, change->parent_tid), from, to;
+	struct lode_record_life *life = add_life(processes, change->pid, change->tid);
+
+	if (!life)
+		return LODE_SYSTEM;
+	life->born = change->t;
+	if (parent != LODE_NONE)
+		memcpy(life->name, processes->lives[parent].name, sizeof(life->name));
+	if (change->pid == change->parent_pid)
+		return 0;
+	if (!enter_process(processes, change->parent_pid) || !enter_process(processes, change->pid))
+		return LODE_SYSTEM;
+	from = find_process(processes, change->parent_pid);
+	to = find_process(processes, change->pid);
+	lode_space_clear(&processes->spaces, &processes->items[to].space);
+	processes->items[to].space = lode_space_fork(&processes->spaces, &processes->items[from].space);
+	processes->items[to].mounts = processes->items[from].mounts;
+	processes->items[to].complete = processes->items[from].complete;
+	return 0;
+}
+
+/* Forgets the mappings of processes that have been gone for a while, and have not come again. */
+static void forget_gone(struct lode_processes *processes, uint64_t t)
+{
+	while (processes->gone_first < processes->gone_count &&
+	       processes->gone[processes->gone_first].t + REMEMBERED < t) {
+		uint32_t pid = processes->gone[processes->gone_first].pid;
+		uint32_t id = find_process(processes, pid), life = find_life(processes, pid, pid);
+
+		if (id != LODE_NONE && (life == LODE_NONE || processes->lives[life].died)) {
+			lode_space_clear(&processes->spaces, &processes->items[id].space);
+			processes->items[id].complete = 0;
+		}
+		processes->gone_first++;
+	}
+	if (processes->gone_first < 4096 || processes->gone_first * 2 < processes->gone_count)
+		return;
+	processes->gone_count -= processes->gone_first;
+	memmove(processes->gone, processes->gone + processes->gone_first,
+		processes->gone_count * sizeof(*processes->gone));
+	processes->gone_first = 0;
+}
+
+static int apply_exit(struct lode_processes *processes, const struct lode_change *change)
+{
+	uint32_t id = find_life(processes, change->pid, change->tid);
+
+	if (id != LODE_NONE)
+		processes->lives[id].died = change->t;
+	if (change->pid != change->tid)
+		return 0;
+	if (lode_grow(&processes->gone, &processes->gone_capacity, processes->gone_count + 1,
+		      sizeof(*processes->gone)) < 0)
+		return LODE_SYSTEM;
+	processes->gone[processes->gone_count++] = (struct lode_record_gone){ change->t, change->pid };
+	forget_gone(processes, change->t);
+	return 0;
+}
+
+int lode_processes_apply(struct lode_processes *processes, const struct lode_change *change)
+{
+	switch (change->type) {
+	case LODE_CHANGE_MAP:
+		return apply_map(processes, change);
+	case LODE_CHANGE_NAME:
+		return apply_name(processes, change);
+	case LODE_CHANGE_FORK:
+		return apply_fork(processes, change);
+	default:
+		return apply_exit(processes, change);
+	}
+}

@@ -1,0 +1,65 @@
+/*
+ * Processes: which there are, what each has mapped, and the names and lives of
+ * their threads; as of now in a recording. Fed by /proc at first and by the
+ * sideband's changes, in order of time, from then on.
+ */
+#ifndef LODE_RECORD_PROCESSES_H
+#define LODE_RECORD_PROCESSES_H
+
+#include "record/images.h"
+#include "record/sideband.h"
+#include "symbols/spaces.h"
+
+#define LODE_RECORD_NAME 16 /* bytes of a thread's name, with its NUL */
+
+struct lode_record_process {
+	uint32_t pid;
+	struct lode_space space;
+	uint64_t mounts; /* as in images.h */
+	int complete;    /* all that is mapped is known */
+};
+
+struct lode_record_life {
+	uint32_t pid;
+	uint32_t tid;
+	char name[LODE_RECORD_NAME]; /* "": unknown */
+	uint64_t born;               /* 0: before the recording */
+	uint64_t died;               /* 0: it lives */
+};
+
+/* A process that is gone, and since when. */
+struct lode_record_gone {
+	uint64_t t;
+	uint32_t pid;
+};
+
+struct lode_processes {
+	struct lode_record_images *images;
+	struct lode_spaces spaces;
+	struct lode_record_process *items;
+	size_t count;
+	size_t capacity;
+	struct lode_index index; /* by pid */
+	struct lode_record_life *lives;
+	size_t life_count;
+	size_t life_capacity;
+	struct lode_index life_index; /* by pid and tid; the newest is the one that counts */
+	struct lode_record_gone *gone; /* oldest first, from `gone_first` on */
+	size_t gone_first;
+	size_t gone_count;
+	size_t gone_capacity;
+	uint64_t own_mounts;
+};
+
+/* `images` must outlive it. Returns 0 or LODE_SYSTEM. */
+int lode_processes_init(struct lode_processes *processes, struct lode_record_images *images);
+void lode_processes_release(struct lode_processes *processes);
+/* Reads what all processes have mapped. Returns 0 or LODE_SYSTEM. */
+int lode_processes_snapshot(struct lode_processes *processes);
+int lode_processes_apply(struct lode_processes *processes, const struct lode_change *change);
+/* The process, whose mappings are read now if they are not known; NULL when memory has run out. */
+struct lode_record_process *lode_processes_get(struct lode_processes *processes, uint32_t pid);
+/* The thread, whose name is asked for now if it is not known; NULL when memory has run out. */
+struct lode_record_life *lode_processes_life(struct lode_processes *processes, uint32_t pid, uint32_t tid);
+
+#endif

@@ -1,0 +1,872 @@
+/*
+ * The recorder's half in the kernel.
+ *
+ * Waits are joined here: each thread has a state; a switch-out
+ * begins a wait (or a preemption) and takes the thread's stack, a
+ * waking adds the waker and its stack, and the switch-in writes one record. So
+ * what leaves the kernel is one record a wait instead of three events.
+ *
+ * Filters look at the current thread when it is switched out, sampled, or enters
+ * a system call. A waking and a switch-in only finish what a switch-out began.
+ *
+ * Stacks are the cost of it all, and are made cheap in three ways:
+ *
+ * - The user's stack is walked by frame pointers over a copy of its innermost
+ *   bytes, which one call fetches; most stacks need no second one. How many
+ *   bytes the thread's stack took last time is the guess for the next.
+ * - The kernel's stack, where frame records are always there (aarch64), is walked
+ *   by plain loads, ten times as fast as the kernel's own way. Where the first
+ *   record lies relative to a program's context is found by comparing with that
+ *   way, and one walk in `check_every` is compared again: what differs is
+ *   counted, and when it happens too often the kernel's own way is used for good.
+ * - A stack is sent once and then named by its id, a hash of its addresses. A
+ *   second, independent sum of the addresses is kept with each id; a stack that
+ *   has the id of another takes a new one. The ids that a thread used last are
+ *   remembered in its state, so that the table of all ids is rarely asked.
+ *
+ * A record is written into the ring of its CPU in three steps that anything may
+ * interrupt: a position is taken, the slot is filled, its sequence number is
+ * stored. The reader takes a slot when its sequence is the one that is due.
+ */
+#include "record/kernel_types.h"
+#include "record/records.h"
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+char programs_license[] SEC("license") = "GPL";
+
+/* Settings; constants once the programs are loaded, so that what is not used costs nothing. */
+const volatile uint32_t ring_slots = 1; /* of each CPU; a power of two */
+const volatile uint32_t own_pid = 0;    /* the recorder itself is left out */
+const volatile bool only_pids = false;
+const volatile bool only_comm = false;
+const volatile bool only_cgroup = false;
+const volatile bool switch_has_state = true; /* sched_switch tells the state (Linux 5.18 and later) */
+const volatile bool walk_kernel = false;
+const volatile uint32_t check_every = 1024; /* walks; a power of two */
+const volatile uint64_t min_wait = 0;
+const volatile uint64_t wanted_comm[2] = { 0, 0 };
+
+#define WRONG_WALKS_LIMIT 16
+#define CALIBRATIONS_LIMIT 64
+
+/* Bytes of a user's stack copied at a time. */
+#define BLOCK_BYTES 2048
+#define LEAST_SPAN  64
+
+/*
+ * Threads by their tid: the place for a tid is its remainder. Tids that live
+ * together rarely share one; who comes second goes to `others`.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, LODE_RECORD_THREADS);
+	__type(key, uint32_t);
+	__type(value, struct lode_record_thread);
+} threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, LODE_RECORD_THREADS);
+	__type(key, uint32_t);
+	__type(value, struct lode_record_thread);
+} others SEC(".maps");
+
+uint32_t has_others = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct lode_record_ends);
+} ends SEC(".maps");
+
+/* Of all CPUs, one after the other. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct lode_record);
+} slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4 << 20);
+} stacks SEC(".maps");
+
+/* Ids that were sent, with their second sum. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, uint64_t);
+	__type(value, uint64_t);
+} sent SEC(".maps");
+
+/* Each program has its own, because one may interrupt another. */
+enum scratch_user {
+	SCRATCH_SWITCH,
+	SCRATCH_WAKING,
+	SCRATCH_SAMPLE,
+	SCRATCH_CALL,
+	SCRATCHES,
+};
+
+struct scratch {
+	uint8_t block[BLOCK_BYTES + 16];
+	struct lode_record_stack stack;
+	uint64_t check[LODE_RECORD_FRAMES + 1];
+	uint64_t hash; /* of the stack so far */
+	uint64_t sum;
+	uint64_t number; /* on its way from what the verifier knows to what it does not */
+	uint64_t walks;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SCRATCHES);
+	__type(key, uint32_t);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct lode_record_counts);
+} counts SEC(".maps");
+
+/* Processes asked for, and their children. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, uint32_t);
+	__type(value, uint8_t);
+} pids SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, uint32_t);
+} cgroups SEC(".maps");
+
+/* Of the switch and of the waking program. */
+struct lode_record_walking walkings[2];
+
+/* ---- filters ---- */
+
+static __always_inline bool comm_is_wanted(struct task_struct *task)
+{
+	uint64_t comm[2];
+
+	__builtin_memcpy(comm, task->comm, sizeof(comm));
+	return comm[0] == wanted_comm[0] && comm[1] == wanted_comm[1];
+}
+
+/* `task` is the current one. */
+static __always_inline bool is_wanted(struct task_struct *task)
+{
+	uint32_t pid = task->tgid;
+
+	if (!task->pid || pid == own_pid)
+		return false;
+	if (only_pids && !bpf_map_lookup_elem(&pids, &pid))
+		return false;
+	if (only_comm && !comm_is_wanted(task))
+		return false;
+	return !only_cgroup || bpf_current_task_under_cgroup(&cgroups, 0) == 1;
+}
+
+/* ---- counters and records ---- */
+
+
+static __always_inline struct lode_record_counts *own_counts(void)
+{
+	uint32_t zero = 0;
+
+	return bpf_map_lookup_elem(&counts, &zero);
+}
+
+#define COUNT(what)                                                                                          \
+	do {                                                                                                 \
+		struct lode_record_counts *counts_ = own_counts();                                           \
+		if (counts_)                                                                                 \
+			counts_->what++;                                                                     \
+	} while (0)
+
+static __always_inline struct scratch *own_scratch(uint32_t user)
+{
+	return bpf_map_lookup_elem(&scratches, &user);
+}
+
+/* The reader sleeps; it is woken when a ring is half full. */
+static __noinline int wake_reader(void)
+{
+	uint64_t bell[2] = { 0, 0 };
+
+	return bpf_ringbuf_output(&stacks, bell, sizeof(bell), BPF_RB_FORCE_WAKEUP);
+}
+
+/* The next slot of this CPU's ring, or NULL; the caller fills it and calls finish_record. */
+static __always_inline struct lode_record *begin_record(uint64_t *position)
+{
+	uint32_t cpu = bpf_get_smp_processor_id();
+	struct lode_record_ends *end = bpf_map_lookup_elem(&ends, &cpu);
+	struct lode_record *record;
+	uint64_t used;
+	uint32_t index;
+
+	if (!end)
+		return 0;
+	used = end->head - *(volatile uint64_t *)&end->tail;
+	if (used + LODE_RECORD_SPARE > ring_slots) {
+		COUNT(lost);
+		return 0;
+	}
+	*position = __sync_fetch_and_add(&end->head, 1);
+	index = cpu * ring_slots + ((uint32_t)*position & (ring_slots - 1));
+	record = bpf_map_lookup_elem(&slots, &index);
+	if (!record)
+		return 0;
+	if (used == ring_slots / 2)
+		wake_reader();
+	record->cpu = cpu;
+	return record;
+}
+
+static __always_inline void finish_record(struct lode_record *record, uint64_t position)
+{
+	__sync_lock_test_and_set(&record->sequence, position + 1);
+}
+
+/* ---- stacks ---- */
+
+/*
+ * The functions that loop are global: the verifier then looks at each once, by
+ * itself, instead of at every way through all of them. They are given a scratch
+ * with the addresses so far and leave the stack and its sums there.
+ */
+
+#define MULTIPLIER 0x9e3779b97f4a7c15ull
+
+static __always_inline void begin_stack(struct scratch *scratch, bool user, bool sampled)
+{
+	scratch->hash = user;
+	scratch->sum = 0;
+	scratch->stack.count = 0;
+	scratch->stack.user = user;
+	scratch->stack.has_link = 0;
+	scratch->stack.cut = 0;
+	scratch->stack.sampled = sampled;
+}
+
+static __noinline int send_stack(struct scratch *scratch, uint64_t id)
+{
+	uint64_t count = scratch->stack.count;
+	uint64_t size = __builtin_offsetof(struct lode_record_stack, addresses) + count * sizeof(uint64_t);
+
+	if (count > LODE_RECORD_FRAMES)
+		return -1;
+	scratch->stack.id = id;
+	if (bpf_ringbuf_output(&stacks, &scratch->stack, size, BPF_RB_NO_WAKEUP)) {
+		COUNT(lost_stacks);
+		return -1;
+	}
+	return 0;
+}
+
+/* The id of the stack in the scratch, which is sent if it was not before. */
+__noinline uint64_t lode_intern(struct scratch *scratch)
+{
+	uint64_t id, check, *known;
+
+	if (!scratch)
+		return 0;
+	id = scratch->hash;
+	check = scratch->sum;
+	known = bpf_map_lookup_elem(&sent, &id);
+	if (known && *known != check) {
+		COUNT(collisions);
+		id = id * MULTIPLIER + check;
+		known = bpf_map_lookup_elem(&sent, &id);
+	}
+	if (!known && !send_stack(scratch, id))
+		bpf_map_update_elem(&sent, &id, &check, BPF_ANY);
+	return id;
+}
+
+static __always_inline uint64_t identify(struct scratch *scratch, struct lode_record_identity *memo)
+{
+	uint64_t id;
+
+	if (!scratch->stack.count)
+		return 0;
+	if (!memo)
+		return lode_intern(scratch);
+	if (memo->hash == scratch->hash && memo->check == scratch->sum)
+		return memo->id;
+	id = lode_intern(scratch);
+	memo->hash = scratch->hash;
+	memo->check = scratch->sum;
+	memo->id = id;
+	return id;
+}
+
+#if defined(__TARGET_ARCH_arm64)
+#define HAS_LINK 1
+#define REGS_PC(regs)   ((regs)->pc)
+#define REGS_FP(regs)   ((regs)->regs[29])
+#define REGS_LINK(regs) ((regs)->regs[30])
+#else
+#define HAS_LINK 0
+#define REGS_PC(regs)   ((regs)->ip)
+#define REGS_FP(regs)   ((regs)->bp)
+#define REGS_LINK(regs) 0
+#endif
+
+/*
+ * Reads the next piece of the user's stack, from `from` on: `span` bytes, or, at
+ * the end of the memory there, one frame record. Returns how many.
+ */
+static __always_inline uint64_t read_block(struct scratch *scratch, uint64_t from, uint64_t span)
+{
+	if (span < LEAST_SPAN)
+		span = LEAST_SPAN;
+	if (span > BLOCK_BYTES)
+		span = BLOCK_BYTES;
+	if (!bpf_probe_read_user(scratch->block, span, (void *)from))
+		return span;
+	return bpf_probe_read_user(scratch->block, 16, (void *)from) ? 0 : 16;
+}
+
+/*
+ * Walks on from the frame record at `fp`: each holds the next one's address,
+ * which is higher, and a return address. Returns how many bytes it came.
+ */
+__noinline int lode_walk_user(struct scratch *scratch, uint64_t fp, uint32_t span)
+{
+	uint64_t first = fp, start = 0, size = 0, hash, sum;
+	uint32_t i;
+
+	if (!scratch)
+		return 0;
+	hash = scratch->hash;
+	sum = scratch->sum;
+	for (i = 1 + HAS_LINK; i < LODE_RECORD_FRAMES; i++) {
+		uint64_t at = fp - start, next, address;
+
+		if (at + 16 > size || at > BLOCK_BYTES) {
+			if (fp & 7 || !fp)
+				break;
+			size = read_block(scratch, fp, span);
+			if (!size)
+				break;
+			start = fp;
+			at = 0;
+		}
+		/* The compiler may not reason about it, for the verifier must see the bound. */
+		asm volatile("" : "+r"(at));
+		at &= BLOCK_BYTES - 8;
+		next = *(uint64_t *)(scratch->block + at);
+		address = *(uint64_t *)(scratch->block + at + 8);
+		if (!address)
+			break;
+		scratch->stack.addresses[i] = address;
+		hash = hash * MULTIPLIER + address;
+		sum = sum * 3 + address;
+		if ((int64_t)(next - fp) <= 0) {
+			i++;
+			break;
+		}
+		fp = next;
+	}
+	scratch->hash = hash;
+	scratch->sum = sum;
+	scratch->stack.count = i;
+	scratch->stack.cut = i == LODE_RECORD_FRAMES;
+	return (int)(fp - first + 16);
+}
+
+/* The user's stack of the current thread. `span`: how many bytes it took last time. */
+static __always_inline uint64_t user_stack(struct scratch *scratch, struct task_struct *task, uint32_t *span,
+					   struct lode_record_identity *memo)
+{
+	struct pt_regs *regs;
+
+	if (task->flags & PF_KTHREAD || !task->mm)
+		return 0;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	begin_stack(scratch, true, false);
+	scratch->stack.has_link = HAS_LINK;
+	scratch->stack.addresses[0] = REGS_PC(regs);
+	scratch->hash = scratch->stack.addresses[0];
+	if (HAS_LINK) {
+		scratch->stack.addresses[1] = REGS_LINK(regs);
+		scratch->hash = scratch->hash * MULTIPLIER + scratch->stack.addresses[1];
+	}
+	if (span)
+		*span = lode_walk_user(scratch, REGS_FP(regs), *span);
+	else
+		lode_walk_user(scratch, REGS_FP(regs), 256);
+	return identify(scratch, memo);
+}
+
+/* The kernel's own way to its stack: into `check`; returns how many addresses. */
+static __always_inline uint32_t ask_kernel_stack(void *context, struct scratch *scratch)
+{
+	long size = bpf_get_stack(context, scratch->check, LODE_RECORD_FRAMES * sizeof(uint64_t), 0);
+
+	return size > 0 ? (uint32_t)size >> 3 : 0;
+}
+
+/* The `count` addresses in `check` become the stack. */
+__noinline int lode_take_asked(struct scratch *scratch, uint32_t count)
+{
+	uint64_t hash = 2, sum = 0;
+	uint32_t i;
+
+	if (!scratch)
+		return 0;
+	for (i = 0; i < LODE_RECORD_FRAMES; i++) {
+		uint64_t address = scratch->check[i];
+
+		if (i >= count)
+			break;
+		scratch->stack.addresses[i] = address;
+		hash = hash * MULTIPLIER + address;
+		sum = sum * 3 + address;
+	}
+	scratch->hash = hash;
+	scratch->sum = sum;
+	scratch->stack.count = i;
+	scratch->stack.cut = i == LODE_RECORD_FRAMES;
+	return 0;
+}
+
+#if defined(__TARGET_ARCH_arm64)
+
+extern void *bpf_rdonly_cast(const void *object, uint32_t type) __ksym __weak;
+
+#define CAST(type, address)                                                                                  \
+	((struct type *)bpf_rdonly_cast((void *)(address), bpf_core_type_id_kernel(struct type)))
+
+/* Return addresses may be signed in their upper bits; all of the kernel's code has them set. */
+#define KERNEL_BITS 0xffff000000000000ull
+
+/* Steps over a record; false at the last one. Where an exception was taken, goes on with its registers. */
+static __always_inline bool next_record(uint64_t *fp, uint64_t *address)
+{
+	struct frame_record *record = CAST(frame_record, *fp);
+	uint64_t next = record->fp;
+
+	*address = record->lr;
+	if (!*address) {
+		struct pt_regs *regs;
+
+		if (next || !bpf_core_type_exists(struct frame_record_meta))
+			return false;
+		if (CAST(frame_record_meta, *fp)->type != FRAME_META_PT_REGS)
+			return false;
+		regs = CAST(pt_regs, *fp - bpf_core_field_offset(struct pt_regs, stackframe));
+		*address = regs->pc;
+		next = regs->regs[29];
+	}
+	*address |= KERNEL_BITS;
+	*fp = next;
+	return true;
+}
+
+__noinline int lode_walk_kernel(struct scratch *scratch, uint64_t fp)
+{
+	uint64_t hash = 2, sum = 0, address;
+	uint32_t i;
+
+	if (!scratch)
+		return 0;
+	for (i = 0; i < LODE_RECORD_FRAMES; i++) {
+		if (!next_record(&fp, &address))
+			break;
+		scratch->stack.addresses[i] = address;
+		hash = hash * MULTIPLIER + address;
+		sum = sum * 3 + address;
+	}
+	scratch->hash = hash;
+	scratch->sum = sum;
+	scratch->stack.count = i;
+	scratch->stack.cut = i == LODE_RECORD_FRAMES;
+	return 0;
+}
+
+/*
+ * Looks for the first frame record near `base`, the context, which lies in the
+ * frame of who calls the program: its return address and that of the record above
+ * it must be two that follow each other in the kernel's own stack. Returns the
+ * offset, 0 when there is none.
+ */
+__noinline int lode_calibrate(struct scratch *scratch, uint64_t base, uint32_t count)
+{
+	if (!scratch)
+		return 0;
+	for (int i = -40; i < 40; i++) {
+		struct frame_record *record = CAST(frame_record, base + i * 8);
+		uint64_t fp = record->fp, address = record->lr | KERNEL_BITS;
+
+		if (fp <= base)
+			continue;
+		for (uint32_t j = 0; j < 6; j++) {
+			if (j + 1 >= count || scratch->check[j] != address)
+				continue;
+			record = CAST(frame_record, fp);
+			if ((record->lr | KERNEL_BITS) == scratch->check[j + 1])
+				return i * 8;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Whether the walk in the scratch is not what the kernel's own way gave, which
+ * begins some frames deeper, in the program itself.
+ */
+__noinline int lode_differs(struct scratch *scratch, uint32_t count)
+{
+	uint64_t hash = 2;
+	uint32_t first = 0;
+
+	if (!scratch || count >= LODE_RECORD_FRAMES - 16)
+		return 0;
+	COUNT(checked_walks);
+	while (first < 8 && scratch->check[first] != scratch->stack.addresses[0])
+		first++;
+	/* Through memory: what the verifier does not know it need not follow. */
+	*(volatile uint64_t *)&scratch->number = first;
+	first = *(volatile uint64_t *)&scratch->number & 15;
+	for (uint32_t i = 0; i < LODE_RECORD_FRAMES - 16; i++) {
+		if (first + i >= count)
+			break;
+		hash = hash * MULTIPLIER + scratch->check[first + i];
+	}
+	return hash != scratch->hash;
+}
+
+/* Walks if that can be done; false: ask the kernel. */
+static __always_inline bool walk(void *context, struct scratch *scratch, struct lode_record_walking *walking)
+{
+	uint64_t base;
+
+	if (!walk_kernel || !bpf_rdonly_cast || walking->wrong > WRONG_WALKS_LIMIT ||
+	    walking->tries > CALIBRATIONS_LIMIT)
+		return false;
+	/* Through memory, because a pointer to the context is no number to the verifier. */
+	*(volatile uint64_t *)&scratch->number = (uint64_t)context;
+	base = *(volatile uint64_t *)&scratch->number;
+	if (!walking->offset) {
+		walking->tries++;
+		walking->offset = lode_calibrate(scratch, base, ask_kernel_stack(context, scratch));
+		if (!walking->offset)
+			return false;
+	}
+	lode_walk_kernel(scratch, base + walking->offset);
+	if (scratch->walks++ & (check_every - 1))
+		return true;
+	if (!lode_differs(scratch, ask_kernel_stack(context, scratch)))
+		return true;
+	COUNT(wrong_walks);
+	walking->wrong++;
+	return false;
+}
+
+#else
+
+static __always_inline bool walk(void *context, struct scratch *scratch, struct lode_record_walking *walking)
+{
+	return false;
+}
+
+#endif
+
+static __always_inline uint64_t kernel_stack(void *context, struct scratch *scratch,
+					     struct lode_record_walking *walking,
+					     struct lode_record_identity *memo)
+{
+	begin_stack(scratch, false, false);
+	if (!walk(context, scratch, walking))
+		lode_take_asked(scratch, ask_kernel_stack(context, scratch));
+	return identify(scratch, memo);
+}
+
+/* ---- threads ---- */
+
+static __always_inline struct lode_record_thread *find_thread(uint32_t tid)
+{
+	uint32_t place = tid % LODE_RECORD_THREADS;
+	struct lode_record_thread *thread = bpf_map_lookup_elem(&threads, &place);
+
+	if (thread && thread->tid == tid)
+		return thread;
+	return has_others ? bpf_map_lookup_elem(&others, &tid) : 0;
+}
+
+/* The place of `tid` is another's. */
+static __noinline int add_other(uint32_t tid)
+{
+	struct lode_record_thread thread = { .tid = tid };
+
+	has_others = 1;
+	return bpf_map_update_elem(&others, &tid, &thread, BPF_ANY);
+}
+
+/* The state of the current thread, which gets one if it has none. */
+static __always_inline struct lode_record_thread *own_thread(struct task_struct *task)
+{
+	uint32_t tid = task->pid, place = tid % LODE_RECORD_THREADS;
+	struct lode_record_thread *thread = find_thread(tid);
+
+	if (thread)
+		return thread;
+	thread = bpf_map_lookup_elem(&threads, &place);
+	if (!thread)
+		return 0;
+	if (__sync_val_compare_and_swap(&thread->tid, 0, tid) != 0)
+		return add_other(tid) ? 0 : bpf_map_lookup_elem(&others, &tid);
+	thread->pid = task->tgid;
+	thread->state = LODE_THREAD_RUNNING;
+	thread->woken = 0;
+	return thread;
+}
+
+/* The thread is dead; its tid may come again for another. */
+static __always_inline void forget_thread(uint32_t tid)
+{
+	uint32_t place = tid % LODE_RECORD_THREADS;
+	struct lode_record_thread *thread = bpf_map_lookup_elem(&threads, &place);
+
+	if (thread && thread->tid == tid)
+		thread->tid = 0;
+	else if (has_others)
+		bpf_map_delete_elem(&others, &tid);
+}
+
+/* ---- waits ---- */
+
+/* Fills a record with the wait or preemption of a thread that runs again, at `now`; NULL: there is none. */
+static __always_inline struct lode_record *write_wait(struct lode_record_thread *thread,
+						      struct task_struct *task, uint64_t now,
+						      uint64_t *position)
+{
+	uint64_t cost = 0, delay = now - thread->out, woken = thread->woken;
+	struct lode_record *record;
+	uint8_t type = LODE_RECORD_PREEMPT, flags = 0;
+
+	if (thread->state != LODE_THREAD_PREEMPTED) {
+		type = LODE_RECORD_WAIT;
+		if (thread->state == LODE_THREAD_WOKEN || (woken && woken + LODE_RECORD_EARLY > thread->out)) {
+			flags |= LODE_RECORD_WOKEN;
+			cost = woken > thread->out ? woken - thread->out : 0;
+			delay -= cost;
+		} else {
+			cost = delay;
+			delay = 0;
+		}
+	}
+	if (min_wait && cost + delay < min_wait) {
+		COUNT(short_waits);
+		return 0;
+	}
+	record = begin_record(position);
+	if (!record)
+		return 0;
+	record->t = thread->out;
+	record->cost = cost;
+	record->delay = delay;
+	record->user = thread->user;
+	record->kernel = thread->kernel;
+	record->waker_user = thread->waker_user;
+	record->waker_kernel = thread->waker_kernel;
+	record->pid = task->tgid;
+	record->tid = task->pid;
+	record->waker_pid = thread->waker_pid;
+	record->waker_tid = thread->waker_tid;
+	record->value = 0;
+	record->type = type;
+	record->flags = flags;
+	return record;
+}
+
+static __always_inline void switch_out(void *context, struct task_struct *task, bool preempted, uint64_t now)
+{
+	struct lode_record_thread *thread;
+	struct scratch *scratch;
+
+	if (!is_wanted(task))
+		return;
+	thread = own_thread(task);
+	scratch = own_scratch(SCRATCH_SWITCH);
+	if (!thread || !scratch) {
+		COUNT(lost_threads);
+		return;
+	}
+	thread->out = now;
+	thread->kernel = kernel_stack(context, scratch, &walkings[0],
+				      &thread->memos[preempted ? LODE_MEMO_PREEMPT_KERNEL : LODE_MEMO_BLOCK_KERNEL]);
+	thread->user = user_stack(scratch, task, &thread->span,
+				  &thread->memos[preempted ? LODE_MEMO_PREEMPT_USER : LODE_MEMO_BLOCK_USER]);
+	/* Last: a waker on another CPU that comes while the stack is taken counts as early. */
+	*(volatile uint32_t *)&thread->state = preempted ? LODE_THREAD_PREEMPTED : LODE_THREAD_BLOCKED;
+}
+
+static __always_inline struct lode_record *switch_in(struct task_struct *task, uint64_t now,
+						     uint64_t *position)
+{
+	struct lode_record_thread *thread = find_thread(task->pid);
+	struct lode_record *record = 0;
+
+	if (!thread)
+		return 0;
+	if (thread->state != LODE_THREAD_RUNNING)
+		record = write_wait(thread, task, now, position);
+	thread->state = LODE_THREAD_RUNNING;
+	thread->woken = 0;
+	return record;
+}
+
+SEC("tp_btf/sched_switch")
+int lode_switch(uint64_t *context)
+{
+	struct task_struct *previous = (void *)context[1], *next = (void *)context[2];
+	uint32_t state = switch_has_state ? (uint32_t)context[3] : previous->__state;
+	bool preempted = context[0] || !state;
+	uint64_t now = bpf_ktime_get_ns(), position = 0;
+	struct lode_record *record = next->pid ? switch_in(next, now, &position) : 0;
+
+	if (preempted || !(state & TASK_DEAD))
+		switch_out(context, previous, preempted, now);
+	else
+		forget_thread(previous->pid);
+	/* Last: by now the slot has come from the reader's CPU, and the stores to it need not be waited for. */
+	if (record)
+		finish_record(record, position);
+	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int lode_waking(uint64_t *context)
+{
+	struct task_struct *task = (void *)context[0], *waker;
+	struct lode_record_thread *thread = find_thread(task->pid);
+	struct scratch *scratch;
+	uint32_t state;
+
+	if (!thread)
+		return 0;
+	state = *(volatile uint32_t *)&thread->state;
+	if (state == LODE_THREAD_WOKEN || state == LODE_THREAD_PREEMPTED)
+		return 0;
+	scratch = own_scratch(SCRATCH_WAKING);
+	if (!scratch)
+		return 0;
+	waker = bpf_get_current_task_btf();
+	thread->woken = bpf_ktime_get_ns();
+	thread->waker_pid = waker->tgid;
+	thread->waker_tid = waker->pid;
+	thread->waker_kernel = kernel_stack(context, scratch, &walkings[1], &thread->memos[LODE_MEMO_WAKE_KERNEL]);
+	thread->waker_user = user_stack(scratch, waker, &thread->waker_span, &thread->memos[LODE_MEMO_WAKE_USER]);
+	if (state == LODE_THREAD_BLOCKED)
+		thread->state = LODE_THREAD_WOKEN;
+	return 0;
+}
+
+/* ---- samples, calls ---- */
+
+static __always_inline void write_event(struct task_struct *task, uint8_t type, uint32_t value, uint64_t user,
+					uint64_t kernel)
+{
+	uint64_t position;
+	struct lode_record *record = begin_record(&position);
+
+	if (!record)
+		return;
+	record->t = bpf_ktime_get_ns();
+	record->cost = 0;
+	record->delay = 0;
+	record->user = user;
+	record->kernel = kernel;
+	record->waker_user = 0;
+	record->waker_kernel = 0;
+	record->pid = task->tgid;
+	record->tid = task->pid;
+	record->waker_pid = 0;
+	record->waker_tid = 0;
+	record->value = value;
+	record->type = type;
+	record->flags = 0;
+	finish_record(record, position);
+}
+
+SEC("perf_event")
+int lode_sample(void *context)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct scratch *scratch = own_scratch(SCRATCH_SAMPLE);
+	uint64_t user, kernel;
+
+	if (!scratch || !is_wanted(task))
+		return 0;
+	begin_stack(scratch, false, true);
+	lode_take_asked(scratch, ask_kernel_stack(context, scratch));
+	kernel = identify(scratch, 0);
+	user = user_stack(scratch, task, 0, 0);
+	write_event(task, LODE_RECORD_RUN, 0, user, kernel);
+	return 0;
+}
+
+SEC("tp_btf/sys_enter")
+int lode_call(uint64_t *context)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct scratch *scratch = own_scratch(SCRATCH_CALL);
+	struct lode_record_thread *thread;
+
+	if (!scratch || !is_wanted(task))
+		return 0;
+	thread = own_thread(task);
+	if (!thread) {
+		COUNT(lost_threads);
+		return 0;
+	}
+	write_event(task, LODE_RECORD_CALL, (uint32_t)context[1],
+		    user_stack(scratch, task, &thread->span, &thread->memos[LODE_MEMO_CALL_USER]), 0);
+	return 0;
+}
+
+/* ---- children of the processes asked for ---- */
+
+SEC("tp_btf/sched_process_fork")
+int lode_fork(uint64_t *context)
+{
+	struct task_struct *parent = (void *)context[0], *child = (void *)context[1];
+	uint32_t pid = parent->tgid, new = child->tgid;
+	uint8_t one = 1;
+
+	if (pid != new && bpf_map_lookup_elem(&pids, &pid))
+		bpf_map_update_elem(&pids, &new, &one, BPF_ANY);
+	return 0;
+}
+
+/* The number of a process that is gone may come again for another. */
+SEC("tp_btf/sched_process_exit")
+int lode_exit(uint64_t *context)
+{
+	struct task_struct *task = (void *)context[0];
+	uint32_t pid = task->tgid;
+
+	if (task->signal->live.counter == 0)
+		bpf_map_delete_elem(&pids, &pid);
+	return 0;
+}

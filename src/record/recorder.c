@@ -1,0 +1,604 @@
+/*
+ * Recorder: see recorder.h.
+ *
+ * A read goes in three steps whose order matters. First the records are taken
+ * from all rings, then the stacks, then the changes of processes: a stack is sent
+ * before the first record that names it, and a mapping is told before the first
+ * stack through it, so whatever a record needs is there. Then records (by their
+ * ends, when they were written) and changes are handed over merged by time.
+ */
+#include "record/recorder.h"
+
+#include "base/memory.h"
+
+/* What bpftool writes is not held to the rules of the house. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wcast-qual"
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#include "record/recorder.skel.h"
+#pragma GCC diagnostic pop
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Bytes of all rings together, and of one: bounds for many CPUs and for few. */
+#define RINGS_BYTES  (64u << 20)
+#define MOST_SLOTS   16384u
+#define LEAST_SLOTS  1024u
+#define CHECK_EVERY  1024u
+#define PROGRAMS_BTF "/sys/kernel/btf/vmlinux"
+
+struct lode_recorder {
+	struct recorder *programs; /* the skeleton */
+	struct lode_sideband *sideband;
+	struct ring_buffer *stacks;
+	struct lode_record_ends *ends; /* mapped, one a CPU */
+	struct lode_record *slots;     /* mapped, `slot_count` a CPU */
+	size_t ends_bytes;
+	size_t slots_bytes;
+	uint32_t slot_count;
+	uint32_t cpu_count;
+	unsigned frequency;
+	uint64_t period;
+	int cgroup;               /* descriptor, or -1 */
+	struct bpf_link **samples; /* one a CPU, or NULL */
+	struct lode_record *batch;
+	size_t batch_count;
+	size_t batch_capacity;
+	const struct lode_recorder_sink *sink; /* of the read in progress */
+	int failed;                            /* its stack() failed */
+};
+
+uint64_t lode_recorder_period(const struct lode_recorder_options *options)
+{
+	return options->frequency ? 1000000000u / options->frequency : 0;
+}
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* ---- loading ---- */
+
+static int say_nothing(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	(void)level;
+	(void)format;
+	(void)arguments;
+	return 0;
+}
+
+static int explain(int number, struct lode_error *error)
+{
+	struct utsname system;
+
+	if (access(PROGRAMS_BTF, R_OK) < 0)
+		return lode_fail(error, LODE_SYSTEM,
+				 "record: %s is missing: this kernel was built without its types; use a kernel "
+				 "with CONFIG_DEBUG_INFO_BTF, or 'perf record' and 'lode import'",
+				 PROGRAMS_BTF);
+	if (number == EPERM || number == EACCES)
+		return lode_fail(error, LODE_SYSTEM,
+				 "record: the kernel does not permit recording; run as root, or with the "
+				 "capabilities CAP_BPF and CAP_PERFMON");
+	return lode_fail(error, LODE_SYSTEM,
+			 "record: Linux %s cannot run the recorder: %s; Linux 5.15 or newer is needed, else use "
+			 "'perf record' and 'lode import'",
+			 uname(&system) < 0 ? "?" : system.release, strerror(number));
+}
+
+/*
+ * Process numbers are those of the machine. In a container that numbers its own
+ * they would be mistaken for others.
+ */
+static int check_namespace(struct lode_error *error)
+{
+	char link[64];
+	ssize_t size = readlink("/proc/self/ns/pid", link, sizeof(link) - 1);
+
+	if (size < 0)
+		return 0;
+	link[size] = '\0';
+	if (!strcmp(link, "pid:[4026531836]"))
+		return 0;
+	return lode_fail(error, LODE_SYSTEM,
+			 "record: this is a container with process numbers of its own; record from outside it, "
+			 "with --cgroup, or start it with the machine's (such as 'docker run --pid=host')");
+}
+
+/* sched_switch tells the state of the thread since Linux 5.18; before, it has a parameter less. */
+static int switch_has_state(void)
+{
+	struct btf *types = btf__load_vmlinux_btf();
+	const struct btf_type *type;
+	int found, has = 1;
+
+	if (!types)
+		return 1;
+	found = btf__find_by_name_kind(types, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
+	if (found > 0) {
+		type = btf__type_by_id(types, btf__type_by_id(types, (uint32_t)found)->type);
+		type = type ? btf__type_by_id(types, type->type) : NULL;
+		has = type && btf_is_func_proto(type) && btf_vlen(type) >= 5;
+	}
+	btf__free(types);
+	return has;
+}
+
+static uint32_t choose_slots(uint32_t cpus)
+{
+	uint32_t slots = MOST_SLOTS;
+
+	while (slots > LEAST_SLOTS && (uint64_t)slots * cpus * sizeof(struct lode_record) > RINGS_BYTES)
+		slots /= 2;
+	return slots;
+}
+
+static void set_filters(struct recorder *programs, const struct lode_recorder_options *options)
+{
+	programs->rodata->own_pid = (uint32_t)getpid();
+	programs->rodata->only_pids = options->only_pids != 0;
+	programs->rodata->only_comm = options->comm != NULL;
+	programs->rodata->only_cgroup = options->cgroup != NULL;
+	programs->rodata->min_wait = options->min_wait;
+	if (options->comm) {
+		char comm[16] = "";
+
+		memcpy(comm, options->comm, strnlen(options->comm, sizeof(comm) - 1));
+		memcpy((void *)(uintptr_t)programs->rodata->wanted_comm, comm, sizeof(comm));
+	}
+}
+
+static void set_up(struct lode_recorder *recorder, const struct lode_recorder_options *options)
+{
+	struct recorder *programs = recorder->programs;
+
+	set_filters(programs, options);
+	programs->rodata->ring_slots = recorder->slot_count;
+	programs->rodata->switch_has_state = switch_has_state();
+	programs->rodata->walk_kernel = !options->no_own_walk;
+	programs->rodata->check_every = options->check_every ? options->check_every : CHECK_EVERY;
+	bpf_map__set_max_entries(programs->maps.ends, recorder->cpu_count);
+	bpf_map__set_max_entries(programs->maps.slots, recorder->cpu_count * recorder->slot_count);
+	bpf_program__set_autoload(programs->progs.lode_call, options->calls);
+	bpf_program__set_autoload(programs->progs.lode_sample, options->frequency > 0);
+	bpf_program__set_autoload(programs->progs.lode_fork, options->only_pids);
+	bpf_program__set_autoload(programs->progs.lode_exit, options->only_pids);
+	bpf_program__set_autoattach(programs->progs.lode_sample, false);
+}
+
+static int load(struct lode_recorder *recorder, const struct lode_recorder_options *options,
+		struct lode_error *error)
+{
+	int code;
+
+	libbpf_set_print(say_nothing);
+	recorder->programs = recorder__open();
+	if (!recorder->programs)
+		return explain(errno, error);
+	set_up(recorder, options);
+	code = recorder__load(recorder->programs);
+	return code ? explain(-code, error) : 0;
+}
+
+static int map_rings(struct lode_recorder *recorder, struct lode_error *error)
+{
+	int protection = PROT_READ | PROT_WRITE;
+	void *ends, *slots;
+
+	recorder->ends_bytes = recorder->cpu_count * sizeof(*recorder->ends);
+	recorder->slots_bytes = (size_t)recorder->cpu_count * recorder->slot_count * sizeof(*recorder->slots);
+	ends = mmap(NULL, recorder->ends_bytes, protection, MAP_SHARED, /* from the kernel */
+		    bpf_map__fd(recorder->programs->maps.ends), 0);
+	if (ends != MAP_FAILED)
+		recorder->ends = ends;
+	slots = mmap(NULL, recorder->slots_bytes, PROT_READ, MAP_SHARED, /* from the kernel */
+		     bpf_map__fd(recorder->programs->maps.slots), 0);
+	if (slots != MAP_FAILED)
+		recorder->slots = slots;
+	if (recorder->ends && recorder->slots)
+		return 0;
+	return lode_fail(error, LODE_SYSTEM, "record: the rings of the kernel cannot be mapped: %s", strerror(errno));
+}
+
+static int take_stack(void *context, void *bytes, size_t size);
+
+static int open_stacks(struct lode_recorder *recorder, struct lode_error *error)
+{
+	recorder->stacks =
+		ring_buffer__new(bpf_map__fd(recorder->programs->maps.stacks), take_stack, recorder, NULL);
+	if (recorder->stacks)
+		return 0;
+	return lode_fail(error, LODE_SYSTEM, "record: the ring of stacks cannot be opened: %s", strerror(errno));
+}
+
+static int set_cgroup(struct lode_recorder *recorder, const char *path, struct lode_error *error)
+{
+	uint32_t zero = 0;
+
+	if (!path)
+		return 0;
+	recorder->cgroup = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (recorder->cgroup < 0)
+		return lode_fail(error, LODE_USAGE, "%s: %s; name the folder of a control group", path,
+				 strerror(errno));
+	if (bpf_map_update_elem(bpf_map__fd(recorder->programs->maps.cgroups), &zero, &recorder->cgroup, BPF_ANY) < 0)
+		return lode_fail(error, LODE_USAGE,
+				 "%s: is not a control group (of version 2); name a folder below /sys/fs/cgroup", path);
+	return 0;
+}
+
+int lode_recorder_create(struct lode_recorder **result, const struct lode_recorder_options *options,
+			 struct lode_error *error)
+{
+	struct lode_recorder *recorder = lode_calloc(1, sizeof(*recorder));
+	int cpus = libbpf_num_possible_cpus();
+	int code;
+
+	*result = NULL;
+	if (!recorder)
+		return lode_fail_memory(error);
+	recorder->cgroup = -1;
+	recorder->cpu_count = cpus > 0 ? (uint32_t)cpus : 1;
+	recorder->slot_count = choose_slots(recorder->cpu_count);
+	recorder->frequency = options->frequency;
+	recorder->period = lode_recorder_period(options);
+	code = check_namespace(error);
+	if (!code)
+		code = load(recorder, options, error);
+	if (!code)
+		code = map_rings(recorder, error);
+	if (!code)
+		code = open_stacks(recorder, error);
+	if (!code)
+		code = set_cgroup(recorder, options->cgroup, error);
+	if (!code)
+		code = lode_sideband_open(&recorder->sideband, error);
+	if (code) {
+		lode_recorder_destroy(recorder);
+		return code;
+	}
+	*result = recorder;
+	return 0;
+}
+
+static void stop_samples(struct lode_recorder *recorder)
+{
+	for (uint32_t i = 0; recorder->samples && i < recorder->cpu_count; i++)
+		bpf_link__destroy(recorder->samples[i]);
+	lode_free(recorder->samples);
+	recorder->samples = NULL;
+}
+
+void lode_recorder_destroy(struct lode_recorder *recorder)
+{
+	if (!recorder)
+		return;
+	stop_samples(recorder);
+	ring_buffer__free(recorder->stacks);
+	if (recorder->ends)
+		munmap(recorder->ends, recorder->ends_bytes);
+	if (recorder->slots)
+		munmap(recorder->slots, recorder->slots_bytes);
+	recorder__destroy(recorder->programs);
+	lode_sideband_close(recorder->sideband);
+	if (recorder->cgroup >= 0)
+		close(recorder->cgroup);
+	lode_free(recorder->batch);
+	lode_free(recorder);
+}
+
+int lode_recorder_add_pid(struct lode_recorder *recorder, uint32_t pid, struct lode_error *error)
+{
+	uint8_t one = 1;
+
+	if (bpf_map_update_elem(bpf_map__fd(recorder->programs->maps.pids), &pid, &one, BPF_ANY) < 0)
+		return lode_fail(error, LODE_SYSTEM, "record: process %u cannot be asked for: %s", pid, strerror(errno));
+	return 0;
+}
+
+/* ---- starting ---- */
+
+static int sample_cpu(struct lode_recorder *recorder, uint32_t cpu, struct lode_error *error)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = recorder->period,
+		.exclude_idle = 1,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd < 0 && errno == ENODEV)
+		return 0;
+	if (fd >= 0)
+		recorder->samples[cpu] = bpf_program__attach_perf_event(recorder->programs->progs.lode_sample, fd);
+	if (recorder->samples[cpu])
+		return 0;
+	if (fd >= 0)
+		close(fd);
+	return lode_fail(error, LODE_SYSTEM, "record: CPU %u cannot be sampled: %s", cpu, strerror(errno));
+}
+
+static int start_samples(struct lode_recorder *recorder, struct lode_error *error)
+{
+	int code = 0;
+
+	if (!recorder->frequency)
+		return 0;
+	recorder->samples = lode_calloc(recorder->cpu_count, sizeof(*recorder->samples));
+	if (!recorder->samples)
+		return lode_fail_memory(error);
+	for (uint32_t i = 0; !code && i < recorder->cpu_count; i++)
+		code = sample_cpu(recorder, i, error);
+	return code;
+}
+
+int lode_recorder_start(struct lode_recorder *recorder, struct lode_error *error)
+{
+	int code = recorder__attach(recorder->programs);
+
+	return code ? explain(-code, error) : start_samples(recorder, error);
+}
+
+/* ---- reading ---- */
+
+void lode_recorder_wait(struct lode_recorder *recorder, int milliseconds, int descriptor)
+{
+	struct pollfd waited[2] = {
+		{ ring_buffer__epoll_fd(recorder->stacks), POLLIN, 0 },
+		{ descriptor, POLLIN, 0 },
+	};
+
+	poll(waited, 2, milliseconds);
+}
+
+static int take_stack(void *context, void *bytes, size_t size)
+{
+	struct lode_recorder *recorder = context;
+	const struct lode_record_stack *stack = bytes;
+	size_t head = offsetof(struct lode_record_stack, addresses);
+
+	if (size < head || size < head + stack->count * sizeof(*stack->addresses))
+		return 0; /* only a bell */
+	if (recorder->sink->stack(recorder->sink->context, stack) < 0)
+		recorder->failed = 1;
+	return 0;
+}
+
+/* Copies the records that are whole out of a CPU's ring. */
+static int take_records(struct lode_recorder *recorder, uint32_t cpu)
+{
+	struct lode_record_ends *ends = &recorder->ends[cpu];
+	const struct lode_record *slots = recorder->slots + (size_t)cpu * recorder->slot_count;
+	uint64_t head = __atomic_load_n(&ends->head, __ATOMIC_ACQUIRE), tail = ends->tail;
+
+	if (lode_grow(&recorder->batch, &recorder->batch_capacity, recorder->batch_count + (size_t)(head - tail),
+		      sizeof(*recorder->batch)) < 0)
+		return LODE_SYSTEM;
+	for (; tail != head; tail++) {
+		const struct lode_record *record = &slots[tail & (recorder->slot_count - 1)];
+
+		if (__atomic_load_n(&record->sequence, __ATOMIC_ACQUIRE) != tail + 1)
+			break; /* its writer was interrupted and is not done */
+		recorder->batch[recorder->batch_count++] = *record;
+	}
+	__atomic_store_n(&ends->tail, tail, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static uint64_t end_of(const struct lode_record *record)
+{
+	return record->t + record->cost + record->delay;
+}
+
+static int compare_ends(const void *left, const void *right)
+{
+	const struct lode_record *a = left, *b = right;
+	uint64_t x = end_of(a), y = end_of(b);
+
+	if (x != y)
+		return x < y ? -1 : 1;
+	return a->cpu != b->cpu ? (a->cpu < b->cpu ? -1 : 1) : (a->sequence < b->sequence ? -1 : 1);
+}
+
+/* Hands over records and changes, merged by time. */
+static int hand_over(struct lode_recorder *recorder, const struct lode_change *changes, size_t count)
+{
+	const struct lode_recorder_sink *sink = recorder->sink;
+	size_t at = 0;
+	int code = 0;
+
+	for (size_t i = 0; !code && i < recorder->batch_count; i++) {
+		while (!code && at < count && changes[at].t <= end_of(&recorder->batch[i]))
+			code = sink->change(sink->context, &changes[at++]);
+		if (!code)
+			code = sink->record(sink->context, &recorder->batch[i]);
+	}
+	while (!code && at < count)
+		code = sink->change(sink->context, &changes[at++]);
+	recorder->batch_count = 0;
+	return code;
+}
+
+/* Stacks, changes and the records of the batch go to the sink. */
+static int read_rest(struct lode_recorder *recorder, const struct lode_recorder_sink *sink, uint64_t until)
+{
+	const struct lode_change *changes;
+	size_t count;
+
+	recorder->sink = sink;
+	recorder->failed = 0;
+	ring_buffer__consume(recorder->stacks);
+	if (recorder->failed)
+		return LODE_SYSTEM;
+	if (recorder->batch_count) {
+		qsort(recorder->batch, recorder->batch_count, sizeof(*recorder->batch), compare_ends);
+		if (end_of(&recorder->batch[recorder->batch_count - 1]) > until)
+			until = end_of(&recorder->batch[recorder->batch_count - 1]);
+	}
+	if (lode_sideband_read(recorder->sideband, until, &changes, &count) < 0)
+		return LODE_SYSTEM;
+	return hand_over(recorder, changes, count);
+}
+
+static int take_all_records(struct lode_recorder *recorder)
+{
+	int code = 0;
+
+	recorder->batch_count = 0;
+	for (uint32_t i = 0; !code && i < recorder->cpu_count; i++)
+		code = take_records(recorder, i);
+	return code;
+}
+
+int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorder_sink *sink)
+{
+	uint64_t began = now();
+
+	if (take_all_records(recorder) < 0)
+		return LODE_SYSTEM;
+	return read_rest(recorder, sink, began);
+}
+
+/* ---- stopping ---- */
+
+/* What a thread was doing off its CPU when the recording ended. */
+static int add_open(struct lode_recorder *recorder, const struct lode_record_thread *thread, uint64_t end)
+{
+	struct lode_record record = {
+		.t = thread->out,
+		.delay = end > thread->out ? end - thread->out : 0,
+		.user = thread->user,
+		.kernel = thread->kernel,
+		.pid = thread->pid,
+		.tid = thread->tid,
+		.type = LODE_RECORD_PREEMPT,
+		.flags = LODE_RECORD_OPEN,
+		.cpu = UINT16_MAX,
+	};
+
+	if (!thread->tid || thread->state == LODE_THREAD_RUNNING)
+		return 0;
+	if (thread->state != LODE_THREAD_PREEMPTED) {
+		record.type = LODE_RECORD_WAIT;
+		record.cost = record.delay;
+		record.delay = 0;
+	}
+	if (thread->state == LODE_THREAD_WOKEN) {
+		record.flags |= LODE_RECORD_WOKEN;
+		record.cost = thread->woken > thread->out ? thread->woken - thread->out : 0;
+		record.delay = end > thread->out + record.cost ? end - thread->out - record.cost : 0;
+		record.waker_pid = thread->waker_pid;
+		record.waker_tid = thread->waker_tid;
+		record.waker_user = thread->waker_user;
+		record.waker_kernel = thread->waker_kernel;
+	}
+	if (lode_grow(&recorder->batch, &recorder->batch_capacity, recorder->batch_count + 1, sizeof(record)) < 0)
+		return LODE_SYSTEM;
+	recorder->batch[recorder->batch_count++] = record;
+	return 0;
+}
+
+static int take_open(struct lode_recorder *recorder, uint64_t end)
+{
+	int threads = bpf_map__fd(recorder->programs->maps.threads);
+	int others = bpf_map__fd(recorder->programs->maps.others);
+	size_t size = LODE_RECORD_THREADS * sizeof(struct lode_record_thread);
+	struct lode_record_thread *table, other;
+	uint32_t key, *last = NULL;
+	int code = 0;
+
+	table = mmap(NULL, size, PROT_READ, MAP_SHARED, threads, 0); /* from the kernel */
+	if (table == MAP_FAILED)
+		return LODE_SYSTEM;
+	for (size_t i = 0; !code && i < LODE_RECORD_THREADS; i++)
+		code = add_open(recorder, &table[i], end);
+	munmap(table, size);
+	while (!code && !bpf_map_get_next_key(others, last, &key)) {
+		if (!bpf_map_lookup_elem(others, &key, &other))
+			code = add_open(recorder, &other, end);
+		last = &key;
+	}
+	return code;
+}
+
+int lode_recorder_stop(struct lode_recorder *recorder, const struct lode_recorder_sink *sink)
+{
+	uint64_t end = now();
+
+	stop_samples(recorder);
+	recorder__detach(recorder->programs);
+	if (take_all_records(recorder) < 0 || take_open(recorder, end) < 0)
+		return LODE_SYSTEM;
+	return read_rest(recorder, sink, now());
+}
+
+/* ---- counts ---- */
+
+void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_counts *counts)
+{
+	struct lode_record_counts *each = lode_calloc(recorder->cpu_count, sizeof(*each));
+	uint32_t zero = 0;
+
+	memset(counts, 0, sizeof(*counts));
+	if (each && !bpf_map_lookup_elem(bpf_map__fd(recorder->programs->maps.counts), &zero, each)) {
+		for (uint32_t i = 0; i < recorder->cpu_count; i++) {
+			counts->lost += each[i].lost;
+			counts->lost_stacks += each[i].lost_stacks;
+			counts->lost_threads += each[i].lost_threads;
+			counts->short_waits += each[i].short_waits;
+			counts->collisions += each[i].collisions;
+			counts->checked_walks += each[i].checked_walks;
+			counts->wrong_walks += each[i].wrong_walks;
+		}
+	}
+	lode_free(each);
+}
+
+/* Events during which a program was interrupted by the same program are not seen by it. */
+static uint64_t missed(struct lode_recorder *recorder)
+{
+	struct bpf_program *program;
+	uint64_t sum = 0;
+
+	bpf_object__for_each_program(program, recorder->programs->obj) {
+		struct bpf_prog_info info = { 0 };
+		uint32_t size = sizeof(info);
+
+		if (bpf_program__fd(program) >= 0 &&
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+			sum += info.recursion_misses;
+	}
+	return sum;
+}
+
+void lode_recorder_note(struct lode_recorder *recorder, struct lode_notes *notes)
+{
+	struct lode_record_counts counts;
+
+	lode_recorder_counts(recorder, &counts);
+	lode_notes_add(notes, counts.lost, "records lost: they came faster than they could be read", NULL);
+	lode_notes_add(notes, counts.lost_stacks, "stacks sent late: their ring was full", NULL);
+	lode_notes_add(notes, counts.lost_threads, "waits lost: too many threads", NULL);
+	lode_notes_add(notes, missed(recorder), "events missed while another of their kind was recorded", NULL);
+	lode_notes_add(notes, counts.short_waits, "waits left out because they were short", NULL);
+	lode_notes_add(notes, counts.wrong_walks, "kernel stacks that had to be taken again", NULL);
+	lode_notes_add(notes, lode_sideband_lost(recorder->sideband), "changes of processes lost", NULL);
+}

@@ -1,0 +1,66 @@
+/*
+ * Recorder: loads the BPF programs, and hands what they and the sideband tell to
+ * a sink, in order of time. It keeps nothing: what becomes of a record is the
+ * sink's affair (builder.h makes a stream of them).
+ */
+#ifndef LODE_RECORD_RECORDER_H
+#define LODE_RECORD_RECORDER_H
+
+#include "base/error.h"
+#include "base/notes.h"
+#include "record/records.h"
+#include "record/sideband.h"
+
+struct lode_recorder_options {
+	int only_pids;       /* only the processes that lode_recorder_add_pid names, and their children */
+	const char *comm;    /* only threads of this name; NULL: any */
+	const char *cgroup;  /* only threads in this control group or below it, a folder; NULL: any */
+	unsigned frequency;  /* CPU samples a second; 0: none */
+	int calls;           /* system calls */
+	uint64_t min_wait;   /* nanoseconds; shorter waits and preemptions are only counted */
+	int no_own_walk;     /* kernel stacks only by the kernel's own way; for tests */
+	unsigned check_every; /* compare one kernel stack in so many, a power of two; 0: the usual; for tests */
+};
+
+/* Each returns 0 or LODE_SYSTEM. What they are given is valid during the call. */
+struct lode_recorder_sink {
+	void *context;
+	/* A stack that records may name from now on. */
+	int (*stack)(void *context, const struct lode_record_stack *stack);
+	int (*change)(void *context, const struct lode_change *change);
+	int (*record)(void *context, const struct lode_record *record);
+};
+
+struct lode_recorder;
+
+/* Nanoseconds that one CPU sample stands for. */
+uint64_t lode_recorder_period(const struct lode_recorder_options *options);
+
+/*
+ * Loads everything and begins to listen to processes; nothing is recorded before
+ * lode_recorder_start. LODE_SYSTEM with a sentence that says what to do when the
+ * kernel, or the lack of privileges, does not allow it; LODE_USAGE for a control
+ * group that is none.
+ */
+int lode_recorder_create(struct lode_recorder **recorder, const struct lode_recorder_options *options,
+			 struct lode_error *error);
+void lode_recorder_destroy(struct lode_recorder *recorder);
+int lode_recorder_add_pid(struct lode_recorder *recorder, uint32_t pid, struct lode_error *error);
+int lode_recorder_start(struct lode_recorder *recorder, struct lode_error *error);
+
+/*
+ * Waits until there is much to read, but at most so long. A signal ends the wait,
+ * and so does `descriptor` (-1: none) when it becomes readable.
+ */
+void lode_recorder_wait(struct lode_recorder *recorder, int milliseconds, int descriptor);
+/* Hands over what is there. Returns 0 or LODE_SYSTEM. */
+int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorder_sink *sink);
+/* Ends the recording and hands over the rest, waits that are not over among it. */
+int lode_recorder_stop(struct lode_recorder *recorder, const struct lode_recorder_sink *sink);
+
+/* What the kernel counted so far, all CPUs together. */
+void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_counts *counts);
+/* The same as notes, together with what else was lost; at the end, once. */
+void lode_recorder_note(struct lode_recorder *recorder, struct lode_notes *notes);
+
+#endif

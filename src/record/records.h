@@ -1,0 +1,143 @@
+/*
+ * What the kernel side of the recorder (recorder.bpf.c) and the program share:
+ * the records that pass between them, and the settings and counters.
+ *
+ * Two ways lead out of the kernel. *Records* of fixed size, the many, go through
+ * one ring a CPU in memory that the program maps. *Stacks*, the few, because each
+ * distinct one is sent once, go through a BPF ring buffer; a record names stacks
+ * by their ids. A stack is always sent before the first record that names it, so
+ * who reads records first and stacks after knows all stacks of those records,
+ * but for the lost ones.
+ */
+#ifndef LODE_RECORD_RECORDS_H
+#define LODE_RECORD_RECORDS_H
+
+#include <stdint.h>
+
+/* Frames of one stack, user's or kernel's; what is deeper is cut at the root and counted. */
+#define LODE_RECORD_FRAMES 127
+
+enum lode_record_type {
+	LODE_RECORD_WAIT = 1, /* blocked from `t` for `cost`, then `delay` in the run queue */
+	LODE_RECORD_PREEMPT,  /* from `t` for `delay` in the run queue, though it could have run */
+	LODE_RECORD_RUN,      /* a CPU sample */
+	LODE_RECORD_CALL,     /* system call number `value` */
+	LODE_RECORD_FUNCTION, /* the function of rule `value` ran from `t` for `cost` */
+};
+
+enum lode_record_flag {
+	LODE_RECORD_WOKEN = 1, /* a wait: the waker is known; `cost` ends at the waking */
+	LODE_RECORD_OPEN = 2,  /* was not over when the recording ended */
+};
+
+/* Stack ids are hashes; 0: no stack. Times are CLOCK_MONOTONIC. */
+struct lode_record {
+	uint64_t sequence; /* position in its ring plus one, written last */
+	uint64_t t;
+	uint64_t cost;
+	uint64_t delay;
+	uint64_t user;
+	uint64_t kernel;
+	uint64_t waker_user;
+	uint64_t waker_kernel;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t waker_pid;
+	uint32_t waker_tid;
+	uint32_t value;
+	uint16_t cpu;
+	uint8_t type;
+	uint8_t flags;
+};
+
+/* So many slots of a ring stay free for what interrupts a writer. */
+#define LODE_RECORD_SPARE 64
+
+/* The ends of a CPU's ring: `head` is the kernel's, `tail` the program's; each in cache lines of its own. */
+struct lode_record_ends {
+	uint64_t head;
+	uint64_t unused[15];
+	uint64_t tail;
+	uint64_t unused_too[15];
+};
+
+/* A distinct stack, leaf first, as the BPF ring buffer has it. One without addresses only wakes the reader. */
+struct lode_record_stack {
+	uint64_t id;
+	uint32_t count;
+	uint8_t user;     /* else the kernel's */
+	uint8_t has_link; /* user: addresses[1] is the link register, which may hold the leaf's caller */
+	uint8_t cut;      /* it was deeper than LODE_RECORD_FRAMES */
+	uint8_t sampled;  /* kernel: addresses[0] is where the CPU was; all others are return addresses */
+	uint64_t addresses[LODE_RECORD_FRAMES + 1];
+};
+
+/* Counted in the kernel, a set for each CPU. */
+struct lode_record_counts {
+	uint64_t lost;          /* records without room in their ring */
+	uint64_t lost_stacks;   /* stacks without room, sent again when they are next seen */
+	uint64_t lost_threads;  /* switch-outs of threads that got no memory for their state */
+	uint64_t short_waits;   /* waits and preemptions shorter than asked for */
+	uint64_t collisions;    /* different stacks whose first id was the same */
+	uint64_t checked_walks; /* kernel stacks that were also taken by the kernel's own way */
+	uint64_t wrong_walks;   /* and differed */
+};
+
+/* Places for threads by tid, a power of two. */
+#define LODE_RECORD_THREADS 32768
+
+/* A waking so long before the switch-out, in nanoseconds, may still be the one that ends the wait. */
+#define LODE_RECORD_EARLY 1000000
+
+enum lode_thread_state {
+	LODE_THREAD_RUNNING, /* or not known */
+	LODE_THREAD_BLOCKED,
+	LODE_THREAD_WOKEN,
+	LODE_THREAD_PREEMPTED,
+};
+
+/* Which of a thread's stacks: those of one kind are often the same. */
+enum lode_record_memo {
+	LODE_MEMO_BLOCK_KERNEL,
+	LODE_MEMO_BLOCK_USER,
+	LODE_MEMO_PREEMPT_KERNEL,
+	LODE_MEMO_PREEMPT_USER,
+	LODE_MEMO_WAKE_KERNEL,
+	LODE_MEMO_WAKE_USER,
+	LODE_MEMO_CALL_USER,
+	LODE_MEMOS,
+};
+
+struct lode_record_identity {
+	uint64_t id;
+	uint64_t hash; /* the id, unless another stack had it first */
+	uint64_t check;
+};
+
+/* What is known of a thread between its records. */
+struct lode_record_thread {
+	uint32_t tid; /* 0: the place is free */
+	uint32_t pid;
+	uint32_t state;
+	uint32_t span;       /* bytes of its user stack that were needed last time */
+	uint32_t waker_span; /* and of its waker's */
+	uint32_t waker_pid;
+	uint32_t waker_tid;
+	uint32_t unused;
+	uint64_t out;   /* when it stopped running */
+	uint64_t woken; /* when it was woken; 0: not yet */
+	uint64_t user;
+	uint64_t kernel;
+	uint64_t waker_user;
+	uint64_t waker_kernel;
+	struct lode_record_identity memos[LODE_MEMOS];
+};
+
+/* What is learnt about walking the kernel's stack in one program. */
+struct lode_record_walking {
+	int64_t offset; /* from its context to the first frame record; 0: not known */
+	uint32_t tries; /* to find it */
+	uint32_t wrong; /* walks that were not what the kernel's own way gives */
+};
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * Translation: from the file that a recording wrote while it went on, with
+ * addresses in place of functions and in the order of coming, to a stream file
+ * with names and in order of time.
+ */
+#ifndef LODE_RECORD_TRANSLATE_H
+#define LODE_RECORD_TRANSLATE_H
+
+#include "record/stacks.h"
+#include "trace/corpus.h"
+
+struct lode_translate_options {
+	struct lode_symbolizer *symbolizer; /* NULL: addresses stay */
+	unsigned jobs;
+	struct lode_notes *notes;
+};
+
+/*
+ * Translates the finished file `from`, whose frames are those of `stacks`, to the
+ * new file `to`. `stream` (empty, over a dictionary of its own) is filled but for
+ * its events, and `entry` with its name, host and numbers; texts are the
+ * dictionary's. Memory: some blocks, and the waits that are longer than others.
+ */
+int lode_record_translate(const char *from, const char *to, struct lode_record_stacks *stacks,
+			  const struct lode_translate_options *options, struct lode_stream *stream,
+			  struct lode_corpus_entry *entry, struct lode_error *error);
+
+#endif
