@@ -52,6 +52,7 @@ struct settings {
 	int debuginfod;
 	struct lode_option_list symbol_paths;
 	const char *symbol_cache;
+	int no_own_walk;
 	int json;
 };
 
@@ -81,6 +82,7 @@ static const struct lode_option options[] = {
 		  "look for binaries and debug files here too; may be given many times"),
 	LODE_TEXT("symbol-cache", 0, FIELD(symbol_cache), "DIR|none", "where symbols are kept for next time"),
 	LODE_FLAG("json", 0, FIELD(json), "write what was recorded as JSON to standard output"),
+	LODE_HIDDEN_FLAG("kernel-stacks-by-kernel", FIELD(no_own_walk), "do not walk kernel stacks; for tests"),
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -175,6 +177,7 @@ static struct lode_recorder_options recorder_options(const struct recording *rec
 						   : DEFAULT_FREQUENCY,
 		.calls = settings->calls,
 		.min_wait = settings->min_wait,
+		.no_own_walk = settings->no_own_walk,
 	};
 }
 
@@ -480,6 +483,11 @@ static int show_json(struct recording *recording, struct lode_error *error)
 	lode_json_key_u64(&json, "duration_ns", recording->times.ended - recording->times.began);
 	lode_json_key_u64(&json, "stored_bytes", entry->file_size);
 	lode_json_key_u64(&json, "lost", counts.lost);
+	lode_json_key(&json, "pid");
+	if (recording->has_child)
+		lode_json_u64(&json, (uint64_t)recording->child.pid);
+	else
+		lode_json_null(&json);
 	lode_json_key(&json, "exit_status");
 	if (recording->has_child && WIFEXITED(recording->child.status))
 		lode_json_u64(&json, (uint64_t)WEXITSTATUS(recording->child.status));
@@ -510,9 +518,10 @@ static void release(struct recording *recording)
 static int run_recording(struct recording *recording, struct lode_error *error)
 {
 	char *source = describe_source(recording);
-	int code = source ? open_all(recording, source, error) : lode_fail_memory(error);
+	int code;
 
 	lode_signals_hold();
+	code = source ? open_all(recording, source, error) : lode_fail_memory(error);
 	if (!code && recording->call->operand_count) {
 		code = lode_child_prepare(&recording->child, recording->call->operands, error);
 		recording->has_child = !code;

@@ -12,6 +12,12 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#ifdef LODE_HAVE_RECORDER
+#define RECORDER 1
+#else
+#define RECORDER 0
+#endif
+
 struct settings {
 	int json;
 };
@@ -30,6 +36,7 @@ void lode_version_text(struct lode_buffer *buffer)
 	lode_buffer_text(buffer, "\nexports:");
 	for (size_t i = 0; lode_exporters[i]; i++)
 		lode_buffer_print(buffer, " %s", lode_exporters[i]->name);
+	lode_buffer_print(buffer, "\nrecorder: %s", RECORDER ? "yes" : "no, it was not built");
 	lode_buffer_print(buffer, "\nlibraries: zstd %s, zlib %s, liblzma %s, SQLite %s, libdw, debuginfod\n",
 			  ZSTD_versionString(), zlibVersion(), lzma_version_string(), sqlite3_libversion());
 }
@@ -52,6 +59,8 @@ static void write_json(struct lode_buffer *buffer)
 	for (size_t i = 0; lode_exporters[i]; i++)
 		lode_json_text(&json, lode_exporters[i]->name);
 	lode_json_array_end(&json);
+	lode_json_key(&json, "recorder");
+	lode_json_bool(&json, RECORDER);
 	lode_json_key(&json, "libraries");
 	lode_json_object(&json);
 	lode_json_key_text(&json, "zstd", ZSTD_versionString());

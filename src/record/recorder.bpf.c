@@ -513,7 +513,7 @@ __noinline int lode_calibrate(struct scratch *scratch, uint64_t base, uint32_t c
 {
 	if (!scratch)
 		return 0;
-	for (int i = -40; i < 40; i++) {
+	for (int i = -16; i < 16; i++) {
 		struct frame_record *record = CAST(frame_record, base + i * 8);
 		uint64_t fp = record->fp, address = record->lr | KERNEL_BITS;
 

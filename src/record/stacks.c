@@ -175,6 +175,18 @@ static uint32_t first_untraced(struct lode_record_stacks *stacks, const uint32_t
 	return first;
 }
 
+/* How many frames, from the leaf, an interrupt has: as far as the innermost place where one is entered. */
+static uint32_t count_interrupt(struct lode_record_stacks *stacks, const uint32_t *frames, uint32_t count)
+{
+	uint32_t i = 0;
+
+	while (i < count && !is_interrupt(stacks, frames[i]))
+		i++;
+	while (i < count && is_interrupt(stacks, frames[i]))
+		i++;
+	return i && is_interrupt(stacks, frames[i - 1]) ? i : 0;
+}
+
 /* Turns the addresses into frames, root first. */
 static int add_kernel(struct lode_record_stacks *stacks, const struct lode_record_stack *stack,
 		      struct lode_record_content *content)
@@ -194,9 +206,7 @@ static int add_kernel(struct lode_record_stacks *stacks, const struct lode_recor
 		return LODE_SYSTEM;
 	for (uint32_t i = stack->count; i > first; i--)
 		stacks->frames[stacks->frame_count++] = frames[i - 1];
-	for (uint32_t i = first; i < stack->count && !content->interrupt; i++)
-		if (is_interrupt(stacks, frames[i]))
-			content->interrupt = i - first + 1;
+	content->interrupt = count_interrupt(stacks, frames + first, content->count);
 	return 0;
 }
 

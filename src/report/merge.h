@@ -1,24 +1,36 @@
 /*
  * Merge: the events of a stream, of all types, one by one in order of time. At the
  * same time runs stand before waits and waits before calls; events of one type
- * and time keep their order. Memory: a block of each type.
+ * and time keep their order. Memory: the blocks that hold the time it has come
+ * to; in a stream that was imported that is one of each type, in one that was
+ * recorded two.
  */
 #ifndef LODE_REPORT_MERGE_H
 #define LODE_REPORT_MERGE_H
 
 #include "report/export.h"
 
-/* Where one type is: event `at` of block `block`. */
+/* Where one block is: the next event is `at`. */
 struct lode_merge_cursor {
 	struct lode_events events;
 	size_t at;
-	size_t block; /* the next one to read */
+	size_t block;
+};
+
+/* One type of event. */
+struct lode_merge_type {
+	size_t *blocks; /* by their first time */
+	size_t block_count;
+	size_t next;                    /* the next one to open */
+	struct lode_merge_cursor *open; /* a heap: the earliest next event is that of the first */
+	size_t open_count;
+	size_t open_capacity;
 };
 
 struct lode_merge {
 	struct lode_export *export;
 	struct lode_export_stream *source;
-	struct lode_merge_cursor cursors[LODE_EVENT_TYPES];
+	struct lode_merge_type types[LODE_EVENT_TYPES];
 };
 
 /* Afterwards the caller releases it, also when this fails. */
