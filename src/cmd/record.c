@@ -265,7 +265,8 @@ static int open_all(struct recording *recording, const char *source, struct lode
 
 	if (!code)
 		code = lode_symbolizer_create(&recording->symbolizer, &symbols, error);
-	if (!code && lode_builder_init(&recording->builder, recording->symbolizer, lode_recorder_period(&recorder)) < 0)
+	if (!code &&
+	    lode_builder_init(&recording->builder, recording->symbolizer, NULL, lode_recorder_period(&recorder)) < 0)
 		code = lode_fail_memory(error);
 	if (!code)
 		code = describe_stream(recording, source, error);

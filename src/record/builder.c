@@ -21,7 +21,8 @@ static uint32_t add_string(struct lode_builder *builder, const char *text)
 	return lode_strings_add(&builder->dictionary.frames.strings, text, strlen(text));
 }
 
-int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symbolizer, uint64_t period)
+int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symbolizer, const char *kallsyms,
+		      uint64_t period)
 {
 	memset(builder, 0, sizeof(*builder));
 	builder->period = period;
@@ -30,7 +31,8 @@ int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symb
 	lode_stream_init(&builder->stream, &builder->dictionary);
 	if (lode_record_images_init(&builder->images) < 0 ||
 	    lode_processes_init(&builder->processes, &builder->images) < 0 ||
-	    lode_record_stacks_init(&builder->stacks, &builder->dictionary, &builder->processes, symbolizer) < 0)
+	    lode_record_stacks_init(&builder->stacks, &builder->dictionary, &builder->processes, symbolizer,
+				    kallsyms) < 0)
 		return LODE_SYSTEM;
 	builder->preempt = add_string(builder, "preempt");
 	return builder->preempt == LODE_NONE ? LODE_SYSTEM : 0;

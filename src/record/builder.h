@@ -27,8 +27,12 @@ struct lode_builder {
 	uint64_t events;      /* so far */
 };
 
-/* `symbolizer` must outlive it. Returns 0 or LODE_SYSTEM; release it in either case. */
-int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symbolizer, uint64_t period);
+/*
+ * `symbolizer` must outlive it; `kallsyms` as in stacks.h. `period`: nanoseconds
+ * that a CPU sample stands for. Returns 0 or LODE_SYSTEM; release it in either case.
+ */
+int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symbolizer, const char *kallsyms,
+		      uint64_t period);
 void lode_builder_release(struct lode_builder *builder);
 /* The sink to give to a recorder; valid as long as the builder. */
 struct lode_recorder_sink lode_builder_sink(struct lode_builder *builder);

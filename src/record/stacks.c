@@ -17,13 +17,14 @@
 #define TRACING_FRAMES 8
 
 int lode_record_stacks_init(struct lode_record_stacks *stacks, struct lode_dictionary *dictionary,
-			    struct lode_processes *processes, struct lode_symbolizer *symbolizer)
+			    struct lode_processes *processes, struct lode_symbolizer *symbolizer,
+			    const char *kallsyms)
 {
 	memset(stacks, 0, sizeof(*stacks));
 	stacks->dictionary = dictionary;
 	stacks->processes = processes;
 	stacks->symbolizer = symbolizer;
-	stacks->kernel = lode_symbolizer_kernel(symbolizer, "", NULL, "_text", 0);
+	stacks->kernel = lode_symbolizer_kernel(symbolizer, "", kallsyms, "_text", 0);
 	if (!stacks->kernel)
 		return LODE_SYSTEM;
 	lode_image_load(stacks->kernel);

@@ -66,9 +66,13 @@ struct lode_record_stacks {
 	uint64_t missing; /* stacks that records name and nobody sent */
 };
 
-/* `dictionary` (new), `processes` and `symbolizer` must outlive it. Returns 0 or LODE_SYSTEM. */
+/*
+ * `dictionary` (new), `processes` and `symbolizer` must outlive it. `kallsyms`: a
+ * list of the kernel's symbols; NULL: those of the kernel that runs. Returns 0 or LODE_SYSTEM.
+ */
 int lode_record_stacks_init(struct lode_record_stacks *stacks, struct lode_dictionary *dictionary,
-			    struct lode_processes *processes, struct lode_symbolizer *symbolizer);
+			    struct lode_processes *processes, struct lode_symbolizer *symbolizer,
+			    const char *kallsyms);
 void lode_record_stacks_release(struct lode_record_stacks *stacks);
 /* Takes a stack as it was sent. Returns 0 or LODE_SYSTEM. */
 int lode_record_stacks_add(struct lode_record_stacks *stacks, const struct lode_record_stack *stack);

@@ -1,0 +1,668 @@
+/*
+ * The recorder's half in the program, without the kernel: what a sink is handed
+ * becomes a stream, a recording, a corpus.
+ */
+#include "cmocka_all.h"
+#include "random_stream.h"
+#include "temporary.h"
+
+#include "base/file.h"
+#include "record/recording.h"
+#include "record/rules.h"
+#include "trace/corpus_check.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* A kernel of some functions, each 0x100 bytes long. */
+static const char kallsyms_text[] = "ffff800080000000 T _text\n"
+				    "ffff800080000100 T __schedule\n"
+				    "ffff800080000200 T schedule\n"
+				    "ffff800080000300 T ksys_read\n"
+				    "ffff800080000400 T el0t_64_sync\n"
+				    "ffff800080000500 T try_to_wake_up\n"
+				    "ffff800080000600 T hrtimer_interrupt\n"
+				    "ffff800080000700 T el1h_64_irq_handler\n"
+				    "ffff800080000800 T el1h_64_irq\n"
+				    "ffff800080000900 T __traceiter_sched_switch\n"
+				    "ffff800080000a00 T bpf_trace_run4\n"
+				    "ffff800080000b00 T _etext\n";
+
+#define KERNEL(n) (0xffff800080000000u + (n) * 0x100u + 0x10)
+
+enum { TEXT, SCHEDULE_, SCHEDULE, READ, SYNC, WAKE, TIMER, IRQ_HANDLER, IRQ, TRACE, BPF };
+
+/* A process that maps a file which is not there, so that addresses stay what they are. */
+#define PID   424242
+#define START 0x400000u
+
+struct fixture {
+	char folder[64];
+	char kallsyms[96];
+	struct lode_symbolizer *symbolizer;
+	struct lode_builder builder;
+	struct lode_recorder_sink sink;
+};
+
+static void open_symbols(struct fixture *fixture)
+{
+	struct lode_symbols_options options = { .cache = "" };
+	FILE *file;
+
+	assert_int_equal(temporary_folder(fixture->folder, sizeof(fixture->folder)), 0);
+	snprintf(fixture->kallsyms, sizeof(fixture->kallsyms), "%s/kallsyms", fixture->folder);
+	file = fopen(fixture->kallsyms, "w");
+	assert_non_null(file);
+	fputs(kallsyms_text, file);
+	fclose(file);
+	assert_int_equal(lode_symbolizer_create(&fixture->symbolizer, &options, NULL), 0);
+}
+
+static void close_symbols(struct fixture *fixture)
+{
+	char command[128];
+
+	lode_symbolizer_destroy(fixture->symbolizer);
+	snprintf(command, sizeof(command), "rm -rf %s", fixture->folder);
+	assert_int_equal(system(command), 0);
+}
+
+static int begin(struct fixture *fixture)
+{
+	int code = lode_builder_init(&fixture->builder, fixture->symbolizer, fixture->kallsyms, 1000);
+
+	fixture->sink = lode_builder_sink(&fixture->builder);
+	return code;
+}
+
+static void set_up(struct fixture *fixture)
+{
+	open_symbols(fixture);
+	assert_int_equal(begin(fixture), 0);
+}
+
+static void tear_down(struct fixture *fixture)
+{
+	lode_builder_release(&fixture->builder);
+	close_symbols(fixture);
+}
+
+/* ---- what the kernel would tell ---- */
+
+static int tell_map(struct fixture *fixture, uint32_t pid, const char *path)
+{
+	char copy[64];
+	struct lode_change change = { .type = LODE_CHANGE_MAP,
+				      .pid = pid,
+				      .tid = pid,
+				      .start = START,
+				      .end = START + 0x10000,
+				      .offset = 0x1000,
+				      .text = copy };
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	return fixture->sink.change(fixture->sink.context, &change);
+}
+
+static int tell_name(struct fixture *fixture, uint32_t pid, uint32_t tid, const char *name)
+{
+	char copy[32];
+	struct lode_change change = {
+		.type = LODE_CHANGE_NAME, .pid = pid, .tid = tid, .executed = pid == tid, .text = copy
+	};
+
+	snprintf(copy, sizeof(copy), "%s", name);
+	return fixture->sink.change(fixture->sink.context, &change);
+}
+
+static int tell_task(struct fixture *fixture, enum lode_change_type type, uint64_t t, uint32_t pid, uint32_t tid)
+{
+	struct lode_change change = {
+		.type = type, .t = t, .pid = pid, .tid = tid, .parent_pid = PID, .parent_tid = PID
+	};
+
+	return fixture->sink.change(fixture->sink.context, &change);
+}
+
+static int tell_stack(struct fixture *fixture, uint64_t id, int user, const uint64_t *addresses, uint32_t count)
+{
+	struct lode_record_stack stack = { .id = id, .user = (uint8_t)user, .count = count };
+
+	memcpy(stack.addresses, addresses, count * sizeof(*addresses));
+	return fixture->sink.stack(fixture->sink.context, &stack);
+}
+
+static int tell_record(struct fixture *fixture, struct lode_record record)
+{
+	return fixture->sink.record(fixture->sink.context, &record);
+}
+
+/* Ids of the stacks that tell_stacks tells. */
+enum { USER = 101, USER_DEEP, BLOCKED, WAKING, INTERRUPT, TRACED };
+
+static int tell_stacks(struct fixture *fixture)
+{
+	const uint64_t user[] = { START + 0x10, START + 0x21 };
+	const uint64_t deep[] = { START + 0x30, START + 0x21, START + 0x11 };
+	const uint64_t blocked[] = { KERNEL(SCHEDULE_), KERNEL(SCHEDULE), KERNEL(READ), KERNEL(SYNC) };
+	const uint64_t waking[] = { KERNEL(WAKE), KERNEL(SYNC) };
+	const uint64_t interrupt[] = { KERNEL(WAKE), KERNEL(TIMER), KERNEL(IRQ_HANDLER), KERNEL(IRQ), KERNEL(READ),
+				       KERNEL(SYNC) };
+	const uint64_t traced[] = { 0x1234567, KERNEL(BPF), KERNEL(TRACE), KERNEL(SCHEDULE_), KERNEL(SYNC) };
+
+	if (tell_stack(fixture, USER, 1, user, 2) < 0 || tell_stack(fixture, USER_DEEP, 1, deep, 3) < 0 ||
+	    tell_stack(fixture, BLOCKED, 0, blocked, 4) < 0 || tell_stack(fixture, WAKING, 0, waking, 2) < 0 ||
+	    tell_stack(fixture, INTERRUPT, 0, interrupt, 6) < 0 || tell_stack(fixture, TRACED, 0, traced, 5) < 0)
+		return LODE_SYSTEM;
+	return 0;
+}
+
+static int tell_process(struct fixture *fixture)
+{
+	if (tell_name(fixture, PID, PID, "app") < 0 || tell_map(fixture, PID, "/no/such/app") < 0)
+		return LODE_SYSTEM;
+	return tell_stacks(fixture);
+}
+
+/* ---- looking ---- */
+
+static void assert_stack(const struct lode_stream *stream, uint32_t node, const char *expected)
+{
+	const struct lode_dictionary *dictionary = stream->dictionary;
+	struct lode_buffer text = { 0 };
+	uint32_t frames[64], depth = lode_stack_tree_depth(&dictionary->tree, node);
+
+	assert_true(depth <= 64);
+	lode_stack_tree_frames(&dictionary->tree, node, frames, depth);
+	for (uint32_t i = 0; i < depth; i++) {
+		if (i)
+			lode_buffer_byte(&text, ' ');
+		lode_frames_text(&dictionary->frames, frames[i], &text);
+	}
+	lode_buffer_byte(&text, '\0');
+	assert_string_equal(text.bytes, expected);
+	lode_buffer_release(&text);
+}
+
+static struct lode_event the_event(const struct lode_stream *stream, enum lode_event_type type)
+{
+	assert_int_equal(stream->events[type].count, 1);
+	return lode_events_get(&stream->events[type], 0);
+}
+
+/* ---- the builder ---- */
+
+static void a_wait_has_its_stack_and_its_waker(void **state)
+{
+	struct fixture fixture;
+	struct lode_stream *stream = &fixture.builder.stream;
+	struct lode_event event;
+
+	(void)state;
+	set_up(&fixture);
+	assert_int_equal(tell_process(&fixture), 0);
+	assert_int_equal(tell_record(&fixture, (struct lode_record){ .type = LODE_RECORD_WAIT,
+								     .flags = LODE_RECORD_WOKEN,
+								     .t = 5000,
+								     .cost = 300,
+								     .delay = 20,
+								     .pid = PID,
+								     .tid = PID + 1,
+								     .user = USER,
+								     .kernel = BLOCKED,
+								     .waker_pid = PID,
+								     .waker_tid = PID,
+								     .waker_user = USER_DEEP,
+								     .waker_kernel = WAKING,
+								     .cpu = 3 }),
+			 0);
+	event = the_event(stream, LODE_WAIT);
+	assert_int_equal(event.t, 5000);
+	assert_int_equal(event.cost, 300);
+	assert_int_equal(event.delay, 20);
+	assert_int_equal(event.cpu, 3);
+	assert_int_equal(stream->threads[event.thread].tid, PID + 1);
+	assert_int_equal(stream->threads[event.waker].tid, PID);
+	/* Return addresses are looked up a byte before them, the leaf as it is. */
+	assert_stack(stream, event.stack,
+		     "app!0x1020 app!0x1010 kernel!el0t_64_sync kernel!ksys_read kernel!schedule kernel!__schedule");
+	assert_stack(stream, event.waker_stack,
+		     "app!0x1010 app!0x1020 app!0x1030 kernel!el0t_64_sync kernel!try_to_wake_up");
+	assert_int_equal(lode_builder_refresh(&fixture.builder), 0);
+	assert_string_equal(lode_strings_get(&stream->dictionary->frames.strings, stream->threads[event.waker].name),
+			    "app");
+	tear_down(&fixture);
+}
+
+static void an_interrupt_is_no_threads_doing(void **state)
+{
+	struct fixture fixture;
+	struct lode_event event;
+
+	(void)state;
+	set_up(&fixture);
+	assert_int_equal(tell_process(&fixture), 0);
+	assert_int_equal(tell_record(&fixture, (struct lode_record){ .type = LODE_RECORD_WAIT,
+								     .flags = LODE_RECORD_WOKEN,
+								     .pid = PID,
+								     .tid = PID,
+								     .user = USER,
+								     .kernel = BLOCKED,
+								     .waker_pid = PID,
+								     .waker_tid = PID + 7,
+								     .waker_user = USER_DEEP,
+								     .waker_kernel = INTERRUPT }),
+			 0);
+	event = the_event(&fixture.builder.stream, LODE_WAIT);
+	assert_int_equal(event.waker, LODE_NONE);
+	assert_stack(&fixture.builder.stream, event.waker_stack,
+		     "kernel!el1h_64_irq kernel!el1h_64_irq_handler kernel!hrtimer_interrupt kernel!try_to_wake_up");
+	assert_int_equal(fixture.builder.interrupts, 1);
+	assert_int_equal(fixture.builder.stream.thread_count, 1);
+	tear_down(&fixture);
+}
+
+static void the_way_from_a_tracepoint_to_the_program_is_no_part_of_a_stack(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	assert_int_equal(tell_process(&fixture), 0);
+	assert_int_equal(tell_record(&fixture, (struct lode_record){ .type = LODE_RECORD_PREEMPT,
+								     .t = 1,
+								     .delay = 44,
+								     .pid = PID,
+								     .tid = PID,
+								     .kernel = TRACED }),
+			 0);
+	assert_stack(&fixture.builder.stream, the_event(&fixture.builder.stream, LODE_CALL).stack,
+		     "kernel!el0t_64_sync kernel!__schedule");
+	tear_down(&fixture);
+}
+
+static void kinds_of_records_become_kinds_of_events(void **state)
+{
+	struct fixture fixture;
+	struct lode_stream *stream = &fixture.builder.stream;
+	const struct lode_strings *strings = &fixture.builder.dictionary.frames.strings;
+	struct lode_record record = { .pid = PID, .tid = PID, .t = 10, .delay = 7 };
+
+	(void)state;
+	set_up(&fixture);
+	assert_int_equal(tell_process(&fixture), 0);
+	record.type = LODE_RECORD_PREEMPT;
+	assert_int_equal(tell_record(&fixture, record), 0);
+	record.type = LODE_RECORD_RUN;
+	record.delay = 0;
+	assert_int_equal(tell_record(&fixture, record), 0);
+	record.type = LODE_RECORD_CALL;
+	record.value = 123456;
+	assert_int_equal(tell_record(&fixture, record), 0);
+	record.value = 435;
+	assert_int_equal(tell_record(&fixture, record), 0);
+	assert_int_equal(stream->events[LODE_RUN].count, 1);
+	assert_int_equal(stream->events[LODE_RUN].cost[0], 1000);
+	assert_int_equal(stream->events[LODE_CALL].count, 3);
+	assert_int_equal(stream->events[LODE_CALL].delay[0], 7);
+	assert_string_equal(lode_strings_get(strings, stream->events[LODE_CALL].name[0]), "preempt");
+	assert_string_equal(lode_strings_get(strings, stream->events[LODE_CALL].name[1]), "syscall_123456");
+	assert_string_equal(lode_strings_get(strings, stream->events[LODE_CALL].name[2]), "clone3");
+	tear_down(&fixture);
+}
+
+static void a_stack_that_was_lost_is_counted(void **state)
+{
+	struct fixture fixture;
+	struct lode_notes notes;
+
+	(void)state;
+	set_up(&fixture);
+	assert_int_equal(tell_process(&fixture), 0);
+	assert_int_equal(tell_record(&fixture, (struct lode_record){ .type = LODE_RECORD_RUN,
+								     .pid = PID,
+								     .tid = PID,
+								     .user = USER,
+								     .kernel = 999 }),
+			 0);
+	assert_stack(&fixture.builder.stream, the_event(&fixture.builder.stream, LODE_RUN).stack,
+		     "app!0x1020 app!0x1010");
+	lode_notes_init(&notes);
+	lode_builder_note(&fixture.builder, &notes);
+	assert_int_equal(notes.count, 1);
+	assert_string_equal(notes.items[0].what, "stacks that were lost");
+	lode_notes_release(&notes);
+	tear_down(&fixture);
+}
+
+static void a_child_has_what_its_parent_mapped_and_both_go_on_alone(void **state)
+{
+	struct fixture fixture;
+	struct lode_stream *stream = &fixture.builder.stream;
+	struct lode_record record = { .type = LODE_RECORD_RUN, .user = USER };
+
+	(void)state;
+	set_up(&fixture);
+	assert_int_equal(tell_process(&fixture), 0);
+	assert_int_equal(tell_task(&fixture, LODE_CHANGE_FORK, 50, PID + 1, PID + 1), 0);
+	record.pid = record.tid = PID + 1;
+	assert_int_equal(tell_record(&fixture, record), 0);
+	assert_int_equal(tell_map(&fixture, PID + 1, "/no/such/other"), 0);
+	assert_int_equal(tell_record(&fixture, record), 0);
+	record.pid = record.tid = PID;
+	assert_int_equal(tell_record(&fixture, record), 0);
+	assert_stack(stream, stream->events[LODE_RUN].stack[0], "app!0x1020 app!0x1010");
+	assert_stack(stream, stream->events[LODE_RUN].stack[1], "other!0x1020 other!0x1010");
+	assert_stack(stream, stream->events[LODE_RUN].stack[2], "app!0x1020 app!0x1010");
+	assert_int_equal(lode_builder_refresh(&fixture.builder), 0);
+	assert_string_equal(lode_strings_get(&stream->dictionary->frames.strings, stream->threads[0].name), "app");
+	tear_down(&fixture);
+}
+
+static void files_of_the_same_name_are_told_apart(void **state)
+{
+	struct fixture fixture;
+	struct lode_stream *stream = &fixture.builder.stream;
+	struct lode_record record = { .type = LODE_RECORD_RUN, .user = USER };
+
+	(void)state;
+	set_up(&fixture);
+	assert_int_equal(tell_process(&fixture), 0);
+	assert_int_equal(tell_name(&fixture, PID + 1, PID + 1, "app"), 0);
+	assert_int_equal(tell_map(&fixture, PID + 1, "/no/such/container/app"), 0);
+	record.pid = record.tid = PID;
+	assert_int_equal(tell_record(&fixture, record), 0);
+	record.pid = record.tid = PID + 1;
+	assert_int_equal(tell_record(&fixture, record), 0);
+	assert_int_not_equal(stream->events[LODE_RUN].stack[0], stream->events[LODE_RUN].stack[1]);
+	tear_down(&fixture);
+}
+
+/* ---- rules ---- */
+
+static void rules_are_read_or_refused(void **state)
+{
+	static const char *const wrong[] = { "",	 "thread",     "thread ", "threads x", "run",
+					     "run > x", "run < 2s", "function a:b > 2s" };
+	struct lode_record_rule rule;
+	struct lode_error error;
+
+	(void)state;
+	assert_int_equal(lode_record_rule_parse(&rule, "thread GC worker", &error), 0);
+	assert_int_equal(rule.type, LODE_RULE_THREAD);
+	assert_string_equal(rule.name, "GC worker");
+	assert_int_equal(lode_record_rule_parse(&rule, " run>1.5s", &error), 0);
+	assert_int_equal(rule.type, LODE_RULE_RUN);
+	assert_int_equal(rule.limit, 1500000000u);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_int_equal(lode_record_rule_parse(&rule, wrong[i], &error), LODE_USAGE);
+}
+
+static void a_thread_is_slow_for_as_long_as_it_lives(void **state)
+{
+	struct fixture fixture;
+	struct lode_stream *stream = &fixture.builder.stream;
+	struct lode_record_times times = { .began = 100, .ended = 900 };
+	struct lode_record_rule rule;
+	struct lode_record record = { .type = LODE_RECORD_RUN, .pid = PID };
+
+	(void)state;
+	set_up(&fixture);
+	assert_int_equal(tell_process(&fixture), 0);
+	for (uint32_t i = 1; i <= 3; i++)
+		assert_int_equal(tell_task(&fixture, LODE_CHANGE_FORK, 50 + 100 * i, PID, PID + i), 0);
+	assert_int_equal(tell_name(&fixture, PID, PID + 1, "worker"), 0);
+	assert_int_equal(tell_name(&fixture, PID, PID + 2, "worker"), 0);
+	assert_int_equal(tell_task(&fixture, LODE_CHANGE_EXIT, 700, PID, PID + 1), 0);
+	for (uint32_t i = 0; i <= 3; i++) {
+		record.tid = PID + i;
+		assert_int_equal(tell_record(&fixture, record), 0);
+	}
+	assert_int_equal(lode_record_rule_parse(&rule, "thread worker", NULL), 0);
+	assert_int_equal(lode_record_rule_apply(&rule, &fixture.builder, &times), 2);
+	assert_int_equal(stream->symptom_count, 2);
+	assert_int_equal(stream->threads[stream->symptoms[0].thread].tid, PID + 1);
+	assert_int_equal(stream->symptoms[0].t0, 150);
+	assert_int_equal(stream->symptoms[0].t1, 700);
+	assert_int_equal(stream->symptoms[1].t0, 250);
+	assert_int_equal(stream->symptoms[1].t1, 900);
+	tear_down(&fixture);
+}
+
+static void a_run_is_slow_only_beyond_its_limit(void **state)
+{
+	struct fixture fixture;
+	struct lode_record_times times = {
+		.began = 100, .ended = 900, .command = PID, .command_began = 110, .command_ended = 610
+	};
+	struct lode_record_rule rule;
+
+	(void)state;
+	set_up(&fixture);
+	assert_int_equal(lode_record_rule_parse(&rule, "run > 500", NULL), 0);
+	assert_int_equal(lode_record_rule_apply(&rule, &fixture.builder, &times), 0);
+	assert_int_equal(lode_record_rule_parse(&rule, "run > 499", NULL), 0);
+	assert_int_equal(lode_record_rule_apply(&rule, &fixture.builder, &times), 1);
+	assert_int_equal(fixture.builder.stream.symptoms[0].t0, 110);
+	assert_int_equal(fixture.builder.stream.symptoms[0].t1, 610);
+	times.command = 0;
+	assert_int_equal(lode_record_rule_apply(&rule, &fixture.builder, &times), 0);
+	tear_down(&fixture);
+}
+
+/* ---- recordings ---- */
+
+/* Records `count` waits in the order of their ends; every tenth one is as long as all before it. */
+static int tell_waits(struct fixture *fixture, uint64_t count, uint64_t *sum)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		struct lode_record record = { .type = LODE_RECORD_WAIT, .pid = PID, .tid = PID, .kernel = BLOCKED };
+
+		record.t = i % 10 ? 1000 + i * 10 : 1000 + i;
+		record.cost = 1010 + i * 10 - record.t;
+		record.user = i % 3 ? USER : USER_DEEP;
+		if (sum)
+			*sum += record.t * 31 + record.cost;
+		if (tell_record(fixture, record) < 0)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+static int load_only_stream(struct lode_corpus *corpus, struct lode_stream *stream, struct lode_error *error)
+{
+	struct lode_corpus_list list;
+	int code = lode_corpus_streams(corpus, &list, error);
+
+	if (code)
+		return code;
+	assert_int_equal(list.count, 1);
+	code = lode_store_load(list.items[0].path, stream, error);
+	assert_int_equal(list.items[0].events[LODE_WAIT], stream->events[LODE_WAIT].count);
+	lode_corpus_list_release(&list);
+	return code;
+}
+
+static void a_recording_becomes_a_stream_in_order_of_time(void **state)
+{
+	struct fixture fixture;
+	struct lode_recording *recording;
+	struct lode_corpus *corpus;
+	struct lode_corpus_entry entry;
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	struct lode_translate_options options = { .jobs = 1 };
+	struct lode_error error = { "" };
+	uint64_t expected = 0, sum = 0, blocks = 0;
+	const uint64_t count = 400000;
+	char path[96];
+
+	(void)state;
+	set_up(&fixture);
+	options.symbolizer = fixture.symbolizer;
+	snprintf(path, sizeof(path), "%s/corpus", fixture.folder);
+	assert_int_equal(lode_corpus_open(&corpus, path, LODE_CORPUS_CREATE, &error), 0);
+	assert_int_equal(lode_recording_create(&recording, corpus, &fixture.builder, &error), 0);
+	assert_int_equal(tell_process(&fixture), 0);
+	for (uint64_t i = 0; i < 8; i++) {
+		uint64_t before = lode_recording_size(recording);
+
+		assert_int_equal(tell_waits(&fixture, count / 8, &expected), 0);
+		assert_int_equal(lode_recording_flow(recording, (i + 1) * 2000000000u, &error), 0);
+		blocks += lode_recording_size(recording) > before;
+	}
+	assert_true(blocks >= 7); /* it is written while it comes */
+	assert_int_equal(lode_recording_finish(recording, "a test", &options, &entry, &error), 0);
+	assert_int_equal(entry.events[LODE_WAIT], count);
+	lode_recording_abandon(recording);
+
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	lode_stream_init(&stream, &dictionary);
+	assert_int_equal(load_only_stream(corpus, &stream, &error), 0);
+	assert_int_equal(stream.events[LODE_WAIT].count, count);
+	for (size_t i = 0; i < count; i++) {
+		sum += stream.events[LODE_WAIT].t[i] * 31 + stream.events[LODE_WAIT].cost[i];
+		assert_true(!i || stream.events[LODE_WAIT].t[i] >= stream.events[LODE_WAIT].t[i - 1]);
+	}
+	assert_int_equal(sum, expected);
+	assert_stack(&stream, stream.events[LODE_WAIT].stack[count - 1],
+		     "app!0x1020 app!0x1010 kernel!el0t_64_sync kernel!ksys_read kernel!schedule kernel!__schedule");
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+	lode_corpus_close(corpus);
+	tear_down(&fixture);
+}
+
+/* The same in a process that is killed before the end. */
+static void record_and_die(struct fixture *fixture, const char *path)
+{
+	struct lode_recording *recording;
+	struct lode_corpus *corpus;
+
+	if (lode_corpus_open(&corpus, path, LODE_CORPUS_CREATE, NULL) < 0 ||
+	    lode_recording_create(&recording, corpus, &fixture->builder, NULL) < 0 || tell_process(fixture) < 0 ||
+	    tell_waits(fixture, 5000, NULL) < 0 || lode_recording_flow(recording, 1, NULL) < 0 ||
+	    lode_recording_flow(recording, 2000000000u, NULL) < 0 || tell_waits(fixture, 77, NULL) < 0)
+		_exit(1);
+	kill(getpid(), SIGKILL);
+}
+
+static void what_was_written_of_a_recording_that_died_is_saved(void **state)
+{
+	struct fixture fixture;
+	struct lode_corpus_check_result result;
+	struct lode_corpus *corpus;
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	struct lode_error error = { "" };
+	char path[96];
+	pid_t child;
+	int status;
+
+	(void)state;
+	set_up(&fixture);
+	snprintf(path, sizeof(path), "%s/corpus", fixture.folder);
+	child = fork();
+	if (!child)
+		record_and_die(&fixture, path);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	assert_int_equal(lode_corpus_check(path, 0, &result, NULL, NULL, &error), 0);
+	assert_int_equal(result.recordings, 1);
+	assert_int_equal(lode_corpus_check(path, 1, &result, NULL, NULL, &error), 0);
+	assert_int_equal(result.recordings, 1);
+	assert_int_equal(result.streams_bad, 0);
+	assert_int_equal(lode_corpus_check(path, 0, &result, NULL, NULL, &error), 0);
+	assert_int_equal(result.recordings, 0);
+	assert_int_equal(result.streams_good, 1);
+
+	assert_int_equal(lode_corpus_open(&corpus, path, LODE_CORPUS_READ, &error), 0);
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	lode_stream_init(&stream, &dictionary);
+	assert_int_equal(load_only_stream(corpus, &stream, &error), 0);
+	assert_int_equal(stream.events[LODE_WAIT].count, 5000);
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+	lode_corpus_close(corpus);
+	tear_down(&fixture);
+}
+
+static int record_all(struct fixture *fixture, struct lode_corpus *corpus, struct lode_corpus_entry *entry)
+{
+	struct lode_translate_options options = { .symbolizer = fixture->symbolizer, .jobs = 1 };
+	struct lode_recording *recording = NULL;
+	struct lode_record_times times = { .ended = 900, .command = PID, .command_ended = 800 };
+	struct lode_record_rule rule;
+	int code = begin(fixture);
+
+	if (!code)
+		code = lode_recording_create(&recording, corpus, &fixture->builder, NULL);
+	if (!code)
+		code = tell_process(fixture);
+	if (!code)
+		code = tell_task(fixture, LODE_CHANGE_FORK, 50, PID + 1, PID + 1);
+	if (!code)
+		code = tell_waits(fixture, 30, NULL);
+	if (!code)
+		code = lode_record_rule_parse(&rule, "run > 1", NULL);
+	if (!code)
+		code = lode_record_rule_apply(&rule, &fixture->builder, &times);
+	if (code >= 0)
+		code = lode_recording_finish(recording, "a test", &options, entry, NULL);
+	lode_recording_abandon(recording);
+	lode_builder_release(&fixture->builder);
+	return code;
+}
+
+static void memory_that_runs_out_anywhere_is_told(void **state)
+{
+	struct fixture fixture;
+	struct lode_corpus_entry entry;
+	struct lode_corpus *corpus;
+	uint64_t asked, failures = 0;
+	char path[96];
+
+	(void)state;
+	open_symbols(&fixture);
+	snprintf(path, sizeof(path), "%s/corpus", fixture.folder);
+	assert_int_equal(lode_corpus_open(&corpus, path, LODE_CORPUS_CREATE, NULL), 0);
+	/* What the symbolizer keeps is there from then on. */
+	assert_int_equal(record_all(&fixture, corpus, &entry), 0);
+	lode_memory_fail_at(UINT64_MAX, 0);
+	assert_int_equal(record_all(&fixture, corpus, &entry), 0);
+	asked = lode_memory_asked();
+	for (uint64_t nth = 1; nth <= asked; nth++) {
+		int code;
+
+		lode_memory_fail_at(nth, 0);
+		code = record_all(&fixture, corpus, &entry);
+		lode_memory_fail_at(0, 0);
+		assert_true(code == 0 || code == LODE_SYSTEM);
+		failures += code != 0;
+	}
+	assert_true(failures > 100);
+	lode_corpus_close(corpus);
+	close_symbols(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_wait_has_its_stack_and_its_waker),
+		cmocka_unit_test(an_interrupt_is_no_threads_doing),
+		cmocka_unit_test(the_way_from_a_tracepoint_to_the_program_is_no_part_of_a_stack),
+		cmocka_unit_test(kinds_of_records_become_kinds_of_events),
+		cmocka_unit_test(a_stack_that_was_lost_is_counted),
+		cmocka_unit_test(a_child_has_what_its_parent_mapped_and_both_go_on_alone),
+		cmocka_unit_test(files_of_the_same_name_are_told_apart),
+		cmocka_unit_test(rules_are_read_or_refused),
+		cmocka_unit_test(a_thread_is_slow_for_as_long_as_it_lives),
+		cmocka_unit_test(a_run_is_slow_only_beyond_its_limit),
+		cmocka_unit_test(a_recording_becomes_a_stream_in_order_of_time),
+		cmocka_unit_test(what_was_written_of_a_recording_that_died_is_saved),
+		cmocka_unit_test(memory_that_runs_out_anywhere_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
