@@ -23,10 +23,12 @@
 #endif
 
 #include <errno.h>
-#include <signal.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,6 +103,8 @@ struct recording {
 	struct lode_notes notes;
 	struct lode_child child;
 	int has_child;
+	struct pollfd *watched; /* the processes of -p */
+	size_t watched_count;
 	struct lode_record_times times;
 	struct lode_corpus_entry entry;
 	uint64_t drawn_at;
@@ -115,17 +119,29 @@ static int wrong(struct lode_error *error, const char *sentence)
 	return lode_fail(error, LODE_USAGE, "record: %s. See 'lode help record'.", sentence);
 }
 
-static int check_pids(const struct settings *settings, struct lode_error *error)
+/* Opens a descriptor for each process that -p names; it becomes readable when the process has ended. */
+static int watch_pids(struct recording *recording, struct lode_error *error)
 {
-	for (size_t i = 0; i < settings->pids.count; i++) {
+	const struct lode_option_list *pids = &recording->settings->pids;
+
+	recording->watched = lode_calloc(pids->count + 1, sizeof(*recording->watched));
+	if (!recording->watched)
+		return lode_fail_memory(error);
+	for (size_t i = 0; i < pids->count; i++) {
 		char *end;
-		long pid = strtol(settings->pids.items[i], &end, 10);
+		long pid = strtol(pids->items[i], &end, 10);
 
 		if (*end || pid <= 0 || pid > INT32_MAX)
 			return lode_fail(error, LODE_USAGE, "record: '-p' wants the number of a process, not '%s'",
-					 settings->pids.items[i]);
-		if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+					 pids->items[i]);
+		recording->watched[i].events = POLLIN;
+		recording->watched[i].fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+		if (recording->watched[i].fd < 0 && errno == ESRCH)
 			return lode_fail(error, LODE_USAGE, "record: there is no process %ld", pid);
+		if (recording->watched[i].fd < 0)
+			return lode_fail(error, LODE_USAGE, "record: process %ld cannot be watched: %s", pid,
+					 strerror(errno));
+		recording->watched_count++;
 	}
 	return 0;
 }
@@ -141,8 +157,6 @@ static int check_settings(const struct recording *recording, struct lode_error *
 		return wrong(error, "a command or '-p PID', not both");
 	if (settings->comm && strlen(settings->comm) >= LODE_RECORD_NAME)
 		return wrong(error, "names of threads have at most 15 characters");
-	if (check_pids(settings, error) < 0)
-		return LODE_USAGE;
 	return lode_attributes_check("record", &settings->attributes, error);
 }
 
@@ -281,11 +295,21 @@ static int open_all(struct recording *recording, const char *source, struct lode
 	return code;
 }
 
+/*
+ * On a busy machine the reader must get its turn before the rings are full. The
+ * command is forked by now and keeps the priority that it was started with.
+ */
+static void take_precedence(void)
+{
+	setpriority(PRIO_PROCESS, 0, -15); /* where that is not permitted, what is lost for it is counted */
+}
+
 static int start(struct recording *recording, struct lode_error *error)
 {
 	const struct settings *settings = recording->settings;
 	int code = 0;
 
+	take_precedence();
 	for (size_t i = 0; !code && i < settings->pids.count; i++)
 		code = lode_recorder_add_pid(recording->recorder, (uint32_t)strtoul(settings->pids.items[i], NULL, 10),
 					     error);
@@ -301,12 +325,12 @@ static int start(struct recording *recording, struct lode_error *error)
 	return lode_child_release(&recording->child, recording->call->operands, error);
 }
 
-static int processes_are_gone(const struct settings *settings)
+/* Whether all processes that -p names have ended, though their parents may not have noticed yet. */
+static int processes_are_gone(const struct recording *recording)
 {
-	for (size_t i = 0; i < settings->pids.count; i++)
-		if (kill((pid_t)strtol(settings->pids.items[i], NULL, 10), 0) == 0 || errno != ESRCH)
-			return 0;
-	return settings->pids.count > 0;
+	size_t count = recording->settings->pids.count;
+
+	return count && poll(recording->watched, count, 0) == (int)count;
 }
 
 static int is_over(struct recording *recording)
@@ -317,7 +341,7 @@ static int is_over(struct recording *recording)
 		recording->times.command_ended = now;
 		return 1;
 	}
-	if (lode_signals_stop() || processes_are_gone(recording->settings))
+	if (lode_signals_stop() || processes_are_gone(recording))
 		return 1;
 	return recording->settings->duration && now - recording->times.began >= recording->settings->duration;
 }
@@ -513,6 +537,9 @@ static void release(struct recording *recording)
 	lode_symbolizer_destroy(recording->symbolizer);
 	lode_recorder_destroy(recording->recorder);
 	lode_notes_release(&recording->notes);
+	for (size_t i = 0; i < recording->watched_count; i++)
+		close(recording->watched[i].fd);
+	lode_free(recording->watched);
 	lode_free(recording->rules);
 }
 
@@ -553,6 +580,8 @@ static int run(struct lode_call *call, struct lode_error *error)
 		return code;
 	lode_notes_init(&recording.notes);
 	code = read_rules(&recording, error);
+	if (!code)
+		code = watch_pids(&recording, error);
 	if (!code)
 		code = run_recording(&recording, error);
 	release(&recording);

@@ -1,8 +1,8 @@
 /*
  * Images: see images.h.
  *
- * A file in another mount namespace (a container's) is reached through the root
- * folder of a process that has it, as long as that lives. What is open is later
+ * A file in another mount namespace (a container's) is reached through a process
+ * that has it, as long as that lives. What is open is later
  * read through /proc/self/fd, unless its path still leads to the same file: then
  * by its path, near which debug files may lie.
  */
@@ -63,20 +63,18 @@ void lode_record_images_release(struct lode_record_images *images)
 	memset(images, 0, sizeof(*images));
 }
 
-uint32_t lode_record_images_get(struct lode_record_images *images, const char *path, const char *build_id,
-				uint64_t mounts, uint32_t pid)
+uint32_t lode_record_images_get(struct lode_record_images *images, const struct lode_record_image *wanted)
 {
-	struct lode_record_image image = {
-		.kind = lode_mapped_kind(path), .path = path, .build_id = build_id, .mounts = mounts, .pid = pid
-	};
+	struct lode_record_image image = *wanted;
 	char *map;
 	uint32_t id;
 
+	image.kind = lode_mapped_kind(image.path);
 	if (image.kind == LODE_MAPPED_VDSO)
 		image.mounts = 0;
 	if (image.kind != LODE_MAPPED_ANONYMOUS)
 		return add_image(images, &image);
-	map = lode_mapped_perf_map(pid);
+	map = lode_mapped_perf_map(image.pid);
 	image.path = map;
 	id = map ? add_image(images, &image) : LODE_NONE;
 	lode_free(map);
@@ -115,17 +113,38 @@ static char *reachable_path(const struct lode_record_image *image)
 	return lode_format("/proc/%u/root%.*s", image->pid, (int)lode_mapped_length(image->path), image->path);
 }
 
+static int open_path(char *path)
+{
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+
+	lode_free(path);
+	return fd;
+}
+
+/*
+ * A file that was deleted, or is in another mount namespace, is reached by the
+ * mapping itself while its process lives. A deleted one whose build-id is not
+ * known is not looked for by its path: what stands there now is another.
+ */
+static int open_mapped(const struct lode_record_image *image)
+{
+	int deleted = image->path[lode_mapped_length(image->path)] != '\0', fd = -1;
+
+	if (image->kind == LODE_MAPPED_FILE && (deleted || image->mounts))
+		fd = open_path(lode_format("/proc/%u/map_files/%llx-%llx", image->pid,
+					   (unsigned long long)image->start, (unsigned long long)image->end));
+	if (fd < 0 && (!deleted || *image->build_id))
+		fd = open_path(reachable_path(image));
+	return fd;
+}
+
 /* Opens the image's file and finds its build-id; a file with another build-id than was mapped is none. */
 static void open_file(struct lode_record_images *images, struct lode_record_image *image)
 {
 	char build_id[LODE_BUILD_ID_TEXT] = "", link[40];
-	char *path = reachable_path(image);
 	struct lode_elf elf;
 
-	if (!path)
-		return;
-	image->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	lode_free(path);
+	image->fd = open_mapped(image);
 	if (image->fd < 0 || image->kind != LODE_MAPPED_FILE)
 		return;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", image->fd);

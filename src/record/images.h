@@ -20,7 +20,9 @@ struct lode_record_image {
 	const char *path;     /* as the process sees it; of anonymous memory: its perf map */
 	const char *build_id; /* hexadecimal, or "" */
 	uint64_t mounts;      /* number of the mount namespace it was seen in; 0: the recorder's own */
-	uint32_t pid;         /* a process that has it */
+	uint32_t pid;         /* a process that has it, and where */
+	uint64_t start;
+	uint64_t end;
 	uint32_t module;      /* of the dictionary; LODE_NONE until it is used */
 	int fd;               /* -1: not open */
 	int shares_name;      /* another image is called the same */
@@ -40,9 +42,11 @@ struct lode_record_images {
 /* Returns 0 or LODE_SYSTEM. */
 int lode_record_images_init(struct lode_record_images *images);
 void lode_record_images_release(struct lode_record_images *images);
-/* The image that process `pid` maps under `path`, added if new; LODE_NONE when memory has run out. */
-uint32_t lode_record_images_get(struct lode_record_images *images, const char *path, const char *build_id,
-				uint64_t mounts, uint32_t pid);
+/*
+ * The image that is mapped as `wanted` says (path, build_id, mounts, pid, start and
+ * end), added if new; LODE_NONE when memory has run out.
+ */
+uint32_t lode_record_images_get(struct lode_record_images *images, const struct lode_record_image *wanted);
 /*
  * To be called when code of it is seen: opens it and enters its module in
  * `frames`. Returns 0 or LODE_SYSTEM.

@@ -104,6 +104,7 @@ void lode_processes_release(struct lode_processes *processes)
 /* One line of /proc/PID/maps: `start-end rwxp offset device inode   path`. */
 static int map_line(struct lode_processes *processes, struct lode_record_process *process, char *line)
 {
+	struct lode_record_image image = { .build_id = "", .mounts = process->mounts, .pid = process->pid };
 	struct lode_mapping mapping;
 	unsigned long long start, end, offset;
 	char *path = line + strlen(line);
@@ -115,8 +116,10 @@ static int map_line(struct lode_processes *processes, struct lode_record_process
 	if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, rights, &offset, &at) < 4 || !at ||
 	    rights[2] != 'x')
 		return 0;
-	mapping = (struct lode_mapping){ start, end, offset, LODE_NONE };
-	mapping.image = lode_record_images_get(processes->images, line + at, "", process->mounts, process->pid);
+	image.path = line + at;
+	image.start = start;
+	image.end = end;
+	mapping = (struct lode_mapping){ start, end, offset, lode_record_images_get(processes->images, &image) };
 	if (mapping.image == LODE_NONE)
 		return LODE_SYSTEM;
 	return lode_space_map(&processes->spaces, &process->space, &mapping);
@@ -218,12 +221,18 @@ static int apply_map(struct lode_processes *processes, const struct lode_change 
 	struct lode_record_process *process = enter_process(processes, change->pid);
 	struct lode_mapping mapping = { change->start, change->end, change->offset, LODE_NONE };
 	char build_id[2 * LODE_CHANGE_BUILD_ID + 1] = "";
+	struct lode_record_image image = { .path = change->text,
+					   .build_id = build_id,
+					   .pid = change->pid,
+					   .start = change->start,
+					   .end = change->end };
 
 	if (!process)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < change->build_id_size; i++)
 		snprintf(build_id + 2 * i, 3, "%02x", change->build_id[i]);
-	mapping.image = lode_record_images_get(processes->images, change->text, build_id, process->mounts, change->pid);
+	image.mounts = process->mounts;
+	mapping.image = lode_record_images_get(processes->images, &image);
 	if (mapping.image == LODE_NONE)
 		return LODE_SYSTEM;
 	return lode_space_map(&processes->spaces, &process->space, &mapping);

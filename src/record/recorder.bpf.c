@@ -655,12 +655,10 @@ static __always_inline void forget_thread(uint32_t tid)
 
 /* ---- waits ---- */
 
-/* Fills a record with the wait or preemption of a thread that runs again, at `now`; NULL: there is none. */
-static __always_inline struct lode_record *write_wait(struct lode_record_thread *thread,
-						      struct task_struct *task, uint64_t now,
-						      uint64_t *position)
+/* Writes the wait or preemption of a thread that runs again, at `now`. */
+static __always_inline void write_wait(struct lode_record_thread *thread, struct task_struct *task, uint64_t now)
 {
-	uint64_t cost = 0, delay = now - thread->out, woken = thread->woken;
+	uint64_t cost = 0, delay = now - thread->out, woken = thread->woken, position;
 	struct lode_record *record;
 	uint8_t type = LODE_RECORD_PREEMPT, flags = 0;
 
@@ -677,11 +675,11 @@ static __always_inline struct lode_record *write_wait(struct lode_record_thread 
 	}
 	if (min_wait && cost + delay < min_wait) {
 		COUNT(short_waits);
-		return 0;
+		return;
 	}
-	record = begin_record(position);
+	record = begin_record(&position);
 	if (!record)
-		return 0;
+		return;
 	record->t = thread->out;
 	record->cost = cost;
 	record->delay = delay;
@@ -696,7 +694,7 @@ static __always_inline struct lode_record *write_wait(struct lode_record_thread 
 	record->value = 0;
 	record->type = type;
 	record->flags = flags;
-	return record;
+	finish_record(record, position);
 }
 
 static __always_inline void switch_out(void *context, struct task_struct *task, bool preempted, uint64_t now)
@@ -721,19 +719,16 @@ static __always_inline void switch_out(void *context, struct task_struct *task, 
 	*(volatile uint32_t *)&thread->state = preempted ? LODE_THREAD_PREEMPTED : LODE_THREAD_BLOCKED;
 }
 
-static __always_inline struct lode_record *switch_in(struct task_struct *task, uint64_t now,
-						     uint64_t *position)
+static __always_inline void switch_in(struct task_struct *task, uint64_t now)
 {
 	struct lode_record_thread *thread = find_thread(task->pid);
-	struct lode_record *record = 0;
 
 	if (!thread)
-		return 0;
+		return;
 	if (thread->state != LODE_THREAD_RUNNING)
-		record = write_wait(thread, task, now, position);
+		write_wait(thread, task, now);
 	thread->state = LODE_THREAD_RUNNING;
 	thread->woken = 0;
-	return record;
 }
 
 SEC("tp_btf/sched_switch")
@@ -742,16 +737,14 @@ int lode_switch(uint64_t *context)
 	struct task_struct *previous = (void *)context[1], *next = (void *)context[2];
 	uint32_t state = switch_has_state ? (uint32_t)context[3] : previous->__state;
 	bool preempted = context[0] || !state;
-	uint64_t now = bpf_ktime_get_ns(), position = 0;
-	struct lode_record *record = next->pid ? switch_in(next, now, &position) : 0;
+	uint64_t now = bpf_ktime_get_ns();
 
 	if (preempted || !(state & TASK_DEAD))
 		switch_out(context, previous, preempted, now);
 	else
 		forget_thread(previous->pid);
-	/* Last: by now the slot has come from the reader's CPU, and the stores to it need not be waited for. */
-	if (record)
-		finish_record(record, position);
+	if (next->pid)
+		switch_in(next, now);
 	return 0;
 }
 

@@ -34,7 +34,7 @@
 
 /* Bytes of all rings together, and of one: bounds for many CPUs and for few. */
 #define RINGS_BYTES  (64u << 20)
-#define MOST_SLOTS   16384u
+#define MOST_SLOTS   65536u
 #define LEAST_SLOTS  1024u
 #define CHECK_EVERY  1024u
 #define PROGRAMS_BTF "/sys/kernel/btf/vmlinux"

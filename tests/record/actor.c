@@ -2,6 +2,8 @@
  * Actor: does things whose waits, wakers and durations are known, and tells what
  * it did, for tests/record/run to compare with what was recorded. One line a
  * deed: its name, when it began and ended (CLOCK_MONOTONIC), and a number.
+ *
+ *	actor [ROUNDS]
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -180,14 +182,15 @@ static __attribute__((noinline)) void do_work(void)
 	tell("work", began, clock_now(CLOCK_THREAD_CPUTIME_ID) - cpu);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	int rounds = argc > 1 ? atoi(argv[1]) : 3;
 	uint64_t began, cpu;
 
 	sleep_ms(5); /* a first wait, so that the life that is summed up begins with this thread on its CPU */
 	cpu = clock_now(CLOCK_THREAD_CPUTIME_ID);
 	began = now();
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < rounds; i++) {
 		do_sleep();
 		do_lock();
 		do_pipe();
