@@ -66,25 +66,29 @@ static const struct lode_option options[] = {
 	LODE_FLAG("all", 'a', FIELD(all), "record all processes"),
 	LODE_TEXT("comm", 0, FIELD(comm), "NAME", "record only threads of this name"),
 	LODE_TEXT("cgroup", 0, FIELD(cgroup), "DIR", "record only threads in this control group or below it"),
-	LODE_NUMBER("frequency", 'F', FIELD(frequency), "HZ", "CPU samples a second and processor (default: 999)", 1,
-		    100000),
+	LODE_NUMBER("frequency", 'F', FIELD(frequency), "HZ",
+		    "CPU samples a second and processor (default: 999)", 1, 100000),
 	LODE_FLAG("no-samples", 0, FIELD(no_samples), "take no CPU samples"),
 	LODE_FLAG("calls", 0, FIELD(calls), "record system calls, too"),
 	LODE_DURATION("min-wait", 0, FIELD(min_wait), "TIME", "leave out shorter waits"),
 	LODE_DURATION("duration", 'd', FIELD(duration), "TIME", "stop after this time"),
-	LODE_TEXT("output", 'o', FIELD(output), "CORPUS", "the folder to record into (default: " DEFAULT_CORPUS ")"),
+	LODE_TEXT("output", 'o', FIELD(output), "CORPUS",
+		  "the folder to record into (default: " DEFAULT_CORPUS ")"),
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the stream"),
 	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE",
 		  "an attribute of the stream; may be given many times"),
 	LODE_LIST("symptom", 0, FIELD(symptoms), "RULE",
 		  "what was too slow: 'thread NAME', 'run > 2s'; may be given many times"),
-	LODE_FLAG("no-symbols", 0, FIELD(no_symbols), "leave addresses in programs and libraries as they are"),
-	LODE_FLAG("debuginfod", 0, FIELD(debuginfod), "fetch debug files from the servers in $DEBUGINFOD_URLS"),
+	LODE_FLAG("no-symbols", 0, FIELD(no_symbols),
+		  "leave addresses in programs and libraries as they are"),
+	LODE_FLAG("debuginfod", 0, FIELD(debuginfod),
+		  "fetch debug files from the servers in $DEBUGINFOD_URLS"),
 	LODE_LIST("symbol-path", 0, FIELD(symbol_paths), "DIR",
 		  "look for binaries and debug files here too; may be given many times"),
 	LODE_TEXT("symbol-cache", 0, FIELD(symbol_cache), "DIR|none", "where symbols are kept for next time"),
 	LODE_FLAG("json", 0, FIELD(json), "write what was recorded as JSON to standard output"),
-	LODE_HIDDEN_FLAG("kernel-stacks-by-kernel", FIELD(no_own_walk), "do not walk kernel stacks; for tests"),
+	LODE_HIDDEN_FLAG("kernel-stacks-by-kernel", FIELD(no_own_walk),
+			 "do not walk kernel stacks; for tests"),
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -132,7 +136,8 @@ static int watch_pids(struct recording *recording, struct lode_error *error)
 		long pid = strtol(pids->items[i], &end, 10);
 
 		if (*end || pid <= 0 || pid > INT32_MAX)
-			return lode_fail(error, LODE_USAGE, "record: '-p' wants the number of a process, not '%s'",
+			return lode_fail(error, LODE_USAGE,
+					 "record: '-p' wants the number of a process, not '%s'",
 					 pids->items[i]);
 		recording->watched[i].events = POLLIN;
 		recording->watched[i].fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
@@ -173,7 +178,8 @@ static int read_rules(struct recording *recording, struct lode_error *error)
 		if (code < 0)
 			return code;
 		if (recording->rules[i].type == LODE_RULE_RUN && !recording->call->operand_count)
-			return wrong(error, "the symptom 'run > TIME' is about a command; give one behind '--'");
+			return wrong(error,
+				     "the symptom 'run > TIME' is about a command; give one behind '--'");
 	}
 	return 0;
 }
@@ -227,7 +233,8 @@ static char *describe_source(const struct recording *recording)
 	return copy;
 }
 
-static const char *default_name(const struct recording *recording, const struct utsname *system, char *name, size_t size)
+static const char *default_name(const struct recording *recording, const struct utsname *system, char *name,
+				size_t size)
 {
 	const char *word = recording->call->operand_count ? recording->call->operands[0] : NULL;
 	const char *slash = word ? strrchr(word, '/') : NULL;
@@ -271,7 +278,9 @@ static int open_all(struct recording *recording, const char *source, struct lode
 	struct lode_recorder_options recorder = recorder_options(recording);
 	struct lode_symbols_options symbols = {
 		.paths = settings->symbol_paths.items,
-		.cache = settings->symbol_cache && !strcmp(settings->symbol_cache, "none") ? "" : settings->symbol_cache,
+		.cache = settings->symbol_cache && !strcmp(settings->symbol_cache, "none")
+				 ? ""
+				 : settings->symbol_cache,
 		.debuginfod = settings->debuginfod,
 		.notes = &recording->notes,
 	};
@@ -279,16 +288,18 @@ static int open_all(struct recording *recording, const char *source, struct lode
 
 	if (!code)
 		code = lode_symbolizer_create(&recording->symbolizer, &symbols, error);
-	if (!code &&
-	    lode_builder_init(&recording->builder, recording->symbolizer, NULL, lode_recorder_period(&recorder)) < 0)
+	if (!code && lode_builder_init(&recording->builder, recording->symbolizer, NULL,
+				       lode_recorder_period(&recorder)) < 0)
 		code = lode_fail_memory(error);
 	if (!code)
 		code = describe_stream(recording, source, error);
 	if (!code)
-		code = lode_corpus_open(&recording->corpus, settings->output ? settings->output : DEFAULT_CORPUS,
+		code = lode_corpus_open(&recording->corpus,
+					settings->output ? settings->output : DEFAULT_CORPUS,
 					LODE_CORPUS_CREATE, error);
 	if (!code)
-		code = lode_recording_create(&recording->recording, recording->corpus, &recording->builder, error);
+		code = lode_recording_create(&recording->recording, recording->corpus, &recording->builder,
+					     error);
 	if (!code && lode_processes_snapshot(&recording->builder.processes) < 0)
 		code = lode_fail_memory(error);
 	recording->sink = lode_builder_sink(&recording->builder);
@@ -311,8 +322,8 @@ static int start(struct recording *recording, struct lode_error *error)
 
 	take_precedence();
 	for (size_t i = 0; !code && i < settings->pids.count; i++)
-		code = lode_recorder_add_pid(recording->recorder, (uint32_t)strtoul(settings->pids.items[i], NULL, 10),
-					     error);
+		code = lode_recorder_add_pid(recording->recorder,
+					     (uint32_t)strtoul(settings->pids.items[i], NULL, 10), error);
 	if (!code && recording->has_child && !settings->all)
 		code = lode_recorder_add_pid(recording->recorder, (uint32_t)recording->child.pid, error);
 	if (!code)
@@ -410,7 +421,8 @@ static int record(struct recording *recording, struct lode_error *error)
 static int add_symptoms(struct recording *recording, struct lode_error *error)
 {
 	for (size_t i = 0; i < recording->settings->symptoms.count; i++) {
-		int found = lode_record_rule_apply(&recording->rules[i], &recording->builder, &recording->times);
+		int found =
+			lode_record_rule_apply(&recording->rules[i], &recording->builder, &recording->times);
 
 		if (found < 0)
 			return lode_fail_memory(error);
@@ -441,7 +453,8 @@ static int finish(struct recording *recording, const char *source, struct lode_e
 	if (!code)
 		code = add_losses(recording, error);
 	if (!code)
-		code = lode_recording_finish(recording->recording, source, &translate, &recording->entry, error);
+		code = lode_recording_finish(recording->recording, source, &translate, &recording->entry,
+					     error);
 	lode_recorder_note(recording->recorder, &recording->notes);
 	lode_builder_note(&recording->builder, &recording->notes);
 	return code;
@@ -471,13 +484,15 @@ static void tell(const struct recording *recording)
 
 	tell_status(recording);
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
-		lode_buffer_print(&line, "%s%s %s", type ? ", " : "", lode_count_text(entry->events[type], text),
+		lode_buffer_print(&line, "%s%s %s", type ? ", " : "",
+				  lode_count_text(entry->events[type], text),
 				  lode_event_type_name((enum lode_event_type)type));
 	lode_buffer_print(&line, "; %s stacks", lode_count_text(entry->stacks, text));
 	lode_buffer_print(&line, "; %s",
 			  lode_duration_text(recording->times.ended - recording->times.began, text));
 	if (recording->settings->symptoms.count)
-		lode_buffer_print(&line, "; %d symptom%s", recording->symptoms, recording->symptoms == 1 ? "" : "s");
+		lode_buffer_print(&line, "; %d symptom%s", recording->symptoms,
+				  recording->symptoms == 1 ? "" : "s");
 	lode_buffer_print(&line, "; %s in %s", lode_bytes_text(entry->file_size, text),
 			  lode_corpus_path(recording->corpus));
 	lode_buffer_byte(&line, '\0');
@@ -502,7 +517,8 @@ static int show_json(struct recording *recording, struct lode_error *error)
 	lode_json_key_text(&json, "name", entry->name);
 	lode_json_key_text(&json, "corpus", lode_corpus_path(recording->corpus));
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
-		lode_json_key_u64(&json, lode_event_type_name((enum lode_event_type)type), entry->events[type]);
+		lode_json_key_u64(&json, lode_event_type_name((enum lode_event_type)type),
+				  entry->events[type]);
 	lode_json_key_u64(&json, "stacks", entry->stacks);
 	lode_json_key_u64(&json, "symptoms", entry->symptoms);
 	lode_json_key_u64(&json, "duration_ns", recording->times.ended - recording->times.began);
@@ -594,7 +610,8 @@ static int run(struct lode_call *call, struct lode_error *error)
 {
 	(void)call;
 	return lode_fail(error, LODE_SYSTEM,
-			 "record: this program was built without its recorder; build it where clang, bpftool and libbpf "
+			 "record: this program was built without its recorder; build it where clang, bpftool "
+			 "and libbpf "
 			 "are, or use 'perf record' and 'lode import'");
 }
 
@@ -604,9 +621,12 @@ const struct lode_command lode_command_record = {
 	.name = "record",
 	.summary = "record what threads run, what they wait for, and who wakes them",
 	.usage = "[OPTIONS] [-- COMMAND [ARG...]]",
-	.about = "Records a command, processes (-p) or the whole machine (-a) into a new stream of a corpus: CPU\n"
-		 "samples, waits with their wakers, preemptions and, if asked for, system calls, all with their\n"
-		 "stacks. Ends when the command or the processes do, after --duration, or on Ctrl-C. Needs root,\n"
+	.about = "Records a command, processes (-p) or the whole machine (-a) into a new stream of a corpus: "
+		 "CPU\n"
+		 "samples, waits with their wakers, preemptions and, if asked for, system calls, all with "
+		 "their\n"
+		 "stacks. Ends when the command or the processes do, after --duration, or on Ctrl-C. Needs "
+		 "root,\n"
 		 "or the capabilities CAP_BPF and CAP_PERFMON.",
 	.examples = "  lode record -- make -j4\n"
 		    "  lode record -p 1234 --duration 10s -o corpus\n"

@@ -73,7 +73,8 @@ static uint32_t call_name(struct lode_builder *builder, uint32_t number)
 		return add_string(builder, text);
 	}
 	if (number >= builder->call_count) {
-		if (lode_grow(&builder->calls, &builder->call_capacity, (size_t)number + 1, sizeof(uint32_t)) < 0)
+		if (lode_grow(&builder->calls, &builder->call_capacity, (size_t)number + 1,
+			      sizeof(uint32_t)) < 0)
 			return LODE_NONE;
 		memset(builder->calls + builder->call_count, 0,
 		       (number + 1 - builder->call_count) * sizeof(uint32_t));
@@ -90,10 +91,9 @@ static int add_waker(struct lode_builder *builder, const struct lode_record *rec
 {
 	int interrupt = lode_record_stacks_interrupt(&builder->stacks, record->waker_kernel);
 
-	event->waker_stack = lode_record_stacks_node(&builder->stacks, record->waker_pid,
-						     interrupt ? 0 : record->waker_user, record->waker_kernel,
-						     interrupt);
-	builder->interrupts += (uint64_t)interrupt;
+	event->waker_stack =
+		lode_record_stacks_node(&builder->stacks, record->waker_pid,
+					interrupt ? 0 : record->waker_user, record->waker_kernel, interrupt);
 	if (event->waker_stack == LODE_NONE)
 		return LODE_SYSTEM;
 	if (interrupt || !record->waker_tid)
@@ -171,7 +171,8 @@ int lode_builder_refresh(struct lode_builder *builder)
 {
 	for (size_t i = 0; i < builder->stream.thread_count; i++) {
 		struct lode_thread *thread = &builder->stream.threads[i];
-		const struct lode_record_life *life = lode_processes_life(&builder->processes, thread->pid, thread->tid);
+		const struct lode_record_life *life =
+			lode_processes_life(&builder->processes, thread->pid, thread->tid);
 		uint32_t name = life ? add_string(builder, life->name) : LODE_NONE;
 
 		if (name == LODE_NONE)
@@ -185,7 +186,8 @@ int lode_builder_refresh(struct lode_builder *builder)
 void lode_builder_note(const struct lode_builder *builder, struct lode_notes *notes)
 {
 	lode_notes_add(notes, builder->stacks.missing, "stacks that were lost", NULL);
-	lode_notes_add(notes, builder->stacks.cut, "stacks deeper than could be recorded, cut at the root", NULL);
+	lode_notes_add(notes, builder->stacks.cut, "stacks deeper than could be recorded, cut at the root",
+		       NULL);
 	lode_notes_add(notes, builder->unexplained, "waits whose waker was not recorded", NULL);
 	lode_notes_add(notes, builder->open, "waits that were not over when the recording ended", NULL);
 	lode_notes_add(notes, builder->processes.spaces.dropped,

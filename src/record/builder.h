@@ -21,7 +21,6 @@ struct lode_builder {
 	uint32_t *calls;  /* strings, by number of system call; 0: not asked for yet */
 	size_t call_count;
 	size_t call_capacity;
-	uint64_t interrupts; /* waits that an interrupt ended */
 	uint64_t unexplained; /* waits whose waker was not seen */
 	uint64_t open;        /* waits that were not over at the end */
 	uint64_t events;      /* so far */

@@ -110,7 +110,8 @@ static char *reachable_path(const struct lode_record_image *image)
 		return lode_strndup(image->path, lode_mapped_length(image->path));
 	if (image->kind == LODE_MAPPED_ANONYMOUS)
 		return lode_format("/proc/%u/root/tmp/perf-%u.map", image->pid, inner_pid(image->pid));
-	return lode_format("/proc/%u/root%.*s", image->pid, (int)lode_mapped_length(image->path), image->path);
+	return lode_format("/proc/%u/root%.*s", image->pid, (int)lode_mapped_length(image->path),
+			   image->path);
 }
 
 static int open_path(char *path)
@@ -186,7 +187,8 @@ static int enter_module(struct lode_record_image *image, struct lode_frames *fra
 	module->kind = (uint8_t)module_kind(image, name, length);
 	if (image->kind == LODE_MAPPED_FILE) {
 		module->path = lode_strings_add(&frames->strings, image->path, strlen(image->path));
-		module->build_id = lode_strings_add(&frames->strings, image->build_id, strlen(image->build_id));
+		module->build_id =
+			lode_strings_add(&frames->strings, image->build_id, strlen(image->build_id));
 	}
 	return module->path == LODE_NONE || module->build_id == LODE_NONE ? LODE_SYSTEM : 0;
 }

@@ -23,9 +23,9 @@ struct lode_record_image {
 	uint32_t pid;         /* a process that has it, and where */
 	uint64_t start;
 	uint64_t end;
-	uint32_t module;      /* of the dictionary; LODE_NONE until it is used */
-	int fd;               /* -1: not open */
-	int shares_name;      /* another image is called the same */
+	uint32_t module;            /* of the dictionary; LODE_NONE until it is used */
+	int fd;                     /* -1: not open */
+	int shares_name;            /* another image is called the same */
 	struct lode_image *symbols; /* NULL until lode_record_images_settle, and without symbols */
 };
 

@@ -63,8 +63,10 @@ static struct lode_record_life *add_life(struct lode_processes *processes, uint3
 {
 	struct lode_record_life *life;
 
-	if (lode_grow(&processes->lives, &processes->life_capacity, processes->life_count + 1, sizeof(*life)) < 0 ||
-	    lode_index_insert(&processes->life_index, lode_hash_pair(pid, tid), (uint32_t)processes->life_count) < 0)
+	if (lode_grow(&processes->lives, &processes->life_capacity, processes->life_count + 1,
+		      sizeof(*life)) < 0 ||
+	    lode_index_insert(&processes->life_index, lode_hash_pair(pid, tid),
+			      (uint32_t)processes->life_count) < 0)
 		return NULL;
 	life = &processes->lives[processes->life_count++];
 	*life = (struct lode_record_life){ .pid = pid, .tid = tid };
@@ -119,7 +121,8 @@ static int map_line(struct lode_processes *processes, struct lode_record_process
 	image.path = line + at;
 	image.start = start;
 	image.end = end;
-	mapping = (struct lode_mapping){ start, end, offset, lode_record_images_get(processes->images, &image) };
+	mapping = (struct lode_mapping){ start, end, offset,
+					 lode_record_images_get(processes->images, &image) };
 	if (mapping.image == LODE_NONE)
 		return LODE_SYSTEM;
 	return lode_space_map(&processes->spaces, &process->space, &mapping);
@@ -207,7 +210,8 @@ struct lode_record_process *lode_processes_get(struct lode_processes *processes,
 struct lode_record_life *lode_processes_life(struct lode_processes *processes, uint32_t pid, uint32_t tid)
 {
 	uint32_t id = find_life(processes, pid, tid);
-	struct lode_record_life *life = id == LODE_NONE ? add_life(processes, pid, tid) : &processes->lives[id];
+	struct lode_record_life *life =
+		id == LODE_NONE ? add_life(processes, pid, tid) : &processes->lives[id];
 
 	if (life && !life->name[0] && !life->died)
 		ask_name(life);

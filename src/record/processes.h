@@ -43,7 +43,7 @@ struct lode_processes {
 	struct lode_record_life *lives;
 	size_t life_count;
 	size_t life_capacity;
-	struct lode_index life_index; /* by pid and tid; the newest is the one that counts */
+	struct lode_index life_index;  /* by pid and tid; the newest is the one that counts */
 	struct lode_record_gone *gone; /* oldest first, from `gone_first` on */
 	size_t gone_first;
 	size_t gone_count;

@@ -49,7 +49,7 @@ const volatile uint32_t check_every = 1024; /* walks; a power of two */
 const volatile uint64_t min_wait = 0;
 const volatile uint64_t wanted_comm[2] = { 0, 0 };
 
-#define WRONG_WALKS_LIMIT 16
+#define WRONG_WALKS_LIMIT  16
 #define CALIBRATIONS_LIMIT 64
 
 /* Bytes of a user's stack copied at a time. */
@@ -185,7 +185,6 @@ static __always_inline bool is_wanted(struct task_struct *task)
 
 /* ---- counters and records ---- */
 
-
 static __always_inline struct lode_record_counts *own_counts(void)
 {
 	uint32_t zero = 0;
@@ -292,7 +291,6 @@ __noinline uint64_t lode_intern(struct scratch *scratch)
 	check = scratch->sum;
 	known = bpf_map_lookup_elem(&sent, &id);
 	if (known && *known != check) {
-		COUNT(collisions);
 		id = id * MULTIPLIER + check;
 		known = bpf_map_lookup_elem(&sent, &id);
 	}
@@ -319,12 +317,12 @@ static __always_inline uint64_t identify(struct scratch *scratch, struct lode_re
 }
 
 #if defined(__TARGET_ARCH_arm64)
-#define HAS_LINK 1
+#define HAS_LINK        1
 #define REGS_PC(regs)   ((regs)->pc)
 #define REGS_FP(regs)   ((regs)->regs[29])
 #define REGS_LINK(regs) ((regs)->regs[30])
 #else
-#define HAS_LINK 0
+#define HAS_LINK        0
 #define REGS_PC(regs)   ((regs)->ip)
 #define REGS_FP(regs)   ((regs)->bp)
 #define REGS_LINK(regs) 0
@@ -614,9 +612,9 @@ static __always_inline struct lode_record_thread *find_thread(uint32_t tid)
 }
 
 /* The place of `tid` is another's. */
-static __noinline int add_other(uint32_t tid)
+static __noinline int add_other(uint32_t tid, uint32_t pid)
 {
-	struct lode_record_thread thread = { .tid = tid };
+	struct lode_record_thread thread = { .tid = tid, .pid = pid };
 
 	has_others = 1;
 	return bpf_map_update_elem(&others, &tid, &thread, BPF_ANY);
@@ -634,7 +632,7 @@ static __always_inline struct lode_record_thread *own_thread(struct task_struct 
 	if (!thread)
 		return 0;
 	if (__sync_val_compare_and_swap(&thread->tid, 0, tid) != 0)
-		return add_other(tid) ? 0 : bpf_map_lookup_elem(&others, &tid);
+		return add_other(tid, task->tgid) ? 0 : bpf_map_lookup_elem(&others, &tid);
 	thread->pid = task->tgid;
 	thread->state = LODE_THREAD_RUNNING;
 	thread->woken = 0;
@@ -656,7 +654,8 @@ static __always_inline void forget_thread(uint32_t tid)
 /* ---- waits ---- */
 
 /* Writes the wait or preemption of a thread that runs again, at `now`. */
-static __always_inline void write_wait(struct lode_record_thread *thread, struct task_struct *task, uint64_t now)
+static __always_inline void write_wait(struct lode_record_thread *thread, struct task_struct *task,
+				       uint64_t now)
 {
 	uint64_t cost = 0, delay = now - thread->out, woken = thread->woken, position;
 	struct lode_record *record;
@@ -664,7 +663,8 @@ static __always_inline void write_wait(struct lode_record_thread *thread, struct
 
 	if (thread->state != LODE_THREAD_PREEMPTED) {
 		type = LODE_RECORD_WAIT;
-		if (thread->state == LODE_THREAD_WOKEN || (woken && woken + LODE_RECORD_EARLY > thread->out)) {
+		if (thread->state == LODE_THREAD_WOKEN ||
+		    (woken && woken + LODE_RECORD_EARLY > thread->out)) {
 			flags |= LODE_RECORD_WOKEN;
 			cost = woken > thread->out ? woken - thread->out : 0;
 			delay -= cost;
@@ -711,8 +711,9 @@ static __always_inline void switch_out(void *context, struct task_struct *task, 
 		return;
 	}
 	thread->out = now;
-	thread->kernel = kernel_stack(context, scratch, &walkings[0],
-				      &thread->memos[preempted ? LODE_MEMO_PREEMPT_KERNEL : LODE_MEMO_BLOCK_KERNEL]);
+	thread->kernel =
+		kernel_stack(context, scratch, &walkings[0],
+			     &thread->memos[preempted ? LODE_MEMO_PREEMPT_KERNEL : LODE_MEMO_BLOCK_KERNEL]);
 	thread->user = user_stack(scratch, task, &thread->span,
 				  &thread->memos[preempted ? LODE_MEMO_PREEMPT_USER : LODE_MEMO_BLOCK_USER]);
 	/* Last: a waker on another CPU that comes while the stack is taken counts as early. */
@@ -768,8 +769,10 @@ int lode_waking(uint64_t *context)
 	thread->woken = bpf_ktime_get_ns();
 	thread->waker_pid = waker->tgid;
 	thread->waker_tid = waker->pid;
-	thread->waker_kernel = kernel_stack(context, scratch, &walkings[1], &thread->memos[LODE_MEMO_WAKE_KERNEL]);
-	thread->waker_user = user_stack(scratch, waker, &thread->waker_span, &thread->memos[LODE_MEMO_WAKE_USER]);
+	thread->waker_kernel =
+		kernel_stack(context, scratch, &walkings[1], &thread->memos[LODE_MEMO_WAKE_KERNEL]);
+	thread->waker_user =
+		user_stack(scratch, waker, &thread->waker_span, &thread->memos[LODE_MEMO_WAKE_USER]);
 	if (state == LODE_THREAD_BLOCKED)
 		thread->state = LODE_THREAD_WOKEN;
 	return 0;

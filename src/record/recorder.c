@@ -36,7 +36,6 @@
 #define RINGS_BYTES  (64u << 20)
 #define MOST_SLOTS   65536u
 #define LEAST_SLOTS  1024u
-#define CHECK_EVERY  1024u
 #define PROGRAMS_BTF "/sys/kernel/btf/vmlinux"
 
 struct lode_recorder {
@@ -51,7 +50,7 @@ struct lode_recorder {
 	uint32_t cpu_count;
 	unsigned frequency;
 	uint64_t period;
-	int cgroup;               /* descriptor, or -1 */
+	int cgroup;                /* descriptor, or -1 */
 	struct bpf_link **samples; /* one a CPU, or NULL */
 	struct lode_record *batch;
 	size_t batch_count;
@@ -88,18 +87,20 @@ static int explain(int number, struct lode_error *error)
 	struct utsname system;
 
 	if (access(PROGRAMS_BTF, R_OK) < 0)
-		return lode_fail(error, LODE_SYSTEM,
-				 "record: %s is missing: this kernel was built without its types; use a kernel "
-				 "with CONFIG_DEBUG_INFO_BTF, or 'perf record' and 'lode import'",
-				 PROGRAMS_BTF);
+		return lode_fail(
+			error, LODE_SYSTEM,
+			"record: %s is missing: this kernel was built without its types; use a kernel "
+			"with CONFIG_DEBUG_INFO_BTF, or 'perf record' and 'lode import'",
+			PROGRAMS_BTF);
 	if (number == EPERM || number == EACCES)
 		return lode_fail(error, LODE_SYSTEM,
 				 "record: the kernel does not permit recording; run as root, or with the "
 				 "capabilities CAP_BPF and CAP_PERFMON");
-	return lode_fail(error, LODE_SYSTEM,
-			 "record: Linux %s cannot run the recorder: %s; Linux 5.15 or newer is needed, else use "
-			 "'perf record' and 'lode import'",
-			 uname(&system) < 0 ? "?" : system.release, strerror(number));
+	return lode_fail(
+		error, LODE_SYSTEM,
+		"record: Linux %s cannot run the recorder: %s; Linux 5.15 or newer is needed, else use "
+		"'perf record' and 'lode import'",
+		uname(&system) < 0 ? "?" : system.release, strerror(number));
 }
 
 /*
@@ -116,9 +117,10 @@ static int check_namespace(struct lode_error *error)
 	link[size] = '\0';
 	if (!strcmp(link, "pid:[4026531836]"))
 		return 0;
-	return lode_fail(error, LODE_SYSTEM,
-			 "record: this is a container with process numbers of its own; record from outside it, "
-			 "with --cgroup, or start it with the machine's (such as 'docker run --pid=host')");
+	return lode_fail(
+		error, LODE_SYSTEM,
+		"record: this is a container with process numbers of its own; record from outside it, "
+		"with --cgroup, or start it with the machine's (such as 'docker run --pid=host')");
 }
 
 /* sched_switch tells the state of the thread since Linux 5.18; before, it has a parameter less. */
@@ -172,7 +174,6 @@ static void set_up(struct lode_recorder *recorder, const struct lode_recorder_op
 	programs->rodata->ring_slots = recorder->slot_count;
 	programs->rodata->switch_has_state = switch_has_state();
 	programs->rodata->walk_kernel = !options->no_own_walk;
-	programs->rodata->check_every = options->check_every ? options->check_every : CHECK_EVERY;
 	bpf_map__set_max_entries(programs->maps.ends, recorder->cpu_count);
 	bpf_map__set_max_entries(programs->maps.slots, recorder->cpu_count * recorder->slot_count);
 	bpf_program__set_autoload(programs->progs.lode_call, options->calls);
@@ -213,7 +214,8 @@ static int map_rings(struct lode_recorder *recorder, struct lode_error *error)
 		recorder->slots = slots;
 	if (recorder->ends && recorder->slots)
 		return 0;
-	return lode_fail(error, LODE_SYSTEM, "record: the rings of the kernel cannot be mapped: %s", strerror(errno));
+	return lode_fail(error, LODE_SYSTEM, "record: the rings of the kernel cannot be mapped: %s",
+			 strerror(errno));
 }
 
 static int take_stack(void *context, void *bytes, size_t size);
@@ -224,7 +226,8 @@ static int open_stacks(struct lode_recorder *recorder, struct lode_error *error)
 		ring_buffer__new(bpf_map__fd(recorder->programs->maps.stacks), take_stack, recorder, NULL);
 	if (recorder->stacks)
 		return 0;
-	return lode_fail(error, LODE_SYSTEM, "record: the ring of stacks cannot be opened: %s", strerror(errno));
+	return lode_fail(error, LODE_SYSTEM, "record: the ring of stacks cannot be opened: %s",
+			 strerror(errno));
 }
 
 static int set_cgroup(struct lode_recorder *recorder, const char *path, struct lode_error *error)
@@ -237,9 +240,12 @@ static int set_cgroup(struct lode_recorder *recorder, const char *path, struct l
 	if (recorder->cgroup < 0)
 		return lode_fail(error, LODE_USAGE, "%s: %s; name the folder of a control group", path,
 				 strerror(errno));
-	if (bpf_map_update_elem(bpf_map__fd(recorder->programs->maps.cgroups), &zero, &recorder->cgroup, BPF_ANY) < 0)
-		return lode_fail(error, LODE_USAGE,
-				 "%s: is not a control group (of version 2); name a folder below /sys/fs/cgroup", path);
+	if (bpf_map_update_elem(bpf_map__fd(recorder->programs->maps.cgroups), &zero, &recorder->cgroup,
+				BPF_ANY) < 0)
+		return lode_fail(
+			error, LODE_USAGE,
+			"%s: is not a control group (of version 2); name a folder below /sys/fs/cgroup",
+			path);
 	return 0;
 }
 
@@ -308,7 +314,8 @@ int lode_recorder_add_pid(struct lode_recorder *recorder, uint32_t pid, struct l
 	uint8_t one = 1;
 
 	if (bpf_map_update_elem(bpf_map__fd(recorder->programs->maps.pids), &pid, &one, BPF_ANY) < 0)
-		return lode_fail(error, LODE_SYSTEM, "record: process %u cannot be asked for: %s", pid, strerror(errno));
+		return lode_fail(error, LODE_SYSTEM, "record: process %u cannot be asked for: %s", pid,
+				 strerror(errno));
 	return 0;
 }
 
@@ -328,7 +335,8 @@ static int sample_cpu(struct lode_recorder *recorder, uint32_t cpu, struct lode_
 	if (fd < 0 && errno == ENODEV)
 		return 0;
 	if (fd >= 0)
-		recorder->samples[cpu] = bpf_program__attach_perf_event(recorder->programs->progs.lode_sample, fd);
+		recorder->samples[cpu] =
+			bpf_program__attach_perf_event(recorder->programs->progs.lode_sample, fd);
 	if (recorder->samples[cpu])
 		return 0;
 	if (fd >= 0)
@@ -389,8 +397,8 @@ static int take_records(struct lode_recorder *recorder, uint32_t cpu)
 	const struct lode_record *slots = recorder->slots + (size_t)cpu * recorder->slot_count;
 	uint64_t head = __atomic_load_n(&ends->head, __ATOMIC_ACQUIRE), tail = ends->tail;
 
-	if (lode_grow(&recorder->batch, &recorder->batch_capacity, recorder->batch_count + (size_t)(head - tail),
-		      sizeof(*recorder->batch)) < 0)
+	if (lode_grow(&recorder->batch, &recorder->batch_capacity,
+		      recorder->batch_count + (size_t)(head - tail), sizeof(*recorder->batch)) < 0)
 		return LODE_SYSTEM;
 	for (; tail != head; tail++) {
 		const struct lode_record *record = &slots[tail & (recorder->slot_count - 1)];
@@ -510,7 +518,8 @@ static int add_open(struct lode_recorder *recorder, const struct lode_record_thr
 		record.waker_user = thread->waker_user;
 		record.waker_kernel = thread->waker_kernel;
 	}
-	if (lode_grow(&recorder->batch, &recorder->batch_capacity, recorder->batch_count + 1, sizeof(record)) < 0)
+	if (lode_grow(&recorder->batch, &recorder->batch_capacity, recorder->batch_count + 1,
+		      sizeof(record)) < 0)
 		return LODE_SYSTEM;
 	recorder->batch[recorder->batch_count++] = record;
 	return 0;
@@ -564,7 +573,6 @@ void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_cou
 			counts->lost_stacks += each[i].lost_stacks;
 			counts->lost_threads += each[i].lost_threads;
 			counts->short_waits += each[i].short_waits;
-			counts->collisions += each[i].collisions;
 			counts->checked_walks += each[i].checked_walks;
 			counts->wrong_walks += each[i].wrong_walks;
 		}
@@ -578,7 +586,8 @@ static uint64_t missed(struct lode_recorder *recorder)
 	struct bpf_program *program;
 	uint64_t sum = 0;
 
-	bpf_object__for_each_program(program, recorder->programs->obj) {
+	bpf_object__for_each_program(program, recorder->programs->obj)
+	{
 		struct bpf_prog_info info = { 0 };
 		uint32_t size = sizeof(info);
 
@@ -597,7 +606,8 @@ void lode_recorder_note(struct lode_recorder *recorder, struct lode_notes *notes
 	lode_notes_add(notes, counts.lost, "records lost: they came faster than they could be read", NULL);
 	lode_notes_add(notes, counts.lost_stacks, "stacks sent late: their ring was full", NULL);
 	lode_notes_add(notes, counts.lost_threads, "waits lost: too many threads", NULL);
-	lode_notes_add(notes, missed(recorder), "events missed while another of their kind was recorded", NULL);
+	lode_notes_add(notes, missed(recorder), "events missed while another of their kind was recorded",
+		       NULL);
 	lode_notes_add(notes, counts.short_waits, "waits left out because they were short", NULL);
 	lode_notes_add(notes, counts.wrong_walks, "kernel stacks that had to be taken again", NULL);
 	lode_notes_add(notes, lode_sideband_lost(recorder->sideband), "changes of processes lost", NULL);

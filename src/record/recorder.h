@@ -12,14 +12,13 @@
 #include "record/sideband.h"
 
 struct lode_recorder_options {
-	int only_pids;       /* only the processes that lode_recorder_add_pid names, and their children */
-	const char *comm;    /* only threads of this name; NULL: any */
-	const char *cgroup;  /* only threads in this control group or below it, a folder; NULL: any */
-	unsigned frequency;  /* CPU samples a second; 0: none */
-	int calls;           /* system calls */
-	uint64_t min_wait;   /* nanoseconds; shorter waits and preemptions are only counted */
-	int no_own_walk;     /* kernel stacks only by the kernel's own way; for tests */
-	unsigned check_every; /* compare one kernel stack in so many, a power of two; 0: the usual; for tests */
+	int only_pids;      /* only the processes that lode_recorder_add_pid names, and their children */
+	const char *comm;   /* only threads of this name; NULL: any */
+	const char *cgroup; /* only threads in this control group or below it, a folder; NULL: any */
+	unsigned frequency; /* CPU samples a second; 0: none */
+	int calls;          /* system calls */
+	uint64_t min_wait;  /* nanoseconds; shorter waits and preemptions are only counted */
+	int no_own_walk;    /* kernel stacks only by the kernel's own way; for tests */
 };
 
 /* Each returns 0 or LODE_SYSTEM. What they are given is valid during the call. */

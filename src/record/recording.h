@@ -17,7 +17,7 @@ int lode_recording_create(struct lode_recording **recording, struct lode_corpus 
 			  struct lode_builder *builder, struct lode_error *error);
 /* Gives up; nothing stays. */
 void lode_recording_abandon(struct lode_recording *recording);
-/* Writes the builder's events if there are many, or if the last time was a while ago; `now` is any clock's. */
+/* Writes the builder's events if there are many, or the last time was a while ago by the clock of `now`. */
 int lode_recording_flow(struct lode_recording *recording, uint64_t now, struct lode_error *error);
 /* Bytes written so far. */
 uint64_t lode_recording_size(const struct lode_recording *recording);

@@ -22,7 +22,6 @@ enum lode_record_type {
 	LODE_RECORD_PREEMPT,  /* from `t` for `delay` in the run queue, though it could have run */
 	LODE_RECORD_RUN,      /* a CPU sample */
 	LODE_RECORD_CALL,     /* system call number `value` */
-	LODE_RECORD_FUNCTION, /* the function of rule `value` ran from `t` for `cost` */
 };
 
 enum lode_record_flag {
@@ -61,7 +60,7 @@ struct lode_record_ends {
 	uint64_t unused_too[15];
 };
 
-/* A distinct stack, leaf first, as the BPF ring buffer has it. One without addresses only wakes the reader. */
+/* A distinct stack, leaf first, in the BPF ring buffer. Something shorter only wakes the reader. */
 struct lode_record_stack {
 	uint64_t id;
 	uint32_t count;
@@ -78,7 +77,6 @@ struct lode_record_counts {
 	uint64_t lost_stacks;   /* stacks without room, sent again when they are next seen */
 	uint64_t lost_threads;  /* switch-outs of threads that got no memory for their state */
 	uint64_t short_waits;   /* waits and preemptions shorter than asked for */
-	uint64_t collisions;    /* different stacks whose first id was the same */
 	uint64_t checked_walks; /* kernel stacks that were also taken by the kernel's own way */
 	uint64_t wrong_walks;   /* and differed */
 };

@@ -39,7 +39,8 @@ int lode_record_rule_parse(struct lode_record_rule *rule, const char *text, stru
 		rule->type = LODE_RULE_RUN;
 		return lode_duration_parse(behind_spaces(rest + 1), &rule->limit, error);
 	}
-	return lode_fail(error, LODE_USAGE, "'%s' is no rule for a symptom; write 'thread NAME' or 'run > 2s'", text);
+	return lode_fail(error, LODE_USAGE,
+			 "'%s' is no rule for a symptom; write 'thread NAME' or 'run > 2s'", text);
 }
 
 static int add_symptom(struct lode_builder *builder, const struct lode_record_rule *rule, uint32_t thread,
@@ -92,8 +93,8 @@ static int apply_run(const struct lode_record_rule *rule, struct lode_builder *b
 }
 
 int lode_record_rule_apply(const struct lode_record_rule *rule, struct lode_builder *builder,
-			    const struct lode_record_times *times)
+			   const struct lode_record_times *times)
 {
 	return rule->type == LODE_RULE_THREAD ? apply_thread(rule, builder, times)
-						  : apply_run(rule, builder, times);
+					      : apply_run(rule, builder, times);
 }

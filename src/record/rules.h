@@ -35,6 +35,6 @@ struct lode_record_times {
 int lode_record_rule_parse(struct lode_record_rule *rule, const char *text, struct lode_error *error);
 /* Adds the symptoms that the rule finds to the builder's stream. Returns how many, or LODE_SYSTEM. */
 int lode_record_rule_apply(const struct lode_record_rule *rule, struct lode_builder *builder,
-			    const struct lode_record_times *times);
+			   const struct lode_record_times *times);
 
 #endif

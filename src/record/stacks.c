@@ -59,8 +59,8 @@ static uint32_t enter_location(struct lode_record_stacks *stacks, const struct l
 {
 	uint32_t frame = lode_frames_add(&stacks->dictionary->frames, module, text, strlen(text));
 
-	if (frame == LODE_NONE ||
-	    lode_grow(&stacks->locations, &stacks->location_capacity, (size_t)frame + 1, sizeof(*location)) < 0)
+	if (frame == LODE_NONE || lode_grow(&stacks->locations, &stacks->location_capacity, (size_t)frame + 1,
+					    sizeof(*location)) < 0)
 		return LODE_NONE;
 	stacks->locations[frame] = *location;
 	return frame;
@@ -71,7 +71,8 @@ static uint64_t location_hash(const struct lode_record_location *location)
 	return mix(location->address, (uint64_t)location->image << 1 | (uint64_t)location->link);
 }
 
-static uint32_t find_location(const struct lode_record_stacks *stacks, const struct lode_record_location *location)
+static uint32_t find_location(const struct lode_record_stacks *stacks,
+			      const struct lode_record_location *location)
 {
 	uint64_t hash = location_hash(location);
 	size_t probe = 0;
@@ -92,12 +93,13 @@ static uint32_t find_location(const struct lode_record_stacks *stacks, const str
  * a file that shares its name with another by a number, what the link register
  * says by a question mark.
  */
-static uint32_t user_frame(struct lode_record_stacks *stacks, const struct lode_space *space, uint64_t address,
-			   int link)
+static uint32_t user_frame(struct lode_record_stacks *stacks, const struct lode_space *space,
+			   uint64_t address, int link)
 {
 	const struct lode_mapping *mapping = lode_space_find(&stacks->processes->spaces, space, address);
 	struct lode_record_images *images = stacks->processes->images;
-	struct lode_record_location location = { mapping ? mapping->image : LODE_RECORD_IMAGE_UNKNOWN, link, address };
+	struct lode_record_location location = { mapping ? mapping->image : LODE_RECORD_IMAGE_UNKNOWN, link,
+						 address };
 	char text[64];
 	uint32_t frame;
 	int length;
@@ -109,11 +111,13 @@ static uint32_t user_frame(struct lode_record_stacks *stacks, const struct lode_
 		return frame;
 	if (lode_record_image_use(images, location.image, &stacks->dictionary->frames) < 0)
 		return LODE_NONE;
-	length = snprintf(text, sizeof(text), "0x%llx%s", (unsigned long long)location.address, link ? "?" : "");
+	length = snprintf(text, sizeof(text), "0x%llx%s", (unsigned long long)location.address,
+			  link ? "?" : "");
 	if (images->items[location.image].shares_name)
 		snprintf(text + length, sizeof(text) - (size_t)length, "@%u", location.image);
 	frame = enter_location(stacks, &location, images->items[location.image].module, text);
-	if (frame == LODE_NONE || lode_index_insert(&stacks->location_index, location_hash(&location), frame) < 0)
+	if (frame == LODE_NONE ||
+	    lode_index_insert(&stacks->location_index, location_hash(&location), frame) < 0)
 		return LODE_NONE;
 	return frame;
 }
@@ -150,17 +154,23 @@ static int starts_with_one_of(const char *name, const char *const *starts)
 /* The way from a tracepoint to the recorder's program. */
 static int is_tracing(const struct lode_record_stacks *stacks, uint32_t frame)
 {
-	static const char *const starts[] = { "bpf_prog_", "bpf_trace_run", "__bpf_trace_", "__traceiter_",
-					      "__bpf_prog_", "bpf_trampoline_", NULL };
+	static const char *const starts[] = { "bpf_prog_",
+					      "bpf_trace_run",
+					      "__bpf_trace_",
+					      "__traceiter_",
+					      "__bpf_prog_",
+					      "bpf_trampoline_",
+					      NULL };
 
 	return starts_with_one_of(lode_frames_function(&stacks->dictionary->frames, frame), starts);
 }
 
-/* Where the kernel is entered for an interrupt: what runs below has nothing to do with what was interrupted. */
+/* Where the kernel is entered for an interrupt, which has nothing to do with what it interrupts. */
 static int is_interrupt(const struct lode_record_stacks *stacks, uint32_t frame)
 {
-	static const char *const starts[] = { "el1h_64_irq", "el0t_64_irq", "el0t_32_irq", "el1h_64_fiq",
-					      "el0t_64_fiq", "asm_sysvec_", "asm_common_interrupt", NULL };
+	static const char *const starts[] = { "el1h_64_irq",          "el0t_64_irq", "el0t_32_irq",
+					      "el1h_64_fiq",          "el0t_64_fiq", "asm_sysvec_",
+					      "asm_common_interrupt", NULL };
 
 	return starts_with_one_of(lode_frames_function(&stacks->dictionary->frames, frame), starts);
 }
@@ -219,7 +229,8 @@ static int add_user(struct lode_record_stacks *stacks, const struct lode_record_
 	if (lode_grow(&stacks->addresses, &stacks->address_capacity, stacks->address_count + stack->count,
 		      sizeof(*stacks->addresses)) < 0)
 		return LODE_SYSTEM;
-	memcpy(stacks->addresses + stacks->address_count, stack->addresses, stack->count * sizeof(*stack->addresses));
+	memcpy(stacks->addresses + stacks->address_count, stack->addresses,
+	       stack->count * sizeof(*stack->addresses));
 	stacks->address_count += stack->count;
 	return 0;
 }
@@ -237,7 +248,9 @@ static const struct lode_record_content *find_content(const struct lode_record_s
 
 int lode_record_stacks_add(struct lode_record_stacks *stacks, const struct lode_record_stack *stack)
 {
-	struct lode_record_content content = { .id = stack->id, .user = stack->user, .has_link = stack->has_link };
+	struct lode_record_content content = { .id = stack->id,
+					       .user = stack->user,
+					       .has_link = stack->has_link };
 
 	if (stack->count > LODE_RECORD_FRAMES || find_content(stacks, stack->id))
 		return 0;
@@ -309,8 +322,8 @@ static uint32_t make_node(struct lode_record_stacks *stacks, const struct lode_s
 	return node;
 }
 
-uint32_t lode_record_stacks_node(struct lode_record_stacks *stacks, uint32_t pid, uint64_t user, uint64_t kernel,
-				 int interrupt)
+uint32_t lode_record_stacks_node(struct lode_record_stacks *stacks, uint32_t pid, uint64_t user,
+				 uint64_t kernel, int interrupt)
 {
 	static const struct lode_space nowhere;
 	struct lode_record_process *process = user ? lode_processes_get(stacks->processes, pid) : NULL;

