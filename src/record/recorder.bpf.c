@@ -1,10 +1,10 @@
 /*
  * The recorder's half in the kernel.
  *
- * Waits are joined here: each thread has a state; a switch-out
- * begins a wait (or a preemption) and takes the thread's stack, a
- * waking adds the waker and its stack, and the switch-in writes one record. So
- * what leaves the kernel is one record a wait instead of three events.
+ * Waits are joined here: each thread has a state; a switch-out begins a wait (or
+ * a preemption) and takes the thread's stack, a waking adds the waker and its
+ * stack, and the switch-in writes one record. So what leaves the kernel is one
+ * record a wait instead of three events.
  *
  * Filters look at the current thread when it is switched out, sampled, or enters
  * a system call. A waking and a switch-in only finish what a switch-out began.
