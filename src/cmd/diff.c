@@ -10,37 +10,42 @@
 #include "cmd/work.h"
 #include "scope/frame_filter.h"
 
-#define TOP 10
+#include <string.h>
+
+/* Which streams make a side. */
+struct side_settings {
+	struct lode_option_list where;
+	struct lode_option_list streams;
+};
 
 struct settings {
-	struct lode_latency_settings latency; /* match, include_idle, idle_rules, jobs */
-	struct lode_option_list base_where;
-	struct lode_option_list slow_where;
-	uint64_t top;
-	int all;
-	int all_frames;
-	int json;
-	const char *output;
+	struct lode_latency_settings latency;
+	struct side_settings base;
+	struct side_settings slow;
 };
+
+static const struct lode_latency_form forms[] = {
+	{.name = "folded", .extension = ".folded"},
+	{.name = NULL},
+};
+
+static const char *form_choice(size_t i)
+{
+	return forms[i].name;
+}
 
 #define FIELD(field) offsetof(struct settings, field)
 
 static const struct lode_option options[] = {
-	LODE_LIST("base-where", 0, FIELD(base_where), "KEY=VALUE", "only these streams of BASE"),
-	LODE_LIST("slow-where", 0, FIELD(slow_where), "KEY=VALUE", "only these streams of SLOW"),
-	LODE_LIST("match", 0, LODE_LATENCY_AREA(FIELD(latency), match), "GLOB",
-		  "only contexts with a frame that fits (module!function, * and ?)"),
-	LODE_FLAG("include-idle", 0, LODE_LATENCY_AREA(FIELD(latency), include_idle),
-		  "count waits of threads that have nothing to do, too"),
-	LODE_LIST("idle-rules", 0, LODE_LATENCY_AREA(FIELD(latency), idle_rules), "FILE",
-		  "more rules for what is idle; see lode-idle(5)"),
-	LODE_NUMBER("jobs", 'j', LODE_LATENCY_AREA(FIELD(latency), jobs), "N",
-		    "number of threads (default: one a processor)", 1, 1024),
-	LODE_NUMBER("top", 'n', FIELD(top), "N", "show so many paths (text: 10)", 1, 0),
-	LODE_FLAG("all", 'a', FIELD(all), "show all paths"),
-	LODE_FLAG("all-frames", 0, FIELD(all_frames), "show all callers of each path"),
-	LODE_FLAG("json", 0, FIELD(json), "write all of it as JSON"),
-	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output"),
+	LODE_LIST("base-where", 0, FIELD(base.where), "KEY=VALUE",
+		  "the base is only streams with this attribute"),
+	LODE_LIST("slow-where", 0, FIELD(slow.where), "KEY=VALUE",
+		  "the slow side is only streams with this attribute"),
+	LODE_LIST("base-stream", 0, FIELD(base.streams), "NAME",
+		  "the base is only streams of this name or id"),
+	LODE_LIST("slow-stream", 0, FIELD(slow.streams), "NAME",
+		  "the slow side is only streams of this name or id"),
+	LODE_LATENCY_OPTIONS(FIELD(latency), "paths", form_choice),
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -54,14 +59,17 @@ struct sides {
 
 /* ---- showing ---- */
 
-static int write_json(const struct lode_diff_report *report, const char *path, struct lode_error *error)
+/* JSON, and what other tools read: it leaves as it is made. */
+static int write_file(const struct lode_diff_report *report, const struct lode_latency_form *form,
+		      const char *path, struct lode_notes *notes, struct lode_error *error)
 {
 	struct lode_output output;
 	int code = lode_output_open(&output, path, error);
 
 	if (code)
 		return code;
-	code = lode_diff_json(report, &output, error);
+	code = form ? lode_diff_folded(report, &output, notes, error)
+		    : lode_diff_json(report, &output, error);
 	if (!code)
 		return lode_output_finish(&output, error);
 	lode_output_abandon(&output);
@@ -73,48 +81,92 @@ static int write_text(const struct lode_call *call, const struct lode_diff_repor
 {
 	const struct settings *settings = call->settings;
 	struct lode_terminal terminal = call->out;
-	struct lode_buffer buffer = { 0 };
+	struct lode_buffer buffer = {0};
 	int code;
 
-	if (settings->output)
+	if (settings->latency.output)
 		terminal.colour = 0;
-	lode_diff_text(report, settings->all_frames, &terminal, &buffer);
-	code = lode_results_write(call, settings->output, &buffer, error);
+	lode_diff_text(report, settings->latency.all_frames, &terminal, &buffer);
+	code = lode_results_write(call, settings->latency.output, &buffer, error);
 	lode_buffer_release(&buffer);
 	return code;
 }
 
-static int show(const struct lode_call *call, const struct sides *sides, struct lode_error *error)
+static int show(const struct lode_call *call, const struct sides *sides, const struct lode_latency_form *form,
+		struct lode_notes *notes, struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
 	struct lode_diff_report report = {
-		.base = { call->operands[0], &sides->base.latency },
-		.slow = { call->operands[1], &sides->slow.latency },
+		.base = {call->operands[0], &sides->base.latency},
+		.slow = {call->operands[call->operand_count - 1], &sides->slow.latency},
 		.diff = &sides->diff,
 		.fits = sides->fits,
-		.top = settings->top			 ? settings->top
-		       : settings->all || settings->json ? 0
-							 : TOP,
+		.top = lode_latency_top(&settings->latency),
 	};
 
-	return settings->json ? write_json(&report, settings->output, error)
-			      : write_text(call, &report, error);
+	return form || settings->latency.json
+		       ? write_file(&report, form, settings->latency.output, notes, error)
+		       : write_text(call, &report, error);
 }
 
-/* ---- the whole ---- */
+/* ---- reading ---- */
+
+/* The attributes that both sides must have and those of this side; NULL when memory has run out. */
+static const char **join(const struct lode_option_list *both, const struct lode_option_list *own)
+{
+	const char **all = lode_calloc(both->count + own->count + 1, sizeof(*all));
+
+	for (size_t i = 0; all && i < both->count; i++)
+		all[i] = both->items[i];
+	for (size_t i = 0; all && i < own->count; i++)
+		all[both->count + i] = own->items[i];
+	return all;
+}
 
 static int read_side(struct lode_latency_reading *reading, const char *path, const struct settings *settings,
-		     const struct lode_option_list *where, struct lode_work *work, struct lode_error *error)
+		     const struct side_settings *side, struct lode_work *work, struct lode_error *error)
 {
 	struct lode_latency_settings own = settings->latency;
+	const char **where = join(&settings->latency.area.where, &side->where);
 	int code;
 
-	own.area.where = *where;
+	if (!where)
+		return lode_fail_memory(error);
+	own.area.where = (struct lode_option_list){.items = where};
+	own.streams = side->streams;
 	code = lode_latency_read(reading, path, &own, work, error);
+	lode_free(where);
+	reading->options.where = NULL;
 	if (!code && !reading->latency.stream_count)
 		return lode_fail(error, LODE_BAD_INPUT,
 				 "%s: holds no streams, so there is nothing to compare with", path);
 	return code;
+}
+
+/* One corpus cannot be compared with itself: something must tell the sides apart. */
+static int check_sides(const struct lode_call *call, struct lode_error *error)
+{
+	const struct settings *settings = call->settings;
+
+	if (call->operand_count > 1 || ((settings->base.where.count || settings->base.streams.count) &&
+					(settings->slow.where.count || settings->slow.streams.count)))
+		return 0;
+	return lode_fail(error, LODE_USAGE,
+			 "diff: with one corpus, say which of its streams are the base and which are slow: "
+			 "'--base-where version=1 --slow-where version=2'. See 'lode help diff'.");
+}
+
+/* A stream on both sides blurs the difference. */
+static void tell_common(const struct sides *sides, struct lode_notes *notes)
+{
+	const struct lode_latency *base = &sides->base.latency, *slow = &sides->slow.latency;
+
+	for (size_t i = 0; i < base->stream_count; i++)
+		for (size_t k = 0; k < slow->stream_count; k++)
+			if (!strcmp(base->streams[i].id, slow->streams[k].id))
+				lode_notes_add(notes, 1, "streams are on both sides",
+					       lode_strings_get(&base->dictionary.frames.strings,
+								base->streams[i].name));
 }
 
 static int make_filter(struct sides *sides, const char *const *match)
@@ -134,22 +186,30 @@ static int compare(const struct lode_call *call, struct sides *sides, struct lod
 		   struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
-	int code = read_side(&sides->base, call->operands[0], settings, &settings->base_where, work, error);
+	const struct lode_latency_form *form;
+	int code = lode_latency_form(forms, &settings->latency, call, &form, error);
 
 	if (!code)
-		code = read_side(&sides->slow, call->operands[1], settings, &settings->slow_where, work,
-				 error);
+		code = check_sides(call, error);
+	if (!code)
+		code = read_side(&sides->base, call->operands[0], settings, &settings->base, work, error);
+	if (!code)
+		code = read_side(&sides->slow, call->operands[call->operand_count - 1], settings,
+				 &settings->slow, work, error);
 	lode_bar_wipe(&work->bar);
-	if (!code && (lode_diff(&sides->base.latency, &sides->slow.latency,
-				(unsigned)settings->latency.area.jobs, &sides->diff) < 0 ||
-		      make_filter(sides, settings->latency.area.match.items) < 0))
-		code = lode_fail_memory(error);
-	return code ? code : show(call, sides, error);
+	if (code)
+		return code;
+	tell_common(sides, &work->notes);
+	if (lode_diff(&sides->base.latency, &sides->slow.latency, (unsigned)settings->latency.area.jobs,
+		      &sides->diff) < 0 ||
+	    make_filter(sides, settings->latency.area.match.items) < 0)
+		return lode_fail_memory(error);
+	return show(call, sides, form, &work->notes, error);
 }
 
 static int run(struct lode_call *call, struct lode_error *error)
 {
-	struct sides sides = { 0 };
+	struct sides sides = {0};
 	struct lode_work work;
 	int code;
 
@@ -165,16 +225,18 @@ static int run(struct lode_call *call, struct lode_error *error)
 const struct lode_command lode_command_diff = {
 	.name = "diff",
 	.summary = "find what makes slow streams slow, against good ones",
-	.usage = "[OPTIONS] BASE SLOW",
+	.usage = "[OPTIONS] BASE [SLOW]",
 	.about = "Infers the latencies of both corpora (see 'lode help latency') and ranks the paths of SLOW "
 		 "by what\n"
-		 "their functions take more, per stream, than in BASE. Names the function to look at first.",
+		 "their functions take more, per stream, than in BASE. Names the function to look at first. "
+		 "Both\n"
+		 "sides may be in one corpus, told apart by attributes or names of their streams.",
 	.examples = "  lode diff release-1 release-2\n"
-		    "  lode diff corpus corpus --base-where variant=good --slow-where variant=bad\n"
+		    "  lode diff corpus --base-where version=1 --slow-where version=2\n"
 		    "  lode diff good bad --json --top 1\n",
 	.options = options,
 	.settings_size = sizeof(struct settings),
-	.least_operands = 2,
+	.least_operands = 1,
 	.most_operands = 2,
 	.operand = "CORPUS",
 	.run = run,

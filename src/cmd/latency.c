@@ -9,52 +9,66 @@
 #include "cmd/latency_options.h"
 #include "cmd/results.h"
 #include "cmd/work.h"
+#include "report/export.h"
 
-#define TOP 10
+#include <string.h>
 
 struct settings {
 	struct lode_latency_settings latency;
-	uint64_t top;
-	int all;
-	int all_frames;
 	int mean;
 	int instances;
-	int json;
-	const char *output;
 };
+
+static const struct lode_latency_form forms[] = {
+	{.name = "folded", .extension = ".folded"},
+	{.name = "pprof", .extension = ".pb.gz", .binary = 1},
+	{.name = "speedscope", .extension = ".speedscope.json", .time_line = 1},
+	{.name = "firefox", .extension = ".profile.json", .time_line = 1},
+	{.name = "chrome", .extension = ".trace.json", .time_line = 1},
+	{.name = NULL},
+};
+
+static const char *form_choice(size_t i)
+{
+	return forms[i].name;
+}
 
 #define FIELD(field) offsetof(struct settings, field)
 
 static const struct lode_option options[] = {
-	LODE_LATENCY_OPTIONS(FIELD(latency)),
+	LODE_LIST("stream", 's', LODE_LATENCY_FIELD(FIELD(latency), streams), "NAME",
+		  "only the streams of this name or id; may be given many times"),
+	LODE_LATENCY_OPTIONS(FIELD(latency), "contexts", form_choice),
 	LODE_FLAG("mean", 0, FIELD(mean),
 		  "rank by mean latency minus the means of the callees, as the paper does"),
 	LODE_FLAG("instances", 0, FIELD(instances), "write every inferred call, one line each"),
-	LODE_NUMBER("top", 'n', FIELD(top), "N", "show so many contexts (text: 10)", 1, 0),
-	LODE_FLAG("all", 'a', FIELD(all), "show all contexts"),
-	LODE_FLAG("all-frames", 0, FIELD(all_frames), "show all callers of each context"),
-	LODE_FLAG("json", 0, FIELD(json), "write all of it as JSON"),
-	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output"),
 	LODE_NO_MORE_OPTIONS,
 };
 
-static size_t chosen_top(const struct settings *settings)
-{
-	if (settings->top)
-		return settings->top;
-	return settings->all || settings->json ? 0 : TOP;
-}
-
 /* ---- contexts ---- */
 
-static int write_json(const struct lode_latency_report *report, const char *path, struct lode_error *error)
+static int write_form(const struct lode_latency_form *form, struct lode_latency_reading *reading,
+		      const struct lode_latency_report *report, struct lode_output *output,
+		      struct lode_error *error)
+{
+	if (!form)
+		return lode_latency_json(report, output, error);
+	if (!strcmp(form->name, "pprof"))
+		return lode_latency_pprof(&reading->latency, report->contexts, output, error);
+	return lode_latency_folded(report, output, reading->options.notes, error);
+}
+
+/* JSON, and what other tools read: it leaves as it is made. */
+static int write_file(const struct lode_latency_form *form, const struct settings *settings,
+		      struct lode_latency_reading *reading, const struct lode_latency_report *report,
+		      struct lode_error *error)
 {
 	struct lode_output output;
-	int code = lode_output_open(&output, path, error);
+	int code = lode_output_open(&output, settings->latency.output, error);
 
 	if (code)
 		return code;
-	code = lode_latency_json(report, &output, error);
+	code = write_form(form, reading, report, &output, error);
 	if (!code)
 		return lode_output_finish(&output, error);
 	lode_output_abandon(&output);
@@ -66,30 +80,32 @@ static int write_text(const struct lode_call *call, const struct lode_latency_re
 {
 	const struct settings *settings = call->settings;
 	struct lode_terminal terminal = call->out;
-	struct lode_buffer buffer = { 0 };
+	struct lode_buffer buffer = {0};
 	int code;
 
-	if (settings->output)
+	if (settings->latency.output)
 		terminal.colour = 0;
-	lode_latency_text(report, settings->all_frames, &terminal, &buffer);
-	code = lode_results_write(call, settings->output, &buffer, error);
+	lode_latency_text(report, settings->latency.all_frames, &terminal, &buffer);
+	code = lode_results_write(call, settings->latency.output, &buffer, error);
 	lode_buffer_release(&buffer);
 	return code;
 }
 
-static int show_contexts(const struct lode_call *call, const struct lode_latency *latency,
-			 struct lode_error *error)
+static int show_contexts(const struct lode_call *call, const struct lode_latency_form *form,
+			 struct lode_latency_reading *reading, struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
 	struct lode_contexts contexts;
-	struct lode_latency_report report = { latency, &contexts, chosen_top(settings) };
+	struct lode_latency_report report = {&reading->latency, &contexts,
+					     lode_latency_top(&settings->latency)};
 	int code = 0;
 
-	if (lode_contexts_rank(latency, settings->latency.area.match.items, settings->mean, &contexts) < 0)
+	if (lode_contexts_rank(&reading->latency, settings->latency.area.match.items, settings->mean,
+			       &contexts) < 0)
 		code = lode_fail_memory(error);
 	if (!code)
-		code = settings->json ? write_json(&report, settings->output, error)
-				      : write_text(call, &report, error);
+		code = form || settings->latency.json ? write_file(form, settings, reading, &report, error)
+						      : write_text(call, &report, error);
 	lode_contexts_release(&contexts);
 	return code;
 }
@@ -104,14 +120,14 @@ static int write_instances(struct lode_latency_reading *reading, const struct se
 		.output = &output,
 		.error = error,
 		.match = settings->latency.area.match.items,
-		.json = settings->json,
+		.json = settings->latency.json,
 	};
-	struct lode_instance_taker taker = { lode_instance_lines_stream, lode_instance_lines_take, &lines };
-	int code = lode_output_open(&output, settings->output, error);
+	struct lode_instance_taker taker = {lode_instance_lines_stream, lode_instance_lines_take, &lines};
+	int code = lode_output_open(&output, settings->latency.output, error);
 
 	if (code)
 		return code;
-	if (!settings->json)
+	if (!settings->latency.json)
 		lode_buffer_text(
 			&output.buffer,
 			"begin_ns\testimate_ns\tconservative_ns\taggressive_ns\twaited_ns\ttid\tcontext\n");
@@ -123,43 +139,91 @@ static int write_instances(struct lode_latency_reading *reading, const struct se
 	return code;
 }
 
+/* Calls on a time line, in the format of a viewer. */
+static int write_time_line(struct lode_latency_reading *reading, const struct lode_latency_form *form,
+			   const struct settings *settings, struct lode_error *error)
+{
+	const struct lode_exporter *exporter = lode_exporter_find(form->name, error);
+	struct lode_export_options how = {
+		.streams = reading->options.streams,
+		.where = reading->options.where,
+		.inferred = 1,
+		.match = settings->latency.area.match.items,
+		.notes = reading->options.notes,
+		.progress = reading->options.progress,
+	};
+	struct lode_output output;
+	int code = exporter ? lode_output_open(&output, settings->latency.output, error) : LODE_USAGE;
+
+	if (code)
+		return code;
+	code = lode_export_corpus(reading->corpus, exporter, &how, &output, error);
+	if (!code)
+		return lode_output_finish(&output, error);
+	lode_output_abandon(&output);
+	return code;
+}
+
 /* ---- the whole ---- */
 
-static int check(const struct settings *settings, struct lode_error *error)
+/* What is not ranked cannot be cut or ranked otherwise. */
+static int check_ranking(const struct settings *settings, const char *what, struct lode_error *error)
 {
-	if (settings->instances && (settings->top || settings->mean))
+	if (settings->latency.top || settings->mean)
 		return lode_fail(error, LODE_USAGE,
-				 "latency: instances are written as they end, not ranked; leave out '%s'. "
-				 "See 'lode help latency'.",
-				 settings->top ? "--top" : "--mean");
+				 "latency: %s, not ranked; leave out '%s'. See 'lode help latency'.", what,
+				 settings->latency.top ? "--top" : "--mean");
 	return 0;
+}
+
+static int check(const struct settings *settings, const struct lode_latency_form *form,
+		 struct lode_error *error)
+{
+	if (settings->instances && form)
+		return lode_fail(error, LODE_USAGE,
+				 "latency: '--instances' writes lines, or JSON with '--json'; leave out "
+				 "'--format %s'. See 'lode help latency'.",
+				 form->name);
+	if (settings->instances)
+		return check_ranking(settings, "instances are written as they end", error);
+	if (form && form->time_line)
+		return check_ranking(settings, "calls on a time line are written as they were", error);
+	return form ? check_ranking(settings, "a profile holds all contexts", error) : 0;
 }
 
 static int infer(const struct lode_call *call, struct lode_latency_reading *reading, struct lode_work *work,
 		 struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
+	const struct lode_latency_form *form;
 	const char *path = call->operands[0];
-	int code = check(settings, error);
+	int code = lode_latency_form(forms, &settings->latency, call, &form, error);
 
+	if (!code)
+		code = check(settings, form, error);
 	if (code)
 		return code;
-	if (settings->instances) {
+	if (settings->instances || (form && form->time_line)) {
 		code = lode_latency_open(reading, path, &settings->latency, work, error);
-		return code ? code : write_instances(reading, settings, error);
+		if (!code)
+			code = form ? write_time_line(reading, form, settings, error)
+				    : write_instances(reading, settings, error);
+		return code;
 	}
 	code = lode_latency_read(reading, path, &settings->latency, work, error);
 	lode_bar_wipe(&work->bar);
-	return code ? code : show_contexts(call, &reading->latency, error);
+	return code ? code : show_contexts(call, form, reading, error);
 }
 
 static int run(struct lode_call *call, struct lode_error *error)
 {
-	struct lode_latency_reading reading = { 0 };
+	const struct settings *settings = call->settings;
+	struct lode_latency_reading reading = {0};
 	struct lode_work work;
 	int code;
 
-	lode_work_begin(&work, call, 0);
+	/* A half-written file goes away again. */
+	lode_work_begin(&work, call, settings->latency.output && !settings->instances);
 	code = infer(call, &reading, &work, error);
 	lode_latency_reading_release(&reading);
 	return lode_work_end(&work, call, code);
@@ -175,7 +239,9 @@ const struct lode_command lode_command_latency = {
 	.examples = "  lode latency corpus\n"
 		    "  lode latency corpus --match 'libssl*!*'\n"
 		    "  # every inferred call of one function, as JSON lines\n"
-		    "  lode latency corpus --instances --json --match handle_click\n",
+		    "  lode latency corpus --instances --json --match handle_click\n"
+		    "  # inferred calls on a time line, for speedscope.app\n"
+		    "  lode latency corpus -o calls.speedscope.json\n",
 	.options = options,
 	.settings_size = sizeof(struct settings),
 	.least_operands = 1,

@@ -7,10 +7,61 @@
 
 #include <string.h>
 
+/* ---- how results are written ---- */
+
+#define TOP 10
+
+size_t lode_latency_top(const struct lode_latency_settings *settings)
+{
+	if (settings->top)
+		return settings->top;
+	return settings->all || settings->json ? 0 : TOP;
+}
+
+static int ends_in(const char *text, const char *end)
+{
+	size_t length = strlen(text), end_length = strlen(end);
+
+	return length > end_length && !strcmp(text + length - end_length, end);
+}
+
+static const struct lode_latency_form *find_form(const struct lode_latency_form *forms,
+						 const struct lode_latency_settings *settings)
+{
+	for (; forms->name; forms++)
+		if (settings->format ? !strcmp(settings->format, forms->name)
+				     : settings->output && ends_in(settings->output, forms->extension))
+			return forms;
+	return NULL;
+}
+
+int lode_latency_form(const struct lode_latency_form *forms, const struct lode_latency_settings *settings,
+		      const struct lode_call *call, const struct lode_latency_form **form,
+		      struct lode_error *error)
+{
+	const char *command = call->command->name;
+
+	*form = settings->json && !settings->format ? NULL : find_form(forms, settings);
+	if (*form && settings->json)
+		return lode_fail(error, LODE_USAGE,
+				 "%s: '--json' and '--format' ask for two things at once; give one of them. "
+				 "See 'lode help %s'.",
+				 command, command);
+	if (*form && (*form)->binary && call->out.is_terminal &&
+	    (!settings->output || !strcmp(settings->output, "-")))
+		return lode_fail(error, LODE_USAGE,
+				 "%s: %s is no text to be shown on a terminal; name a file with '-o FILE%s'. "
+				 "See 'lode help %s'.",
+				 command, (*form)->name, (*form)->extension, command);
+	return 0;
+}
+
+/* ---- reading ---- */
+
 static int check_streams(struct lode_corpus *corpus, const struct lode_option_list *names,
 			 struct lode_error *error)
 {
-	struct lode_corpus_list list = { 0 };
+	struct lode_corpus_list list = {0};
 	int code = lode_corpus_streams(corpus, &list, error);
 
 	if (!code)

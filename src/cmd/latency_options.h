@@ -1,10 +1,11 @@
 /*
- * The options that `lode latency` and `lode diff` share, and reading the latencies of a
- * corpus as they ask.
+ * The options that `lode latency` and `lode diff` share, reading the latencies of a
+ * corpus as they ask, and the forms in which results are written.
  */
 #ifndef LODE_CMD_LATENCY_OPTIONS_H
 #define LODE_CMD_LATENCY_OPTIONS_H
 
+#include "base/output.h"
 #include "cmd/area_options.h"
 #include "cmd/work.h"
 #include "latency/latency.h"
@@ -12,23 +13,58 @@
 struct lode_latency_settings {
 	struct lode_area_settings area; /* match, where, include_idle, idle_rules, jobs */
 	struct lode_option_list streams;
+	uint64_t top;
+	int all;
+	int all_frames;
+	const char *format;
+	int json;
+	const char *output;
 };
 
 #define LODE_LATENCY_FIELD(base, field) ((base) + offsetof(struct lode_latency_settings, field))
 #define LODE_LATENCY_AREA(base, field)	LODE_AREA_FIELD(LODE_LATENCY_FIELD(base, area), field)
-#define LODE_LATENCY_OPTIONS(base)                                                                           \
-	LODE_LIST("stream", 's', LODE_LATENCY_FIELD(base, streams), "NAME",                                  \
-		  "only the streams of this name or id; may be given many times"),                           \
-		LODE_LIST("where", 0, LODE_LATENCY_AREA(base, where), "KEY=VALUE",                           \
-			  "only streams with this attribute, host or name; VALUE may hold * and ?"),         \
+/* `things` are what is ranked, `choice` the formats. */
+#define LODE_LATENCY_OPTIONS(base, things, choice)                                                           \
+	LODE_LIST("where", 0, LODE_LATENCY_AREA(base, where), "KEY=VALUE",                                   \
+		  "only streams with this attribute, host or name; VALUE may hold * and ?"),                 \
 		LODE_LIST("match", 0, LODE_LATENCY_AREA(base, match), "GLOB",                                \
-			  "only contexts with a frame that fits (module!function, * and ?)"),                \
+			  "only " things " with a frame that fits (module!function, * and ?)"),              \
 		LODE_FLAG("include-idle", 0, LODE_LATENCY_AREA(base, include_idle),                          \
 			  "count waits of threads that have nothing to do, too"),                            \
 		LODE_LIST("idle-rules", 0, LODE_LATENCY_AREA(base, idle_rules), "FILE",                      \
 			  "more rules for what is idle; see lode-idle(5)"),                                  \
 		LODE_NUMBER("jobs", 'j', LODE_LATENCY_AREA(base, jobs), "N",                                 \
-			    "number of threads (default: one a processor)", 1, 1024)
+			    "number of threads (default: one a processor)", 1, 1024),                        \
+		LODE_NUMBER("top", 'n', LODE_LATENCY_FIELD(base, top), "N",                                  \
+			    "show so many " things " (JSON: all, else 10)", 1, 0),                           \
+		LODE_FLAG("all", 'a', LODE_LATENCY_FIELD(base, all), "show all " things),                    \
+		LODE_FLAG("all-frames", 0, LODE_LATENCY_FIELD(base, all_frames),                             \
+			  "show all callers of each one"),                                  \
+		LODE_CHOICE("format", 'f', LODE_LATENCY_FIELD(base, format), "NAME",                         \
+			    "the format of another tool (default: by the end of FILE's name)",              \
+			    choice),                                                                         \
+		LODE_FLAG("json", 0, LODE_LATENCY_FIELD(base, json), "write all of it as JSON"),             \
+		LODE_TEXT("output", 'o', LODE_LATENCY_FIELD(base, output), "FILE",                           \
+			  "write to FILE instead of standard output")
+
+/* A form of results besides text and JSON. */
+struct lode_latency_form {
+	const char *name;
+	const char *extension; /* of files that get it unasked */
+	int binary;	       /* not fit for a terminal */
+	int time_line;	       /* single calls, written by the exporter of this name */
+};
+
+/*
+ * The form that the settings ask for by name or by the end of the file's name, out of
+ * `forms` (the last one has no name); NULL: text, or JSON. Fails when they ask for two
+ * things at once, or for what a terminal cannot show.
+ */
+int lode_latency_form(const struct lode_latency_form *forms, const struct lode_latency_settings *settings,
+		      const struct lode_call *call, const struct lode_latency_form **form,
+		      struct lode_error *error);
+/* How many contexts or paths are to be shown; 0: all. */
+size_t lode_latency_top(const struct lode_latency_settings *settings);
 
 /* A corpus that is open, and what the settings ask of it. */
 struct lode_latency_reading {

@@ -8,6 +8,9 @@
  *	call	an instant ("i"), or a slice when it stands for time on the run queue
  *	symptom	an asynchronous slice ("b", "e")
  *
+ * Inferred calls are slices inside one another, and take the place of events. Callers
+ * come before callees, so that slices which begin at the same time nest as they should.
+ *
  * Stacks are numbers into `stackFrames`, which holds the stack tree and comes last.
  * Everything is written as it is read, in one pass a stream.
  *
@@ -15,6 +18,7 @@
  * whose hosts may use the same numbers, processes are counted from 1 and their
  * names say which is which.
  */
+#include "report/call_steps.h"
 #include "report/export.h"
 #include "report/put.h"
 
@@ -278,6 +282,48 @@ static int take_block(void *context, enum lode_event_type type, const struct lod
 	return code;
 }
 
+/* ---- inferred calls ---- */
+
+static int write_inferred(struct writer *writer, uint32_t thread, const struct lode_call_step *step,
+			  struct lode_error *error)
+{
+	const struct lode_frames *frames = &writer->dictionary.frames;
+	uint32_t frame = writer->dictionary.tree.nodes[step->node].frame;
+
+	begin_event(writer, "X", lode_frames_module_name(frames, frame), lode_frames_function(frames, frame),
+		    thread, step->t);
+	write_time(writer, "dur", step->duration);
+	if (step->waited) {
+		lode_json_key(&writer->json, "args");
+		lode_json_object(&writer->json);
+		lode_json_key_u64(&writer->json, "waited_ns", step->waited);
+		lode_json_object_end(&writer->json);
+	}
+	return end_event(writer, error);
+}
+
+static int write_all_inferred(struct writer *writer, struct lode_export_stream *source,
+			      struct lode_error *error)
+{
+	struct lode_call_steps calls;
+	struct lode_spool_cursor cursor;
+	struct lode_call_step step;
+	int code = lode_call_steps_make(&calls, writer->export, source, error);
+
+	if (code < 0)
+		return code;
+	for (uint32_t i = 0; i < source->stream.thread_count && code == 0; i++) {
+		lode_call_steps_start(&calls, i, &cursor);
+		while (code == 0 && lode_call_steps_next(&cursor, &step))
+			if (!step.ends)
+				code = write_inferred(writer, i, &step, error);
+	}
+	lode_call_steps_release(&calls);
+	return code;
+}
+
+/* ---- symptoms ---- */
+
 static int write_symptom(struct writer *writer, const struct lode_symptom *symptom, struct lode_error *error)
 {
 	const char *name = symptom->name ? text_of(writer, symptom->name) : "symptom";
@@ -301,7 +347,9 @@ static int write_opened(struct writer *writer, struct lode_export_stream *source
 
 	if (code == 0)
 		code = write_threads(writer, error);
-	if (code == 0)
+	if (code == 0 && writer->export->options->inferred)
+		code = write_all_inferred(writer, source, error);
+	else if (code == 0)
 		code = lode_export_blocks(writer->export, source, ~0u, LODE_ALL_COLUMNS, take_block, writer,
 					  error);
 	for (size_t i = 0; i < source->stream.symptom_count && code == 0; i++)
@@ -361,7 +409,7 @@ static int write_file(struct writer *writer, struct lode_error *error)
 	for (size_t i = 0; i < writer->export->count && code == 0; i++)
 		code = write_stream(writer, i, error);
 	lode_json_array_end(json);
-	if (code == 0)
+	if (code == 0 && !writer->export->options->inferred)
 		code = write_stack_frames(writer, error);
 	lode_json_object_end(json);
 	lode_json_line(json);
@@ -386,6 +434,7 @@ const struct lode_exporter lode_exporter_chrome = {
 	.description =
 		"trace events for chrome://tracing and ui.perfetto.dev: waits and symptoms on a time line",
 	.extension = ".trace.json",
+	.has_time_line = 1,
 	.passes = 1,
 	.write = write_all,
 };

@@ -41,5 +41,11 @@ void lode_diff_functions_release(struct lode_diff_functions *functions);
 /* Writes the JSON of the contract; it leaves as it is made. */
 int lode_diff_json(const struct lode_diff_report *report, struct lode_output *output,
 		   struct lode_error *error);
+/*
+ * Writes folded stacks with two values each, own latency in the base and in the slow
+ * streams, ns per stream, as tools for differential flame graphs take them.
+ */
+int lode_diff_folded(const struct lode_diff_report *report, struct lode_output *output,
+		     struct lode_notes *notes, struct lode_error *error);
 
 #endif

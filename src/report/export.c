@@ -4,6 +4,8 @@
  */
 #include "report/export.h"
 
+#include "scope/where.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,12 +48,51 @@ static int check_names(const struct lode_export *export, const struct lode_corpu
 	return 0;
 }
 
+/* 1 when the stream has the attributes that were asked for, 0 when not. */
+static int has_attributes(const struct lode_export *export, const struct lode_corpus_entry *entry,
+			  struct lode_error *error)
+{
+	const char *const *where = export->options->where;
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	struct lode_store *store;
+	int code;
+
+	if (!where || !*where)
+		return 1;
+	if (lode_dictionary_init(&dictionary) < 0)
+		return lode_fail_memory(error);
+	lode_stream_init(&stream, &dictionary);
+	code = lode_store_open(&store, entry->path, error);
+	if (code == 0) {
+		code = lode_store_head(store, &stream, error);
+		lode_store_close(store);
+	}
+	if (code == 0)
+		code = lode_where_fits(&stream, where);
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+	return code;
+}
+
+static int check_found(const struct lode_export *export, size_t streams, struct lode_error *error)
+{
+	const char *const *where = export->options->where;
+
+	if (export->count || !streams || !where || !*where)
+		return 0;
+	return lode_fail(error, LODE_USAGE, "%s: no stream has '%s'; 'lode info %s' shows what there is",
+			 export->corpus, where[0], export->corpus);
+}
+
 static int select_streams(struct lode_export *export, const struct lode_corpus_list *list,
 			  const struct lode_exporter *exporter, struct lode_error *error)
 {
 	const char *const *names = export->options->streams;
-	int code = check_names(export, list, error);
+	int code = lode_where_check(export->options->where, error);
 
+	if (code == 0)
+		code = check_names(export, list, error);
 	if (code < 0)
 		return code;
 	export->entries = lode_calloc(list->count, sizeof(*export->entries));
@@ -65,12 +106,17 @@ static int select_streams(struct lode_export *export, const struct lode_corpus_l
 			at++;
 		if (names && !names[at])
 			continue;
+		code = has_attributes(export, entry, error);
+		if (code < 0)
+			return code;
+		if (!code)
+			continue;
 		export->entries[export->count++] = entry;
 		for (int type = 0; type < LODE_EVENT_TYPES; type++)
 			if (lode_export_wants(export, (enum lode_event_type)type))
 				export->total += entry->events[type] * exporter->passes;
 	}
-	return 0;
+	return check_found(export, list->count, error);
 }
 
 int lode_export_corpus(struct lode_corpus *corpus, const struct lode_exporter *exporter,

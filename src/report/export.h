@@ -20,6 +20,9 @@ struct lode_export_options {
 	unsigned kinds;		    /* 1 << LODE_RUN | ...: which events; 0: all, or the format's choice */
 	int per_event;		    /* folded: a line an event, instead of a line a stack */
 	const char *const *streams; /* names or ids, NULL-terminated; NULL: all streams */
+	const char *const *where;   /* `key=value`: streams must have all of these; NULL: all streams */
+	int inferred;		    /* instead of events the inferred calls (latency/instances.h) on a time line */
+	const char *const *match;   /* of inferred calls: those with a frame that fits one of these globs */
 	struct lode_notes *notes;
 	const struct lode_progress *progress;
 };
@@ -40,6 +43,7 @@ struct lode_exporter {
 	const char *description; /* one line, for help */
 	const char *extension;	 /* usual end of a file's name, with the dot */
 	int binary;		 /* not fit for a terminal */
+	int has_time_line;	 /* it can show inferred calls (the option `inferred`) */
 	unsigned passes;	 /* times it reads the events, for progress */
 	int (*write)(struct lode_export *export, struct lode_error *error);
 };

@@ -8,12 +8,16 @@
  * A thread that waits becomes a second thread too, "NAME, waiting", whose samples
  * are the waits: so the call tree and the flame graph work for both.
  *
+ * Inferred calls become samples, too, one for each time in which the stack did not
+ * change, so that the stack chart shows the calls as they lay.
+ *
  * The format is columns: a thread has tables of stacks, frames, functions and
  * resources of its own, and each column of its samples is an array. So a thread's
  * events are read once a column, from a spool; what its tables hold is found by
  * numbering anew the nodes, frames and modules that its events use. Strings and
  * libraries are shared and come last, when all are known.
  */
+#include "report/call_steps.h"
 #include "report/export.h"
 #include "report/put.h"
 #include "report/renumber.h"
@@ -637,11 +641,18 @@ static int compare_symptoms(const void *left, const void *right)
 	return (a->t0 > b->t0) - (a->t0 < b->t0);
 }
 
+static int fill_spool(struct writer *writer, struct lode_export_stream *source, struct lode_error *error)
+{
+	if (writer->export->options->inferred)
+		return lode_call_steps_samples(&writer->spool, writer->export, source, error);
+	return lode_spool_fill(&writer->spool, writer->export, source, ~0u,
+			       LODE_T | LODE_DELAY | LODE_WAKER | LODE_NAME, error);
+}
+
 static int write_opened(struct writer *writer, struct lode_export_stream *source, struct lode_error *error)
 {
 	struct lode_stream *stream = &source->stream;
-	int code = lode_spool_fill(&writer->spool, writer->export, source, ~0u,
-				   LODE_T | LODE_DELAY | LODE_WAKER | LODE_NAME, error);
+	int code = fill_spool(writer, source, error);
 
 	if (code < 0)
 		return code;
@@ -851,6 +862,7 @@ const struct lode_exporter lode_exporter_firefox = {
 	.name = "firefox",
 	.description = "profiler.firefox.com: runs as samples; waits, calls and symptoms as markers",
 	.extension = ".profile.json",
+	.has_time_line = 1,
 	.passes = 1,
 	.write = write_all,
 };

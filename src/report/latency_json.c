@@ -165,6 +165,7 @@ static void put_json(struct lode_instance_lines *lines, const struct lode_instan
 	put_key(buffer, ",\"estimate_ns\":", lode_instance_estimate(instance));
 	put_key(buffer, ",\"waited_ns\":", instance->waited);
 	put_key(buffer, ",\"seen\":", instance->seen);
+	put_key(buffer, ",\"samples\":", instance->samples);
 	lode_buffer_text(buffer, ",\"frames\":");
 }
 

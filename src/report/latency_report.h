@@ -1,5 +1,5 @@
 /*
- * The results of lode latency for programs.
+ * The results of lode latency for programs, and for the viewers of profiles.
  */
 #ifndef LODE_REPORT_LATENCY_REPORT_H
 #define LODE_REPORT_LATENCY_REPORT_H
@@ -22,6 +22,16 @@ static inline size_t lode_latency_shown(const struct lode_latency_report *report
 /* Writes the JSON of the contract; it leaves as it is made. */
 int lode_latency_json(const struct lode_latency_report *report, struct lode_output *output,
 		      struct lode_error *error);
+
+/* Writes own latencies of the contexts as folded stacks, whatever `top` says. `notes` may be NULL. */
+int lode_latency_folded(const struct lode_latency_report *report, struct lode_output *output,
+			struct lode_notes *notes, struct lode_error *error);
+/*
+ * Writes a pprof profile of the contexts: calls, own latency and idle waits; viewers add up
+ * the whole latencies themselves. Adds words to the latencies' dictionary.
+ */
+int lode_latency_pprof(struct lode_latency *latency, const struct lode_contexts *contexts,
+		       struct lode_output *output, struct lode_error *error);
 
 /* Writes instances, one line each, as JSON or in columns; for lode_latency_instances to give them to. */
 struct lode_instance_lines {

@@ -4,9 +4,13 @@
  * runs of each thread and one for its waits, weights in nanoseconds; the frames
  * of all streams are shared. Calls have no weight and are left out, counted.
  *
+ * Inferred calls make a profile of type "evented" a thread, on one time line that starts
+ * with the first stream.
+ *
  * A profile is two arrays, stacks and weights, so a thread's events are read
  * twice: that is what the spool is for. Frames come last, when all are known.
  */
+#include "report/call_steps.h"
 #include "report/export.h"
 #include "report/put.h"
 #include "report/spool.h"
@@ -26,6 +30,7 @@ struct writer {
 	uint64_t profiles;
 	uint64_t heaviest; /* profile shown first */
 	uint64_t heaviest_cost;
+	uint64_t start; /* time 0 of inferred calls */
 };
 
 /* `[0,5,7]`, straight into the output: there is one for every event. */
@@ -86,36 +91,130 @@ static int write_weights(struct writer *writer, uint32_t thread, enum lode_event
 	return code;
 }
 
+/* The head of the thread's profile, which lasts so long or, for calls, until then. */
+static int begin_profile(struct writer *writer, const struct lode_stream *stream, uint32_t thread,
+			 const char *what, uint64_t cost, struct lode_error *error)
+{
+	lode_buffer_clear(&writer->name);
+	lode_export_thread_name(writer->export, stream, thread, &writer->name);
+	lode_buffer_text(&writer->name, what);
+	if (writer->name.failed)
+		return lode_fail_memory(error);
+	if (!writer->profiles || cost > writer->heaviest_cost) {
+		writer->heaviest = writer->profiles;
+		writer->heaviest_cost = cost;
+	}
+	writer->profiles++;
+	lode_json_object(&writer->json);
+	lode_json_key_text(&writer->json, "type", writer->export->options->inferred ? "evented" : "sampled");
+	lode_json_key(&writer->json, "name");
+	lode_json_text_n(&writer->json, writer->name.bytes, writer->name.size);
+	lode_json_key_text(&writer->json, "unit", "nanoseconds");
+	return 0;
+}
+
 static int write_profile(struct writer *writer, const struct lode_stream *stream, uint32_t thread,
 			 enum lode_event_type type, struct lode_error *error)
 {
 	const struct lode_spool_list *list = lode_spool_list(&writer->spool, thread, type);
-	struct lode_json *json = &writer->json;
-	int code;
+	int code = begin_profile(writer, stream, thread, type == LODE_WAIT ? ", waiting" : ", running",
+				 list->cost, error);
 
-	lode_buffer_clear(&writer->name);
-	lode_export_thread_name(writer->export, stream, thread, &writer->name);
-	lode_buffer_text(&writer->name, type == LODE_WAIT ? ", waiting" : ", running");
-	if (writer->name.failed)
-		return lode_fail_memory(error);
-	if (!writer->profiles || list->cost > writer->heaviest_cost) {
-		writer->heaviest = writer->profiles;
-		writer->heaviest_cost = list->cost;
-	}
-	writer->profiles++;
-	lode_json_object(json);
-	lode_json_key_text(json, "type", "sampled");
-	lode_json_key(json, "name");
-	lode_json_text_n(json, writer->name.bytes, writer->name.size);
-	lode_json_key_text(json, "unit", "nanoseconds");
-	lode_json_key_u64(json, "startValue", 0);
-	lode_json_key_u64(json, "endValue", list->cost);
+	if (code < 0)
+		return code;
+	lode_json_key_u64(&writer->json, "startValue", 0);
+	lode_json_key_u64(&writer->json, "endValue", list->cost);
 	code = write_samples(writer, thread, type, error);
 	if (code == 0)
 		code = write_weights(writer, thread, type, error);
-	lode_json_object_end(json);
+	lode_json_object_end(&writer->json);
 	return code;
 }
+
+/* ---- inferred calls ---- */
+
+static uint64_t since_start(const struct writer *writer, uint64_t t)
+{
+	return t > writer->start ? t - writer->start : 0;
+}
+
+static int write_step(struct writer *writer, const struct lode_call_step *step, int first,
+		      struct lode_error *error)
+{
+	struct lode_output *output = writer->export->output;
+	char *at = lode_buffer_room(&output->buffer, 40 + 2 * LODE_PUT_NUMBER);
+
+	if (!at)
+		return lode_fail_memory(error);
+	if (!first)
+		*at++ = ',';
+	at = step->ends ? LODE_PUT(at, "{\"type\":\"C\",\"frame\":") : LODE_PUT(at, "{\"type\":\"O\",\"frame\":");
+	at = lode_put_number(at, writer->dictionary.tree.nodes[step->node].frame);
+	at = LODE_PUT(at, ",\"at\":");
+	at = lode_put_number(at, since_start(writer, step->t));
+	*at++ = '}';
+	output->buffer.size = (size_t)(at - output->buffer.bytes);
+	return lode_output_flow(output, error);
+}
+
+/* When the thread's first call began and its last one ended, and what calls took. */
+static void find_span(struct lode_call_steps *calls, uint32_t thread, uint64_t span[2], uint64_t *cost)
+{
+	struct lode_spool_cursor cursor;
+	struct lode_call_step step;
+	size_t depth = 0;
+
+	*cost = 0;
+	lode_call_steps_start(calls, thread, &cursor);
+	for (int first = 1; lode_call_steps_next(&cursor, &step); first = 0) {
+		if (first)
+			span[0] = step.t;
+		if (!step.ends && !depth++)
+			*cost = lode_add_saturating(*cost, step.duration);
+		depth -= step.ends;
+		span[1] = step.t;
+	}
+}
+
+static int write_evented(struct writer *writer, const struct lode_stream *stream, uint32_t thread,
+			 struct lode_call_steps *calls, struct lode_error *error)
+{
+	struct lode_spool_cursor cursor;
+	struct lode_call_step step;
+	uint64_t span[2] = { 0, 0 }, cost;
+	int first = 1, code;
+
+	find_span(calls, thread, span, &cost);
+	code = begin_profile(writer, stream, thread, "", cost, error);
+	if (code < 0)
+		return code;
+	lode_json_key_u64(&writer->json, "startValue", since_start(writer, span[0]));
+	lode_json_key_u64(&writer->json, "endValue", since_start(writer, span[1]));
+	lode_json_key(&writer->json, "events");
+	lode_json_array(&writer->json);
+	lode_call_steps_start(calls, thread, &cursor);
+	for (; code == 0 && lode_call_steps_next(&cursor, &step); first = 0)
+		code = write_step(writer, &step, first, error);
+	lode_json_array_end(&writer->json);
+	lode_json_object_end(&writer->json);
+	return code;
+}
+
+static int write_inferred(struct writer *writer, struct lode_export_stream *source, struct lode_error *error)
+{
+	struct lode_call_steps calls;
+	int code = lode_call_steps_make(&calls, writer->export, source, error);
+
+	if (code < 0)
+		return code;
+	for (uint32_t i = 0; i < source->stream.thread_count && code == 0; i++)
+		if (lode_call_steps_count(&calls, i))
+			code = write_evented(writer, &source->stream, i, &calls, error);
+	lode_call_steps_release(&calls);
+	return code;
+}
+
+/* ---- the whole ---- */
 
 static int write_opened(struct writer *writer, struct lode_export_stream *source, struct lode_error *error)
 {
@@ -140,10 +239,11 @@ static int write_stream(struct writer *writer, size_t i, struct lode_error *erro
 
 	if (code < 0)
 		return code;
-	if (lode_export_wants(writer->export, LODE_CALL))
+	if (!writer->export->options->inferred && lode_export_wants(writer->export, LODE_CALL))
 		lode_notes_add(writer->export->options->notes, writer->export->entries[i]->events[LODE_CALL],
 			       "calls, which this format has no place for", writer->export->entries[i]->name);
-	code = write_opened(writer, &source, error);
+	code = writer->export->options->inferred ? write_inferred(writer, &source, error)
+						 : write_opened(writer, &source, error);
 	lode_export_close(&source);
 	return code;
 }
@@ -195,8 +295,12 @@ static int write_file(struct writer *writer, struct lode_error *error)
 
 static int write_all(struct lode_export *export, struct lode_error *error)
 {
-	struct writer writer = {.export = export};
+	struct writer writer = {.export = export, .start = UINT64_MAX};
 	int code;
+
+	for (size_t i = 0; i < export->count; i++)
+		if (export->entries[i]->last_t && export->entries[i]->first_t < writer.start)
+			writer.start = export->entries[i]->first_t;
 
 	lode_json_init(&writer.json, &export->output->buffer);
 	if (lode_dictionary_init(&writer.dictionary) < 0)
@@ -212,6 +316,7 @@ const struct lode_exporter lode_exporter_speedscope = {
 	.name = "speedscope",
 	.description = "speedscope.app: a flame graph for each thread, running and waiting",
 	.extension = ".speedscope.json",
+	.has_time_line = 1,
 	.passes = 1,
 	.write = write_all,
 };

@@ -45,11 +45,11 @@ static int open_file(struct lode_spool *spool, struct lode_error *error)
 	return code;
 }
 
-static int init(struct lode_spool *spool, size_t threads, struct lode_error *error)
+static int init(struct lode_spool *spool, size_t lists, struct lode_error *error)
 {
 	memset(spool, 0, sizeof(*spool));
 	spool->fd = -1;
-	spool->list_count = threads * LODE_EVENT_TYPES;
+	spool->list_count = lists;
 	spool->chunk_records = FILLING_BYTES / sizeof(struct lode_spool_record) / (spool->list_count + 1);
 	if (spool->chunk_records < FEWEST_RECORDS)
 		spool->chunk_records = FEWEST_RECORDS;
@@ -61,6 +61,15 @@ static int init(struct lode_spool *spool, size_t threads, struct lode_error *err
 	if (!spool->lists || !spool->filling)
 		return lode_fail_memory(error);
 	return open_file(spool, error);
+}
+
+int lode_spool_open(struct lode_spool *spool, size_t lists, struct lode_error *error)
+{
+	int code = init(spool, lists, error);
+
+	if (code < 0)
+		lode_spool_release(spool);
+	return code;
 }
 
 void lode_spool_release(struct lode_spool *spool)
@@ -90,8 +99,8 @@ static int write_chunk(struct lode_spool *spool, size_t list, struct lode_error 
 	return code;
 }
 
-static int add_record(struct lode_spool *spool, size_t list, const struct lode_spool_record *record,
-		      struct lode_error *error)
+int lode_spool_add(struct lode_spool *spool, size_t list, const struct lode_spool_record *record,
+		   struct lode_error *error)
 {
 	unsigned char *chunk = spool->filling + list * spool->chunk_size;
 	struct lode_spool_list *item = &spool->lists[list];
@@ -120,22 +129,16 @@ static int take_block(void *context, enum lode_event_type type, const struct lod
 			.name = filler->columns & LODE_NAME ? events->name[i] : 0,
 		};
 
-		code = add_record(filler->spool, (size_t)events->thread[i] * LODE_EVENT_TYPES + type, &record,
-				  error);
+		code = lode_spool_add(filler->spool, (size_t)events->thread[i] * LODE_EVENT_TYPES + type,
+				      &record, error);
 	}
 	return code;
 }
 
-int lode_spool_fill(struct lode_spool *spool, struct lode_export *export, struct lode_export_stream *source,
-		    unsigned types, unsigned columns, struct lode_error *error)
+int lode_spool_seal(struct lode_spool *spool, struct lode_error *error)
 {
-	struct filler filler = {spool, columns};
-	int code = init(spool, source->stream.thread_count, error);
+	int code = 0;
 
-	if (code == 0)
-		code = lode_export_blocks(export, source, types,
-					  columns | LODE_COST | LODE_STACK | LODE_THREAD, take_block, &filler,
-					  error);
 	for (size_t i = 0; i < spool->list_count && code == 0; i++)
 		if (spool->lists[i].used)
 			code = write_chunk(spool, i, error);
@@ -143,6 +146,21 @@ int lode_spool_fill(struct lode_spool *spool, struct lode_export *export, struct
 		code = lode_map_descriptor(&spool->map, spool->fd, spool->path, error);
 	lode_free(spool->filling);
 	spool->filling = NULL;
+	return code;
+}
+
+int lode_spool_fill(struct lode_spool *spool, struct lode_export *export, struct lode_export_stream *source,
+		    unsigned types, unsigned columns, struct lode_error *error)
+{
+	struct filler filler = {spool, columns};
+	int code = lode_spool_open(spool, source->stream.thread_count * LODE_EVENT_TYPES, error);
+
+	if (code < 0)
+		return code;
+	code = lode_export_blocks(export, source, types, columns | LODE_COST | LODE_STACK | LODE_THREAD,
+				  take_block, &filler, error);
+	if (code == 0)
+		code = lode_spool_seal(spool, error);
 	if (code < 0)
 		lode_spool_release(spool);
 	return code;
@@ -188,5 +206,38 @@ int lode_spool_next(struct lode_spool_cursor *cursor, struct lode_spool_record *
 	cursor->left--;
 	if (++cursor->at == spool->chunk_records)
 		cursor->at = 0;
+	return 1;
+}
+
+void lode_spool_start_last(struct lode_spool *spool, size_t list, struct lode_spool_cursor *cursor)
+{
+	const struct lode_spool_list *item = &spool->lists[list];
+	uint64_t rest = item->count % spool->chunk_records;
+
+	*cursor = (struct lode_spool_cursor){
+		.spool = spool,
+		.left = item->count,
+		.next = item->last,
+		.at = (size_t)(rest || !item->count ? rest : spool->chunk_records),
+	};
+}
+
+int lode_spool_previous(struct lode_spool_cursor *cursor, struct lode_spool_record *record)
+{
+	struct lode_spool *spool = cursor->spool;
+
+	if (!cursor->left)
+		return 0;
+	if (!cursor->at)
+		cursor->at = spool->chunk_records;
+	if (cursor->at == spool->chunk_records || !cursor->records) {
+		const unsigned char *chunk = chunk_at(spool, cursor->next - 1);
+
+		memcpy(&cursor->next, chunk, sizeof(cursor->next));
+		cursor->records = chunk + sizeof(uint64_t);
+	}
+	cursor->at--;
+	memcpy(record, cursor->records + cursor->at * sizeof(*record), sizeof(*record));
+	cursor->left--;
 	return 1;
 }

@@ -54,7 +54,8 @@ struct lode_spool_cursor {
 	uint64_t left;		      /* events still to come */
 	size_t chunk;		      /* index in the chain of the next one */
 	const unsigned char *records; /* of this one */
-	size_t at;		      /* the next of them */
+	size_t at;		      /* the next of them; backwards: one behind it */
+	uint64_t next;		      /* backwards: number of the next chunk, plus one */
 };
 
 /*
@@ -64,6 +65,15 @@ struct lode_spool_cursor {
  */
 int lode_spool_fill(struct lode_spool *spool, struct lode_export *export, struct lode_export_stream *source,
 		    unsigned types, unsigned columns, struct lode_error *error);
+/*
+ * The same by hand: an empty spool of so many lists, records to the end of a list, and
+ * the end of filling, after which lists are read. Where opening fails there is nothing
+ * to release, later there is.
+ */
+int lode_spool_open(struct lode_spool *spool, size_t lists, struct lode_error *error);
+int lode_spool_add(struct lode_spool *spool, size_t list, const struct lode_spool_record *record,
+		   struct lode_error *error);
+int lode_spool_seal(struct lode_spool *spool, struct lode_error *error);
 void lode_spool_release(struct lode_spool *spool);
 
 static inline const struct lode_spool_list *lode_spool_list(const struct lode_spool *spool, uint32_t thread,
@@ -77,5 +87,8 @@ int lode_spool_start(struct lode_spool *spool, uint32_t thread, enum lode_event_
 		     struct lode_spool_cursor *cursor, struct lode_error *error);
 /* The next record into `*record`; 0 at the end. */
 int lode_spool_next(struct lode_spool_cursor *cursor, struct lode_spool_record *record);
+/* The same from the last record to the first; any number of lists at a time. */
+void lode_spool_start_last(struct lode_spool *spool, size_t list, struct lode_spool_cursor *cursor);
+int lode_spool_previous(struct lode_spool_cursor *cursor, struct lode_spool_record *record);
 
 #endif

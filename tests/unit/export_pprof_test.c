@@ -6,6 +6,7 @@
 
 #include "base/cursor.h"
 #include "base/json.h"
+#include "report/latency_report.h"
 
 #include <zlib.h>
 
@@ -93,12 +94,8 @@ static struct slice unpack(const char *packed, size_t size)
 	return (struct slice){bytes, capacity};
 }
 
-static void read_profile(struct fixture *fixture, struct profile *profile,
-			 const struct lode_export_options *options)
+static void take_apart(char *packed, size_t size, struct profile *profile)
 {
-	size_t size;
-	char *packed = export_bytes(fixture, "pprof", options, &size);
-
 	profile->message = unpack(packed, size);
 	profile->bytes = (unsigned char *)(uintptr_t)profile->message.bytes;
 	free(packed);
@@ -109,6 +106,15 @@ static void read_profile(struct fixture *fixture, struct profile *profile,
 	profile->functions = fields_of(profile->message, 5);
 	profile->strings = fields_of(profile->message, 6);
 	assert_true(profile->strings.count > 0 && profile->strings.slices[0].size == 0);
+}
+
+static void read_profile(struct fixture *fixture, struct profile *profile,
+			 const struct lode_export_options *options)
+{
+	size_t size;
+	char *packed = export_bytes(fixture, "pprof", options, &size);
+
+	take_apart(packed, size, profile);
 }
 
 static void release_profile(struct profile *profile)
@@ -156,7 +162,7 @@ static void check_tables(const struct profile *profile)
 }
 
 /* Adds a sample's values to the sums. */
-static void add_sample(const struct profile *profile, struct slice sample, uint64_t *sums)
+static void add_sample(const struct profile *profile, struct slice sample, int values, uint64_t *sums)
 {
 	struct slice packed = slice_of(sample, 1);
 	struct lode_cursor cursor = lode_cursor(packed.bytes, packed.size);
@@ -168,7 +174,7 @@ static void add_sample(const struct profile *profile, struct slice sample, uint6
 	}
 	packed = slice_of(sample, 2);
 	cursor = lode_cursor(packed.bytes, packed.size);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < values; i++)
 		sums[i] += lode_cursor_varint(&cursor);
 	assert_false(cursor.failed);
 	assert_int_equal(lode_cursor_left(&cursor), 0);
@@ -202,7 +208,7 @@ static void the_values_of_all_samples_add_up(void **state)
 		read_profile(fixture, &profile, NULL);
 		check_tables(&profile);
 		for (size_t i = 0; i < profile.samples.count; i++)
-			add_sample(&profile, profile.samples.slices[i], sums);
+			add_sample(&profile, profile.samples.slices[i], 4, sums);
 		assert_memory_equal(sums, wanted, sizeof(sums));
 		release_profile(&profile);
 	}
@@ -287,6 +293,100 @@ static void calls_that_are_left_out_are_counted(void **state)
 	release_whole(&whole);
 }
 
+/* ---- inferred latencies ---- */
+
+/* The `fail_at`th allocation fails; 0: none. */
+static int write_latencies(struct fixture *fixture, struct lode_latency *latency,
+			   const struct lode_contexts *contexts, uint64_t fail_at)
+{
+	struct lode_error error;
+	struct lode_output output;
+	int code;
+
+	assert_int_equal(lode_output_open(&output, fixture->result, &error), 0);
+	lode_memory_fail_at(fail_at, 0);
+	code = lode_latency_pprof(latency, contexts, &output, &error);
+	lode_memory_fail_at(0, 0);
+	if (code)
+		lode_output_abandon(&output);
+	else
+		assert_int_equal(lode_output_finish(&output, &error), 0);
+	return code;
+}
+
+static void collect(struct fixture *fixture, struct lode_latency *latency, struct lode_contexts *contexts)
+{
+	struct lode_latency_options options = {.jobs = 1};
+	struct lode_idle_rules *rules;
+	struct lode_corpus *corpus;
+	struct lode_error error;
+
+	assert_int_equal(lode_corpus_open(&corpus, fixture->corpus, LODE_CORPUS_READ, &error), 0);
+	assert_int_equal(lode_idle_rules_load(&rules, NULL, &error), 0);
+	options.idle = rules;
+	assert_int_equal(lode_latency_collect(corpus, &options, latency, &error), 0);
+	lode_idle_rules_free(rules);
+	assert_int_equal(lode_contexts_rank(latency, NULL, 0, contexts), 0);
+	lode_corpus_close(corpus);
+}
+
+/* Calls, own latencies and idle waits are those of the contexts. */
+static void inferred_latencies_add_up(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t seed = 9;
+
+	for (int round = 0; round < 10; round++) {
+		struct lode_latency latency;
+		struct lode_contexts contexts;
+		struct profile profile;
+		struct whole whole;
+		uint64_t sums[3] = {0};
+		size_t size;
+
+		next_corpus(fixture);
+		random_whole(&whole, &seed, 100);
+		add_event(&whole, LODE_WAIT, 5, 1ull << 35, 77, 77, "main|epoll_wait");
+		add_stream(fixture, &whole);
+		release_whole(&whole);
+		collect(fixture, &latency, &contexts);
+		assert_int_equal(write_latencies(fixture, &latency, &contexts, 0), 0);
+		take_apart(read_file(fixture->result, &size), size, &profile);
+		check_tables(&profile);
+		assert_int_equal(profile.types.count, 3);
+		assert_text(&profile, number_of(profile.types.slices[1], 1), "latency");
+		for (size_t i = 0; i < profile.samples.count; i++)
+			add_sample(&profile, profile.samples.slices[i], 3, sums);
+		assert_true(sums[0] == latency.instances);
+		assert_true(sums[1] == contexts.own);
+		assert_true(sums[2] == contexts.idle && sums[2] > 0);
+		release_profile(&profile);
+		lode_contexts_release(&contexts);
+		lode_latency_release(&latency);
+	}
+}
+
+static void memory_that_runs_out_is_an_error(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_latency latency;
+	struct lode_contexts contexts;
+	struct whole whole;
+	int code = LODE_SYSTEM;
+
+	init_whole(&whole, "s");
+	add_event(&whole, LODE_WAIT, 3, 300, 4, 5, "main|b");
+	add_stream(fixture, &whole);
+	release_whole(&whole);
+	collect(fixture, &latency, &contexts);
+	for (uint64_t at = 1; code; at++) {
+		code = write_latencies(fixture, &latency, &contexts, at);
+		assert_true(code == 0 || code == LODE_SYSTEM);
+	}
+	lode_contexts_release(&contexts);
+	lode_latency_release(&latency);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +395,8 @@ int main(void)
 		TEST(samples_carry_their_thread_and_their_stack_from_the_leaf),
 		TEST(only_waits_are_shown_first_where_there_is_nothing_else),
 		TEST(calls_that_are_left_out_are_counted),
+		TEST(inferred_latencies_add_up),
+		TEST(memory_that_runs_out_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
