@@ -25,6 +25,8 @@ struct settings {
 };
 
 static const struct lode_latency_form forms[] = {
+	{.name = "html", .extension = ".html", .picture = 1},
+	{.name = "dot", .extension = ".dot", .picture = 1},
 	{.name = "folded", .extension = ".folded"},
 	{.name = NULL},
 };
@@ -76,6 +78,38 @@ static int write_file(const struct lode_diff_report *report, const struct lode_l
 	return code;
 }
 
+/* What the side takes that takes more, per stream. */
+static uint64_t whole_of(const struct lode_diff *diff)
+{
+	uint64_t base = 0, slow = 0;
+
+	for (size_t i = 1; i < diff->dictionary->tree.count; i++) {
+		base = lode_add_saturating(base, diff->base[i]);
+		slow = lode_add_saturating(slow, diff->slow[i]);
+	}
+	return base > slow ? base : slow;
+}
+
+static int write_picture(const struct lode_call *call, const struct lode_latency_form *form,
+			 const struct lode_diff_report *report, struct lode_error *error)
+{
+	const struct settings *settings = call->settings;
+	int unfolded = settings->latency.all_frames;
+	struct lode_buffer buffer = {0};
+	uint64_t least;
+	int code = lode_latency_tree_min(&settings->latency, "diff", whole_of(report->diff), &least, error);
+
+	if (code)
+		return code;
+	if (!strcmp(form->name, "html"))
+		lode_diff_html(report, least, unfolded, &buffer);
+	else
+		lode_diff_dot(report, least, unfolded, &buffer);
+	code = lode_results_write(call, settings->latency.output, &buffer, error);
+	lode_buffer_release(&buffer);
+	return code;
+}
+
 static int write_text(const struct lode_call *call, const struct lode_diff_report *report,
 		      struct lode_error *error)
 {
@@ -104,6 +138,8 @@ static int show(const struct lode_call *call, const struct sides *sides, const s
 		.top = lode_latency_top(&settings->latency),
 	};
 
+	if (form && form->picture)
+		return write_picture(call, form, &report, error);
 	return form || settings->latency.json
 		       ? write_file(&report, form, settings->latency.output, notes, error)
 		       : write_text(call, &report, error);
@@ -233,7 +269,8 @@ const struct lode_command lode_command_diff = {
 		 "sides may be in one corpus, told apart by attributes or names of their streams.",
 	.examples = "  lode diff release-1 release-2\n"
 		    "  lode diff corpus --base-where version=1 --slow-where version=2\n"
-		    "  lode diff good bad --json --top 1\n",
+		    "  # a page with a heat map and the calls of both sides\n"
+		    "  lode diff good bad -o diff.html\n",
 	.options = options,
 	.settings_size = sizeof(struct settings),
 	.least_operands = 1,

@@ -119,24 +119,6 @@ static void put_side(struct page *page, const char *title, const struct lode_dif
 		lode_count_text(side->latency->input.events, events), plural(side->latency->input.events));
 }
 
-static const char *layer_words(enum lode_layer layer)
-{
-	switch (layer) {
-	case LODE_LAYER_PROGRAM:
-		return "internal, in the program itself";
-	case LODE_LAYER_JIT:
-		return "internal, code made at run time";
-	case LODE_LAYER_LIBRARY:
-		return "external, in a library";
-	case LODE_LAYER_PLUGIN:
-		return "external, in a plug-in";
-	case LODE_LAYER_KERNEL:
-		return "external, in the kernel";
-	default:
-		return "of an unknown module";
-	}
-}
-
 static void put_cause(struct page *page)
 {
 	const struct lode_root_cause *cause = &page->report->diff->cause;
@@ -148,7 +130,7 @@ static void put_cause(struct page *page)
 	}
 	lode_buffer_print(page->buffer, "cause     %s", style(page, LODE_BOLD));
 	put_frame(page, cause->node);
-	lode_buffer_print(page->buffer, "%s, %s; %s", style(page, LODE_PLAIN), layer_words(cause->layer),
+	lode_buffer_print(page->buffer, "%s, %s; %s", style(page, LODE_PLAIN), lode_layer_words(cause->layer),
 			  signed_text(cause->more, more));
 	if (cause->caller) {
 		lode_buffer_text(page->buffer, cause->is_new ? "; never before called by " : "; called by ");

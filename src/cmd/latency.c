@@ -20,6 +20,8 @@ struct settings {
 };
 
 static const struct lode_latency_form forms[] = {
+	{.name = "html", .extension = ".html", .picture = 1},
+	{.name = "dot", .extension = ".dot", .picture = 1},
 	{.name = "folded", .extension = ".folded"},
 	{.name = "pprof", .extension = ".pb.gz", .binary = 1},
 	{.name = "speedscope", .extension = ".speedscope.json", .time_line = 1},
@@ -75,6 +77,26 @@ static int write_file(const struct lode_latency_form *form, const struct setting
 	return code;
 }
 
+static int write_picture(const struct lode_call *call, const struct lode_latency_form *form,
+			 const struct lode_latency_report *report, struct lode_error *error)
+{
+	const struct settings *settings = call->settings;
+	int unfolded = settings->latency.all_frames;
+	struct lode_buffer buffer = {0};
+	uint64_t least;
+	int code = lode_latency_tree_min(&settings->latency, "latency", report->contexts->own, &least, error);
+
+	if (code)
+		return code;
+	if (!strcmp(form->name, "html"))
+		lode_latency_html(report, least, unfolded, &buffer);
+	else
+		lode_latency_dot(report, least, unfolded, &buffer);
+	code = lode_results_write(call, settings->latency.output, &buffer, error);
+	lode_buffer_release(&buffer);
+	return code;
+}
+
 static int write_text(const struct lode_call *call, const struct lode_latency_report *report,
 		      struct lode_error *error)
 {
@@ -96,14 +118,20 @@ static int show_contexts(const struct lode_call *call, const struct lode_latency
 {
 	const struct settings *settings = call->settings;
 	struct lode_contexts contexts;
-	struct lode_latency_report report = {&reading->latency, &contexts,
-					     lode_latency_top(&settings->latency)};
+	struct lode_latency_report report = {
+		.latency = &reading->latency,
+		.contexts = &contexts,
+		.top = lode_latency_top(&settings->latency),
+		.corpus = call->operands[0],
+	};
 	int code = 0;
 
 	if (lode_contexts_rank(&reading->latency, settings->latency.area.match.items, settings->mean,
 			       &contexts) < 0)
 		code = lode_fail_memory(error);
-	if (!code)
+	if (!code && form && form->picture)
+		code = write_picture(call, form, &report, error);
+	else if (!code)
 		code = form || settings->latency.json ? write_file(form, settings, reading, &report, error)
 						      : write_text(call, &report, error);
 	lode_contexts_release(&contexts);
@@ -188,7 +216,7 @@ static int check(const struct settings *settings, const struct lode_latency_form
 		return check_ranking(settings, "instances are written as they end", error);
 	if (form && form->time_line)
 		return check_ranking(settings, "calls on a time line are written as they were", error);
-	return form ? check_ranking(settings, "a profile holds all contexts", error) : 0;
+	return form && !form->picture ? check_ranking(settings, "a profile holds all contexts", error) : 0;
 }
 
 static int infer(const struct lode_call *call, struct lode_latency_reading *reading, struct lode_work *work,
@@ -240,6 +268,8 @@ const struct lode_command lode_command_latency = {
 		    "  lode latency corpus --match 'libssl*!*'\n"
 		    "  # every inferred call of one function, as JSON lines\n"
 		    "  lode latency corpus --instances --json --match handle_click\n"
+		    "  # a page with a heat map and the tree of calls\n"
+		    "  lode latency corpus -o latency.html\n"
 		    "  # inferred calls on a time line, for speedscope.app\n"
 		    "  lode latency corpus -o calls.speedscope.json\n",
 	.options = options,

@@ -5,6 +5,9 @@
 
 #include "cmd/streams.h"
 
+#include "base/units.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- how results are written ---- */
@@ -53,6 +56,25 @@ int lode_latency_form(const struct lode_latency_form *forms, const struct lode_l
 				 "%s: %s is no text to be shown on a terminal; name a file with '-o FILE%s'. "
 				 "See 'lode help %s'.",
 				 command, (*form)->name, (*form)->extension, command);
+	return 0;
+}
+
+int lode_latency_tree_min(const struct lode_latency_settings *settings, const char *command, uint64_t whole,
+			  uint64_t *least, struct lode_error *error)
+{
+	const char *text = settings->tree_min ? settings->tree_min : "1%";
+	char *rest;
+	double share;
+
+	if (!strchr(text, '%'))
+		return lode_duration_parse(text, least, error);
+	share = strtod(text, &rest);
+	if (rest == text || strcmp(rest, "%") || !(share >= 0 && share <= 100))
+		return lode_fail(error, LODE_USAGE,
+				 "%s: '--tree-min' wants a share such as '0.5%%' or a time such as '30ms', "
+				 "not '%s'. See 'lode help %s'.",
+				 command, text, command);
+	*least = (uint64_t)(share / 100 * (double)whole);
 	return 0;
 }
 

@@ -16,6 +16,7 @@ struct lode_latency_settings {
 	uint64_t top;
 	int all;
 	int all_frames;
+	const char *tree_min;
 	const char *format;
 	int json;
 	const char *output;
@@ -39,9 +40,11 @@ struct lode_latency_settings {
 			    "show so many " things " (JSON: all, else 10)", 1, 0),                           \
 		LODE_FLAG("all", 'a', LODE_LATENCY_FIELD(base, all), "show all " things),                    \
 		LODE_FLAG("all-frames", 0, LODE_LATENCY_FIELD(base, all_frames),                             \
-			  "show all callers of each one"),                                  \
+			  "show all callers, and in trees each function"),                                  \
+		LODE_TEXT("tree-min", 0, LODE_LATENCY_FIELD(base, tree_min), "T",                            \
+			  "leave out of trees what takes less: 30ms, 0.5% (default: 1%)"),                   \
 		LODE_CHOICE("format", 'f', LODE_LATENCY_FIELD(base, format), "NAME",                         \
-			    "the format of another tool (default: by the end of FILE's name)",              \
+			    "a page, a graph, another tool's (default: by the end of FILE's name)",         \
 			    choice),                                                                         \
 		LODE_FLAG("json", 0, LODE_LATENCY_FIELD(base, json), "write all of it as JSON"),             \
 		LODE_TEXT("output", 'o', LODE_LATENCY_FIELD(base, output), "FILE",                           \
@@ -52,6 +55,7 @@ struct lode_latency_form {
 	const char *name;
 	const char *extension; /* of files that get it unasked */
 	int binary;	       /* not fit for a terminal */
+	int picture;	       /* made as a whole; may be cut with --top and --tree-min */
 	int time_line;	       /* single calls, written by the exporter of this name */
 };
 
@@ -63,6 +67,9 @@ struct lode_latency_form {
 int lode_latency_form(const struct lode_latency_form *forms, const struct lode_latency_settings *settings,
 		      const struct lode_call *call, const struct lode_latency_form **form,
 		      struct lode_error *error);
+/* What --tree-min leaves out of a tree that takes `whole` in all: less than `least` ns. */
+int lode_latency_tree_min(const struct lode_latency_settings *settings, const char *command, uint64_t whole,
+			  uint64_t *least, struct lode_error *error);
 /* How many contexts or paths are to be shown; 0: all. */
 size_t lode_latency_top(const struct lode_latency_settings *settings);
 

@@ -274,17 +274,6 @@ static int compare_paths(const void *a, const void *b, void *context)
 
 /* ---- the root cause ---- */
 
-static int is_machinery(const struct lode_diff *diff, uint32_t node)
-{
-	const struct lode_frames *frames = &diff->dictionary->frames;
-	uint32_t frame = diff->dictionary->tree.nodes[node].frame;
-	const char *module = lode_frames_module_name(frames, frame);
-
-	return lode_layer_of(frames, frames->items[frame].module) == LODE_LAYER_KERNEL ||
-	       !strncmp(module, "libc.", 5) || !strncmp(module, "libc-", 5) ||
-	       !strncmp(module, "libpthread", 10) || !strncmp(module, "ld-", 3) || !strncmp(module, "ld.", 3);
-}
-
 /* The topmost context on the way to `node` that the base does not have; 0 where all is known, or nothing. */
 static uint32_t topmost_new(const struct lode_diff *diff, uint32_t node)
 {
@@ -306,16 +295,6 @@ static int mostly_waits(const struct work *work, uint32_t node)
 	return 0;
 }
 
-static uint32_t who_waits(const struct lode_diff *diff, uint32_t node)
-{
-	const struct lode_stack_node *nodes = diff->dictionary->tree.nodes;
-	uint32_t own = node;
-
-	while (own && is_machinery(diff, own))
-		own = nodes[own].parent;
-	return own ? own : node;
-}
-
 static void find_cause(struct work *work)
 {
 	struct lode_diff *diff = work->diff;
@@ -328,16 +307,16 @@ static void find_cause(struct work *work)
 		return;
 	node = topmost_new(diff, first->hottest);
 	/* Below a function that was known, waiting in another way is no cause of its own. */
-	if (!node || is_machinery(diff, node))
-		node = mostly_waits(work, first->hottest) ? who_waits(diff, first->hottest) : first->hottest;
+	if (!node || lode_layer_is_machinery(dictionary, node))
+		node = mostly_waits(work, first->hottest) ? lode_stack_who(dictionary, first->hottest)
+							  : first->hottest;
 	own = lode_diff_delta(diff, node);
 	diff->cause = (struct lode_root_cause){
 		.node = node,
 		.caller = dictionary->tree.nodes[node].parent,
 		.is_new = !diff->known[node],
 		.more = diff->more[node] > own ? diff->more[node] : own,
-		.layer = lode_layer_of(&dictionary->frames,
-				       dictionary->frames.items[dictionary->tree.nodes[node].frame].module),
+		.layer = lode_layer_of_node(dictionary, node),
 	};
 }
 

@@ -11,33 +11,10 @@
 #define LODE_LATENCY_DIFF_H
 
 #include "latency/latency.h"
+#include "latency/layer.h"
 
 /* A difference counts when chance alone gives one as large in fewer than this share of all lists. */
 #define LODE_DIFF_LEVEL 0.05
-
-/* Where a function's code comes from. */
-enum lode_layer {
-	LODE_LAYER_PROGRAM, /* the main binary */
-	LODE_LAYER_JIT,	    /* code the program made at run time */
-	LODE_LAYER_LIBRARY,
-	LODE_LAYER_PLUGIN, /* a library that a program opens when it wants to */
-	LODE_LAYER_KERNEL,
-	LODE_LAYER_UNKNOWN,
-};
-
-/* "program", "jit", "library", "plug-in", "kernel", "unknown". */
-const char *lode_layer_name(enum lode_layer layer);
-/*
- * The layer of a module. A plug-in is told from a library by its name: what is linked is
- * found by a version in its name (`libz.so.1`), what is opened is not (`mod_ssl.so`),
- * and `libNAME.so` is one in a folder of plug-ins or modules.
- */
-enum lode_layer lode_layer_of(const struct lode_frames *frames, uint32_t module);
-/* Whether it is part of the program, as the paper's Table 2 has it. */
-static inline int lode_layer_is_internal(enum lode_layer layer)
-{
-	return layer == LODE_LAYER_PROGRAM || layer == LODE_LAYER_JIT;
-}
 
 struct lode_diff_path {
 	uint32_t leaf;

@@ -6,54 +6,6 @@
 
 #include "base/json.h"
 
-#include <stdlib.h>
-
-/* ---- the functions of a path ---- */
-
-static int compare_functions(const void *a, const void *b, void *context)
-{
-	const struct lode_diff *diff = context;
-	const struct lode_diff_function *left = a, *right = b;
-	int64_t x = lode_diff_delta(diff, left->node), y = lode_diff_delta(diff, right->node);
-
-	if (x != y)
-		return x > y ? -1 : 1;
-	return left->node > right->node ? -1 : left->node < right->node;
-}
-
-/* Children have larger numbers than their parents. */
-static int by_depth(const void *a, const void *b)
-{
-	const struct lode_diff_function *left = a, *right = b;
-
-	return left->node < right->node ? -1 : left->node > right->node;
-}
-
-int lode_diff_functions_of(const struct lode_diff *diff, uint32_t leaf, struct lode_diff_functions *functions)
-{
-	const struct lode_stack_tree *tree = &diff->dictionary->tree;
-	uint32_t depth = lode_stack_tree_depth(tree, leaf);
-
-	functions->count = 0;
-	if (lode_grow(&functions->items, &functions->capacity, depth, sizeof(*functions->items)) < 0)
-		return LODE_SYSTEM;
-	for (; leaf; leaf = tree->nodes[leaf].parent)
-		functions->items[functions->count++].node = leaf;
-	qsort_r(functions->items, depth, sizeof(*functions->items), compare_functions,
-		(void *)(uintptr_t)diff);
-	for (uint32_t i = 0; i < depth; i++)
-		functions->items[i].rank = i + 1;
-	qsort(functions->items, depth, sizeof(*functions->items), by_depth);
-	return 0;
-}
-
-void lode_diff_functions_release(struct lode_diff_functions *functions)
-{
-	lode_free(functions->items);
-}
-
-/* ---- writing ---- */
-
 struct writer {
 	const struct lode_diff_report *report;
 	struct lode_json json;

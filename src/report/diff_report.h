@@ -1,5 +1,5 @@
 /*
- * The result of lode diff for programs, and what its text shares with it.
+ * The result of lode diff for programs and as a page, and what its text shares with them.
  */
 #ifndef LODE_REPORT_DIFF_REPORT_H
 #define LODE_REPORT_DIFF_REPORT_H
@@ -20,6 +20,24 @@ struct lode_diff_report {
 	size_t top;	     /* paths to show; 0: all */
 };
 
+/* A path that is shown, and how many behind it have the same hottest node. */
+struct lode_diff_choice {
+	const struct lode_diff_path *path;
+	size_t rank;
+	size_t alike;
+};
+
+/* The paths to show to people: those that take more, of those with the same hottest node the first. */
+struct lode_diff_chosen {
+	struct lode_diff_choice *items;
+	size_t count;
+	size_t capacity;
+};
+
+/* Chooses at most `report->top`; with `all` each path stands for itself. Returns 0 or LODE_SYSTEM. */
+int lode_diff_choose(const struct lode_diff_report *report, int all, struct lode_diff_chosen *chosen);
+void lode_diff_chosen_release(struct lode_diff_chosen *chosen);
+
 /* A function of a path. */
 struct lode_diff_function {
 	uint32_t node;
@@ -37,6 +55,12 @@ struct lode_diff_functions {
 int lode_diff_functions_of(const struct lode_diff *diff, uint32_t leaf,
 			   struct lode_diff_functions *functions);
 void lode_diff_functions_release(struct lode_diff_functions *functions);
+
+/* The same forms as those of latencies (latency_report.h), with both sides. */
+void lode_diff_html(const struct lode_diff_report *report, uint64_t least, int unfolded,
+		    struct lode_buffer *buffer);
+void lode_diff_dot(const struct lode_diff_report *report, uint64_t least, int unfolded,
+		   struct lode_buffer *buffer);
 
 /* Writes the JSON of the contract; it leaves as it is made. */
 int lode_diff_json(const struct lode_diff_report *report, struct lode_output *output,

@@ -11,7 +11,8 @@
 struct lode_latency_report {
 	const struct lode_latency *latency;
 	const struct lode_contexts *contexts;
-	size_t top; /* contexts to show; 0: all */
+	size_t top;	    /* contexts to show; 0: all */
+	const char *corpus; /* its path, for pages and pictures */
 };
 
 static inline size_t lode_latency_shown(const struct lode_latency_report *report)
@@ -22,6 +23,16 @@ static inline size_t lode_latency_shown(const struct lode_latency_report *report
 /* Writes the JSON of the contract; it leaves as it is made. */
 int lode_latency_json(const struct lode_latency_report *report, struct lode_output *output,
 		      struct lode_error *error);
+
+/*
+ * Appends a page: the heat map of the contexts shown, the tree of all calls that take at
+ * least `least` ns (call_tree.h; `unfolded` as there), and the contexts; or the tree as a
+ * graph for Graphviz.
+ */
+void lode_latency_html(const struct lode_latency_report *report, uint64_t least, int unfolded,
+		       struct lode_buffer *buffer);
+void lode_latency_dot(const struct lode_latency_report *report, uint64_t least, int unfolded,
+		      struct lode_buffer *buffer);
 
 /* Writes own latencies of the contexts as folded stacks, whatever `top` says. `notes` may be NULL. */
 int lode_latency_folded(const struct lode_latency_report *report, struct lode_output *output,

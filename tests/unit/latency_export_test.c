@@ -503,7 +503,7 @@ static void folded_stacks_add_up_to_all_own_latencies(void **state)
 	for (int round = 1; round < ROUNDS; round++) {
 		struct lode_latency latency;
 		struct lode_contexts contexts;
-		struct lode_latency_report report = { &latency, &contexts, 1 };
+		struct lode_latency_report report = { .latency = &latency, .contexts = &contexts, .top = 1 };
 		uint64_t sums[2];
 
 		next_streams(fixture, round, &seed);

@@ -1,0 +1,98 @@
+/* What the forms of lode diff share: see diff_report.h. */
+#include "report/diff_report.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+/* ---- the functions of a path ---- */
+
+static int compare_functions(const void *a, const void *b, void *context)
+{
+	const struct lode_diff *diff = context;
+	const struct lode_diff_function *left = a, *right = b;
+	int64_t x = lode_diff_delta(diff, left->node), y = lode_diff_delta(diff, right->node);
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return left->node > right->node ? -1 : left->node < right->node;
+}
+
+/* Children have larger numbers than their parents. */
+static int by_depth(const void *a, const void *b)
+{
+	const struct lode_diff_function *left = a, *right = b;
+
+	return left->node < right->node ? -1 : left->node > right->node;
+}
+
+int lode_diff_functions_of(const struct lode_diff *diff, uint32_t leaf, struct lode_diff_functions *functions)
+{
+	const struct lode_stack_tree *tree = &diff->dictionary->tree;
+	uint32_t depth = lode_stack_tree_depth(tree, leaf);
+
+	functions->count = 0;
+	if (lode_grow(&functions->items, &functions->capacity, depth, sizeof(*functions->items)) < 0)
+		return LODE_SYSTEM;
+	for (; leaf; leaf = tree->nodes[leaf].parent)
+		functions->items[functions->count++].node = leaf;
+	qsort_r(functions->items, depth, sizeof(*functions->items), compare_functions,
+		(void *)(uintptr_t)diff);
+	for (uint32_t i = 0; i < depth; i++)
+		functions->items[i].rank = i + 1;
+	qsort(functions->items, depth, sizeof(*functions->items), by_depth);
+	return 0;
+}
+
+void lode_diff_functions_release(struct lode_diff_functions *functions)
+{
+	lode_free(functions->items);
+}
+
+/* ---- which paths ---- */
+
+static int add_choice(struct lode_diff_chosen *chosen, const struct lode_diff_path *path, size_t rank)
+{
+	if (lode_grow(&chosen->items, &chosen->capacity, chosen->count + 1, sizeof(*chosen->items)) < 0)
+		return LODE_SYSTEM;
+	chosen->items[chosen->count++] = (struct lode_diff_choice){path, rank, 0};
+	return 0;
+}
+
+/* `places` has for each node the number of the choice, plus one, that has it as the hottest. */
+static int choose(const struct lode_diff_report *report, int all, size_t *places,
+		  struct lode_diff_chosen *chosen)
+{
+	const struct lode_diff *diff = report->diff;
+	int code = 0;
+
+	for (size_t i = 0; !code && i < diff->path_count; i++) {
+		const struct lode_diff_path *path = &diff->paths[i];
+
+		if (path->cost <= 0 || (report->fits && !report->fits[path->leaf]))
+			continue;
+		if (!all && places[path->hottest]) {
+			chosen->items[places[path->hottest] - 1].alike++;
+			continue;
+		}
+		if (report->top && chosen->count == report->top)
+			continue;
+		code = add_choice(chosen, path, i + 1);
+		places[path->hottest] = chosen->count;
+	}
+	return code;
+}
+
+int lode_diff_choose(const struct lode_diff_report *report, int all, struct lode_diff_chosen *chosen)
+{
+	size_t *places = lode_calloc(report->diff->dictionary->tree.count, sizeof(*places));
+	int code = places ? choose(report, all, places, chosen) : LODE_SYSTEM;
+
+	lode_free(places);
+	return code;
+}
+
+void lode_diff_chosen_release(struct lode_diff_chosen *chosen)
+{
+	lode_free(chosen->items);
+}
