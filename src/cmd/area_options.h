@@ -19,6 +19,7 @@ struct lode_area_settings {
 	int include_idle;
 	struct lode_option_list idle_rules;
 	uint64_t jobs;
+	int by_symptom; /* see area.h; no option */
 };
 
 const char *lode_scope_choice(size_t i);

@@ -27,6 +27,7 @@ struct settings {
 	uint64_t folds;
 	uint64_t seed;
 	const char *features;
+	const char *rows;
 	struct lode_area_settings area;
 	int json;
 	const char *output;
@@ -56,6 +57,13 @@ static const char *features_choice(size_t i)
 	return i < LODE_CORPUS_FEATURES ? lode_corpus_features_name((enum lode_corpus_features)i) : NULL;
 }
 
+static const char *rows_choice(size_t i)
+{
+	static const char *const choices[] = { "streams", "symptoms" };
+
+	return i < 2 ? choices[i] : NULL;
+}
+
 #define FIELD(field) offsetof(struct settings, field)
 
 static const struct lode_option options[] = {
@@ -75,7 +83,8 @@ static const struct lode_option options[] = {
 	LODE_NUMBER("seed", 0, FIELD(seed), "N", "start of the random numbers (default: 0)", 0, 0),
 	LODE_CHOICE("features", 0, FIELD(features), "KIND",
 		    "what is known of the streams of a corpus (default: calls)", features_choice),
-	LODE_AREA_OPTIONS_FROM(FIELD(area), "all; critical-path with --symptom"),
+	LODE_CHOICE("rows", 0, FIELD(rows), "WHAT", "what of a corpus is a row (default: streams)", rows_choice),
+	LODE_AREA_OPTIONS_FROM(FIELD(area), "all; critical-path with --symptom; graph with --rows symptoms"),
 	LODE_FLAG("json", 0, FIELD(json), "write the result as JSON"),
 	LODE_TEXT("output", 'o', FIELD(output), "FILE",
 		  "write to FILE; .svg, .html, .dot and .json make it a picture, a page, a graph, JSON"),
@@ -135,13 +144,26 @@ static int refuse_area(const struct settings *settings, struct lode_error *error
 {
 	const struct lode_area_settings *area = &settings->area;
 
-	if (!settings->features && !area->scope && !area->symptoms.count && !area->match.count &&
+	if (!settings->features && !settings->rows && !area->scope && !area->symptoms.count && !area->match.count &&
 	    !area->exclude.count && !area->where.count && !area->time && !area->include_idle &&
 	    !area->idle_rules.count)
 		return 0;
 	return lode_fail(error, LODE_USAGE,
-			 "explain: '--features' and the options that say where to look are for a corpus, and this is a "
-			 "table. See 'lode help explain'.");
+			 "explain: '--features', '--rows' and the options that say where to look are for a corpus, and "
+			 "this is a table. See 'lode help explain'.");
+}
+
+/* Latencies are those of whole streams. */
+static int refuse_narrow_latency(const struct settings *settings, struct lode_error *error)
+{
+	const struct lode_area_settings *area = &settings->area;
+
+	if (chosen(settings->features, features_choice) != LODE_FEATURES_LATENCY ||
+	    (!area->scope && !area->match.count && !area->exclude.count && !area->time))
+		return 0;
+	return lode_fail(error, LODE_USAGE,
+			 "explain: '--features latency' looks at whole streams; leave out '--scope', '--match', "
+			 "'--exclude' and '--time'. See 'lode help explain'.");
 }
 
 static int read_options(const struct settings *settings, int is_corpus, struct lode_explain_options *how,
@@ -163,7 +185,7 @@ static int read_options(const struct settings *settings, int is_corpus, struct l
 		how->folds = settings->folds == 1 ? 0 : (unsigned)settings->folds;
 	how->seed = settings->seed;
 	how->jobs = (unsigned)settings->area.jobs;
-	code = is_corpus ? 0 : refuse_area(settings, error);
+	code = is_corpus ? refuse_narrow_latency(settings, error) : refuse_area(settings, error);
 	if (code == 0)
 		code = read_clusters(settings->clusters, &how->clusters, error);
 	if (code == 0)
@@ -231,15 +253,15 @@ static int conclude(const struct lode_call *call, const struct lode_explain_opti
 	return LODE_FOUND;
 }
 
-/* Explains and reports; input->auxiliary is freed. */
-static int explain(const struct lode_call *call, struct lode_explain_input *input,
+/* Explains and reports; input->auxiliary is freed. `area`: of a corpus, else NULL. */
+static int explain(const struct lode_call *call, struct lode_explain_input *input, const struct lode_area *area,
 		   const struct lode_explain_options *how, struct lode_error *error)
 {
 	struct lode_explanation explanation;
 	int code = lode_explain(input, how, &explanation, error);
 
 	if (code == 0) {
-		struct lode_explain_report report = { input, &explanation, call->out.width, !call->out.utf8 };
+		struct lode_explain_report report = { input, &explanation, area, call->out.width, !call->out.utf8 };
 
 		code = write_report(call, &report, error);
 		if (code == 0)
@@ -274,40 +296,49 @@ static int explain_table(const struct lode_call *call, const struct lode_explain
 		return code;
 	code = lode_explain_columns(&input, &table, call->operands[0], settings->x, settings->y, error);
 	if (code == 0)
-		code = explain(call, &input, how, error);
+		code = explain(call, &input, NULL, how, error);
 	lode_data_table_release(&table);
 	return code;
 }
 
-/* Makes the table of a corpus. */
+/* Makes the table of a corpus. The area stays with the caller, who may want to name its streams. */
 static int collect_table(const struct settings *settings, struct lode_corpus *corpus, struct lode_work *work,
-			 struct lode_data_table *table, struct lode_explain_input *input, struct lode_error *error)
+			 struct lode_area_reading *reading, struct lode_data_table *table,
+			 struct lode_explain_input *input, struct lode_error *error)
 {
-	const struct lode_corpus_table_options how = {
+	struct lode_area_settings where = settings->area;
+	struct lode_corpus_table_options how = {
 		.x = settings->x,
 		.y = settings->y,
 		.features = (enum lode_corpus_features)chosen(settings->features, features_choice),
+		.by_symptom = chosen(settings->rows, rows_choice) == 1,
 		.jobs = (unsigned)settings->area.jobs,
+		.notes = &work->notes,
 		.progress = &work->bar.progress,
 	};
-	struct lode_area_settings where = settings->area;
-	struct lode_area_reading reading;
 	int code;
 
 	/* What makes a run slow need not lie on the critical path: who holds a lock and waits in turn does not. */
-	if (!where.scope && !where.symptoms.count)
+	where.by_symptom = how.by_symptom;
+	if (!where.scope && how.by_symptom)
+		where.scope = lode_scope_name(LODE_SCOPE_GRAPH);
+	else if (!where.scope && !where.symptoms.count)
 		where.scope = lode_scope_name(LODE_SCOPE_ALL);
-	code = lode_area_read(corpus, &where, 0, &work->notes, &work->bar.progress, &reading, error);
+	code = lode_area_read(corpus, &where, 0, &work->notes, &work->bar.progress, reading, error);
 	if (code < 0)
 		return code;
-	code = lode_corpus_table_make(corpus, &reading.area, &how, table, input, error);
-	lode_area_reading_release(&reading);
+	how.where = reading->options.where;
+	how.idle = where.include_idle ? NULL : reading->rules;
+	code = lode_corpus_table_make(corpus, &reading->area, &how, table, input, error);
+	if (code < 0)
+		lode_area_reading_release(reading);
 	return code;
 }
 
 static int explain_corpus(const struct lode_call *call, const struct lode_explain_options *how,
 			  struct lode_work *work, struct lode_error *error)
 {
+	struct lode_area_reading reading;
 	struct lode_explain_input input;
 	struct lode_data_table table;
 	struct lode_corpus *corpus;
@@ -315,11 +346,12 @@ static int explain_corpus(const struct lode_call *call, const struct lode_explai
 
 	if (code < 0)
 		return code;
-	code = collect_table(call->settings, corpus, work, &table, &input, error);
+	code = collect_table(call->settings, corpus, work, &reading, &table, &input, error);
 	lode_bar_wipe(&work->bar);
 	if (code == 0) {
-		code = explain(call, &input, how, error);
+		code = explain(call, &input, &reading.area, how, error);
 		lode_data_table_release(&table);
+		lode_area_reading_release(&reading);
 	}
 	lode_corpus_close(corpus);
 	return code;

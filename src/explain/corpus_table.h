@@ -1,9 +1,10 @@
 /*
- * A corpus as a table to be explained: one row a stream, in the order of the area.
+ * A corpus as a table to be explained: one row a stream, in the order of the area,
+ * or a symptom, where the area has these apart.
  *
  * x are attributes of the streams, y is one too or a time; the other columns tell
- * what the stream did: in how many events of the area each function occurs, or
- * what each cluster of mined patterns costs there.
+ * what the stream did: in how many events of the area each function occurs, how
+ * long it took, or what each cluster of mined patterns costs there.
  */
 #ifndef LODE_EXPLAIN_CORPUS_TABLE_H
 #define LODE_EXPLAIN_CORPUS_TABLE_H
@@ -14,11 +15,12 @@
 
 enum lode_corpus_features {
 	LODE_FEATURES_CALLS,	/* events, by function */
+	LODE_FEATURES_LATENCY,	/* ns, by function: inferred from the whole stream, callees included */
 	LODE_FEATURES_PATTERNS, /* ns, by cluster of mined patterns */
 	LODE_CORPUS_FEATURES,
 };
 
-/* "calls", "patterns". */
+/* "calls", "latency", "patterns". */
 const char *lode_corpus_features_name(enum lode_corpus_features features);
 
 struct lode_corpus_table_options {
@@ -30,7 +32,11 @@ struct lode_corpus_table_options {
 	 */
 	const char *y;
 	enum lode_corpus_features features;
+	int by_symptom;			    /* the area's streams are symptoms, see area.h */
+	const char *const *where;	    /* latency: the area's, */
+	const struct lode_idle_rules *idle; /* and what is idle */
 	unsigned jobs;
+	struct lode_notes *notes;
 	const struct lode_progress *progress;
 };
 

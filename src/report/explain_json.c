@@ -171,6 +171,30 @@ static void put_assignments(const struct lode_explain_report *report, struct lod
 	lode_json_array_end(json);
 }
 
+/* Of a corpus: what each row is, in the order of the assignments. */
+static void put_streams(const struct lode_area *area, struct lode_json *json)
+{
+	const struct lode_strings *strings = &area->dictionary.frames.strings;
+
+	lode_json_key(json, "streams");
+	lode_json_array(json);
+	for (size_t i = 0; i < area->stream_count; i++) {
+		const struct lode_area_stream *stream = &area->streams[i];
+
+		lode_json_object(json);
+		lode_json_key_text(json, "id", stream->id);
+		lode_json_key_text(json, "name", lode_strings_get(strings, stream->name));
+		if (area->by_symptom) {
+			lode_json_key_text(json, "symptom", lode_strings_get(strings, stream->symptom.name));
+			lode_json_key_u64(json, "tid", stream->symptom.tid);
+			lode_json_key_u64(json, "t0", stream->symptom.t0);
+			lode_json_key_u64(json, "t1", stream->symptom.t1);
+		}
+		lode_json_object_end(json);
+	}
+	lode_json_array_end(json);
+}
+
 void lode_explain_json(const struct lode_explain_report *report, struct lode_buffer *buffer)
 {
 	const struct lode_explanation *explanation = report->explanation;
@@ -199,6 +223,8 @@ void lode_explain_json(const struct lode_explain_report *report, struct lode_buf
 	put_confusion(explanation, &json);
 	put_columns(report, &json);
 	put_assignments(report, &json);
+	if (report->area)
+		put_streams(report->area, &json);
 	lode_json_object_end(&json);
 	lode_json_line(&json);
 }

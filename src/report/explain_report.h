@@ -8,10 +8,12 @@
 
 #include "base/buffer.h"
 #include "explain/explain.h"
+#include "scope/area.h"
 
 struct lode_explain_report {
 	const struct lode_explain_input *input;
 	const struct lode_explanation *explanation;
+	const struct lode_area *area; /* whose streams, or symptoms, the rows are; NULL: rows of a table */
 	unsigned width; /* columns of text */
 	int ascii;	/* no other characters in text */
 };

@@ -22,6 +22,8 @@ struct collection {
 	size_t stream_capacity;
 	size_t node_capacity; /* of area->occurrences */
 	size_t node_count;
+	uint64_t wanted;      /* streams that --where leaves */
+	uint64_t without;     /* of them those without a symptom */
 	struct lode_error *error;
 	int code;             /* of the first stream that failed */
 	uint64_t events_done;
@@ -43,7 +45,7 @@ static int merge_rows(struct lode_area_rows *to, const struct lode_area_rows *fr
 
 		*row = from->items[i];
 		row->stack = nodes[row->stack];
-		row->stream = stream;
+		row->stream += stream;
 	}
 	to->cost = lode_add_saturating(to->cost, from->cost);
 	to->events += from->events;
@@ -65,28 +67,58 @@ static int merge_occurrences(struct collection *collection, const struct lode_ar
 	return 0;
 }
 
-static int merge_head(struct collection *collection, const struct lode_area_partial *partial,
-		      const struct lode_corpus_entry *entry, const uint32_t *strings)
+/* The stream's attributes, by the area's strings; NULL when memory has run out. */
+static struct lode_attribute *merge_attributes(struct lode_area *area, const struct lode_stream *stream,
+					       const uint32_t *strings)
 {
-	const struct lode_stream *stream = &partial->stream;
-	struct lode_area *area = collection->area;
 	struct lode_attribute *attributes =
 		lode_arena_alloc(&area->arena, (stream->attribute_count + 1) * sizeof(*attributes));
-	struct lode_area_stream *to;
 
-	if (!attributes || lode_grow(&area->streams, &collection->stream_capacity, area->stream_count + 1,
-				     sizeof(*area->streams)) < 0)
-		return LODE_SYSTEM;
-	for (size_t i = 0; i < stream->attribute_count; i++) {
+	for (size_t i = 0; attributes && i < stream->attribute_count; i++) {
 		attributes[i] = stream->attributes[i];
 		attributes[i].key = strings[attributes[i].key];
 		attributes[i].value = strings[attributes[i].value];
 	}
-	to = &area->streams[area->stream_count++];
-	*to = (struct lode_area_stream){
+	return attributes;
+}
+
+static int add_head(struct collection *collection, const struct lode_area_stream *head)
+{
+	struct lode_area *area = collection->area;
+
+	if (lode_grow(&area->streams, &collection->stream_capacity, area->stream_count + 1,
+		      sizeof(*area->streams)) < 0)
+		return LODE_SYSTEM;
+	area->streams[area->stream_count++] = *head;
+	return 0;
+}
+
+/* One head for each symptom, which differ in what is the symptom's alone. */
+static int add_heads(struct collection *collection, const struct lode_area_partial *partial,
+		     const struct lode_area_stream *head, const uint32_t *strings)
+{
+	for (uint64_t i = 0; i < partial->symptoms; i++) {
+		struct lode_area_stream one = *head;
+
+		one.symptom = partial->each[i];
+		one.symptom.name = strings[one.symptom.name];
+		one.symptoms = 1;
+		one.delay = one.longest_delay = one.symptom.t1 - one.symptom.t0;
+		one.unknown = partial->each_unknown[i];
+		if (add_head(collection, &one) < 0)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+static int merge_head(struct collection *collection, const struct lode_area_partial *partial,
+		      const struct lode_corpus_entry *entry, const uint32_t *strings)
+{
+	const struct lode_stream *stream = &partial->stream;
+	struct lode_area_stream head = {
 		.name = strings[stream->name],
 		.host = strings[stream->host],
-		.attributes = attributes,
+		.attributes = merge_attributes(collection->area, stream, strings),
 		.attribute_count = stream->attribute_count,
 		.first_t = entry->first_t,
 		.symptoms = partial->symptoms,
@@ -95,10 +127,17 @@ static int merge_head(struct collection *collection, const struct lode_area_part
 		.unknown = partial->unknown,
 		.own_symptoms = stream->symptom_count,
 	};
+
+	if (!head.attributes)
+		return LODE_SYSTEM;
 	for (size_t i = 0; i < stream->symptom_count; i++)
-		to->own_delay = lode_add_saturating(to->own_delay, stream->symptoms[i].t1 - stream->symptoms[i].t0);
-	memcpy(to->id, entry->id, sizeof(to->id));
-	return 0;
+		head.own_delay = lode_add_saturating(head.own_delay, stream->symptoms[i].t1 - stream->symptoms[i].t0);
+	memcpy(head.id, entry->id, sizeof(head.id));
+	collection->wanted++;
+	collection->without += !partial->symptoms;
+	return collection->plan->options->by_symptom
+		       ? add_heads(collection, partial, &head, strings)
+		       : add_head(collection, &head);
 }
 
 static int merge_wanted(struct collection *collection, const struct lode_area_partial *partial,
@@ -222,34 +261,30 @@ static int sort_all(struct lode_area *area)
 }
 
 /* What was asked for and is not there. */
-static int check_found(const struct lode_area *area, const struct lode_area_plan *plan, const char *corpus,
-		       size_t streams, struct lode_error *error)
+static int check_found(const struct collection *collection, const char *corpus, struct lode_error *error)
 {
+	const struct lode_area_plan *plan = collection->plan;
 	const struct lode_area_options *options = plan->options;
-	uint64_t symptoms = 0, without = 0;
 
-	for (size_t i = 0; i < area->stream_count; i++) {
-		symptoms += area->streams[i].symptoms;
-		without += !area->streams[i].symptoms;
-	}
-	if (!streams)
+	if (!collection->list->count)
 		return 0;
-	if (!area->stream_count)
+	if (!collection->wanted)
 		return lode_fail(error, LODE_USAGE,
 				 "%s: no stream has '%s'; 'lode info %s' shows the attributes there are", corpus,
 				 options->where[0], corpus);
 	if (plan->scope == LODE_SCOPE_ALL)
 		return 0;
-	if (!symptoms && plan->rules.count)
+	if (collection->without == collection->wanted && plan->rules.count)
 		return lode_fail(error, LODE_USAGE,
 				 "%s: no stream has the symptom '%s'; 'lode info %s' shows the threads there are",
 				 corpus, plan->rules.items[0].text, corpus);
-	if (!symptoms)
+	if (collection->without == collection->wanted)
 		return lode_fail(error, LODE_USAGE,
 				 "%s: no stream has a symptom, and scope '%s' starts from one; give "
 				 "'--symptom \"thread NAME\"', or use '--scope all'",
 				 corpus, lode_scope_name(plan->scope));
-	lode_notes_add(options->notes, without, "streams without a symptom add nothing to this scope", NULL);
+	lode_notes_add(options->notes, collection->without, "streams without a symptom add nothing to this scope",
+		       NULL);
 	return 0;
 }
 
@@ -269,6 +304,7 @@ static int collect(struct lode_corpus *corpus, const struct lode_area_plan *plan
 		for (int type = 0; type < LODE_EVENT_TYPES; type++)
 			collection.events_total += list->items[i].events[type];
 	area->scope = plan->scope;
+	area->by_symptom = plan->options->by_symptom;
 	area->occurrences = lode_calloc(1, sizeof(*area->occurrences));
 	if (!area->occurrences)
 		return lode_fail_memory(error);
@@ -278,7 +314,7 @@ static int collect(struct lode_corpus *corpus, const struct lode_area_plan *plan
 		return collection.code;
 	if (sort_all(area) < 0)
 		return lode_fail_memory(error);
-	return check_found(area, plan, lode_corpus_path(corpus), list->count, error);
+	return check_found(&collection, lode_corpus_path(corpus), error);
 }
 
 int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options *options, struct lode_area *area,

@@ -18,7 +18,7 @@
 #include "scope/scope.h"
 #include "trace/corpus.h"
 
-/* What the events of one stream with one stack come to. */
+/* What the events of one stream (or of one symptom, where the area has these apart) with one stack come to. */
 struct lode_area_row {
 	uint32_t stack;          /* node of the area's dictionary */
 	uint32_t stream;         /* number in `streams` */
@@ -39,6 +39,14 @@ struct lode_area_rows {
 	uint64_t events;
 };
 
+struct lode_area_symptom {
+	uint32_t name; /* string; "" when it has none */
+	uint32_t tid;
+	uint64_t t0;
+	uint64_t t1;
+};
+
+/* A stream of the area; with `by_symptom` one of its symptoms, and the numbers are that symptom's alone. */
 struct lode_area_stream {
 	char id[33];
 	uint32_t name; /* strings of the area's dictionary */
@@ -52,6 +60,7 @@ struct lode_area_stream {
 	uint64_t unknown;      /* ns of critical paths that no event explains */
 	uint64_t own_symptoms; /* that came with the stream, also where the scope does not look at symptoms */
 	uint64_t own_delay;    /* sum of their lengths */
+	struct lode_area_symptom symptom; /* by_symptom: which one */
 };
 
 /* Only run and wait events have a cost, so only they can lie in an area. */
@@ -61,6 +70,7 @@ struct lode_area {
 	struct lode_dictionary dictionary; /* of all streams of the corpus */
 	struct lode_arena arena;
 	enum lode_scope scope;             /* what `auto` came to */
+	int by_symptom;                    /* as the options had it */
 	struct lode_area_stream *streams;  /* those that --where leaves, in the catalogue's order */
 	size_t stream_count;
 	struct lode_area_rows rows[LODE_AREA_KINDS]; /* by LODE_RUN, LODE_WAIT */
@@ -84,6 +94,7 @@ struct lode_area_options {
 	const char *time;            /* `A..B`: events that begin there; `+A..+B` from a stream's start; NULL: all */
 	const struct lode_idle_rules *idle; /* NULL: nothing is idle and no waker an interrupt */
 	int include_idle;            /* idle waits count like others; the rules still say what an interrupt is */
+	int by_symptom;              /* every symptom is a stream of its own; needs a scope that starts from one */
 	unsigned kinds;              /* 1 << LODE_RUN | 1 << LODE_WAIT: which rows are wanted; 0: both */
 	unsigned jobs;               /* 0: one a processor */
 	struct lode_notes *notes;
@@ -123,7 +134,7 @@ struct lode_area_event {
  * From stacks back to events: reads the streams again and gives `take` each event
  * of `kind` in the area that is not idle and whose stack is marked (`wanted`, by
  * node), stream by stream, in order of time. `options` are those the area was
- * collected with. Ends early with whatever `take` returns when that is not 0.
+ * collected with (not by_symptom). Ends early with whatever `take` returns when that is not 0.
  */
 int lode_area_events(struct lode_corpus *corpus, const struct lode_area_options *options, struct lode_area *area,
 		     enum lode_event_type kind, const uint8_t *wanted,

@@ -75,6 +75,10 @@ int lode_area_plan_make(struct lode_area_plan *plan, const struct lode_area_opti
 	if (plan->rules.count && plan->scope == LODE_SCOPE_ALL)
 		return lode_fail(error, LODE_USAGE,
 				 "a symptom says where to look, scope 'all' looks everywhere; leave out one of them");
+	if (options->by_symptom && plan->scope == LODE_SCOPE_ALL)
+		return lode_fail(error, LODE_USAGE,
+				 "scope 'all' looks at whole streams, not at one symptom; use scope 'graph', 'thread' "
+				 "or 'critical-path'");
 	return 0;
 }
 

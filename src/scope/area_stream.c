@@ -26,6 +26,8 @@ struct sums {
 	struct lode_area_rows *rows;
 	uint32_t *places; /* by node: number of its row plus one; 0: none yet */
 	struct lode_area_kept_list *kept; /* NULL: only rows are wanted */
+	uint32_t symptom;		  /* whose rows they are, where these are wanted apart */
+	size_t begin;			  /* its first row */
 };
 
 struct mapping {
@@ -56,7 +58,7 @@ static struct lode_area_row *row_of(struct sums *sums, uint32_t stack)
 		return &rows->items[sums->places[stack] - 1];
 	if (lode_grow(&rows->items, &rows->capacity, rows->count + 1, sizeof(*rows->items)) < 0)
 		return NULL;
-	rows->items[rows->count] = (struct lode_area_row){ .stack = stack };
+	rows->items[rows->count] = (struct lode_area_row){ .stack = stack, .stream = sums->symptom };
 	sums->places[stack] = (uint32_t)++rows->count;
 	return &rows->items[rows->count - 1];
 }
@@ -184,6 +186,55 @@ static void mark_own(const struct lode_stream *stream, uint32_t thread, uint8_t 
 		own[i] |= stream->threads[i].tid == stream->threads[thread].tid;
 }
 
+/* What comes next belongs to another symptom. */
+static void begin_rows(struct mapping *mapping, uint32_t symptom)
+{
+	for (int kind = 0; kind < LODE_AREA_KINDS; kind++)
+		for (int idle = 0; idle < 2; idle++) {
+			struct sums *sums = &mapping->sums[kind][idle];
+
+			for (size_t i = sums->begin; i < sums->rows->count; i++)
+				sums->places[sums->rows->items[i].stack] = 0;
+			sums->begin = sums->rows->count;
+			sums->symptom = symptom;
+		}
+}
+
+/* Adds what the parts come to, and empties them. */
+static int settle(struct mapping *mapping, struct lode_parts *parts, const uint8_t *own)
+{
+	int code = lode_parts_unite(parts);
+
+	if (code == 0)
+		code = add_parts(mapping, parts, own);
+	parts->count = 0;
+	return code;
+}
+
+/* A symptom by itself: its rows follow those of the one before. */
+static int settle_one(struct mapping *mapping, const struct lode_symptom *symptom, uint32_t number,
+		      struct lode_parts *parts, uint64_t unknown)
+{
+	struct lode_area_partial *partial = mapping->partial;
+	uint8_t *own = lode_calloc(partial->stream.thread_count + 1, 1);
+	int code;
+
+	if (!own)
+		return LODE_SYSTEM;
+	mark_own(&partial->stream, symptom->thread, own);
+	partial->each[number] = (struct lode_area_symptom){
+		.name = symptom->name,
+		.tid = partial->stream.threads[symptom->thread].tid,
+		.t0 = symptom->t0,
+		.t1 = symptom->t1 > symptom->t0 ? symptom->t1 : symptom->t0,
+	};
+	partial->each_unknown[number] = unknown;
+	begin_rows(mapping, number);
+	code = settle(mapping, parts, own);
+	lode_free(own);
+	return code;
+}
+
 static int add_symptoms(struct mapping *mapping, const struct lode_symptom *symptoms, size_t count,
 			struct lode_error *error)
 {
@@ -192,7 +243,14 @@ static int add_symptoms(struct mapping *mapping, const struct lode_symptom *symp
 	struct lode_parts parts = { 0 };
 	uint8_t *own = lode_calloc(partial->stream.thread_count + 1, 1);
 	int code = own ? lode_scope_index_make(&index, &partial->stream, error) : lode_fail_memory(error);
+	int apart = mapping->plan->options->by_symptom;
 
+	if (!code && apart) {
+		partial->each = lode_calloc(count + 1, sizeof(*partial->each));
+		partial->each_unknown = lode_calloc(count + 1, sizeof(*partial->each_unknown));
+		if (!partial->each || !partial->each_unknown)
+			code = lode_fail_memory(error);
+	}
 	if (!code && mapping->idle)
 		lode_scope_index_interrupts(index, lode_idle_interrupts(mapping->idle));
 	for (size_t i = 0; !code && i < count; i++) {
@@ -207,8 +265,10 @@ static int add_symptoms(struct mapping *mapping, const struct lode_symptom *symp
 		partial->unknown = lode_add_saturating(partial->unknown, result.unknown);
 		if (length > partial->longest_delay)
 			partial->longest_delay = length;
+		if (!code && apart && settle_one(mapping, &symptoms[i], (uint32_t)i, &parts, result.unknown) < 0)
+			code = lode_fail_memory(error);
 	}
-	if (!code && (lode_parts_unite(&parts) < 0 || add_parts(mapping, &parts, own) < 0))
+	if (!code && settle(mapping, &parts, own) < 0)
 		code = lode_fail_memory(error);
 	lode_parts_release(&parts);
 	lode_scope_index_free(index);
@@ -347,6 +407,8 @@ void lode_area_partial_release(struct lode_area_partial *partial)
 		lode_free(partial->kept[kind].items);
 	}
 	lode_free(partial->occurrences);
+	lode_free(partial->each);
+	lode_free(partial->each_unknown);
 	lode_stream_release(&partial->stream);
 	lode_dictionary_release(&partial->dictionary);
 }

@@ -33,7 +33,7 @@ struct lode_area_kept_list {
 	size_t capacity;
 };
 
-/* What one stream adds. Rows have stacks of its own dictionary, and `stream` 0. */
+/* What one stream adds. Rows have stacks of its own dictionary; `stream` is 0, or with by_symptom the symptom. */
 struct lode_area_partial {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream; /* head */
@@ -48,6 +48,8 @@ struct lode_area_partial {
 	uint64_t delay;
 	uint64_t longest_delay;
 	uint64_t unknown;
+	struct lode_area_symptom *each; /* with by_symptom: `symptoms` of them */
+	uint64_t *each_unknown;
 };
 
 /* What `options` mean for the streams of `list`; release in either case (zeroed before). */

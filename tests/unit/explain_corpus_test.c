@@ -3,6 +3,7 @@
 #include "temporary.h"
 
 #include "explain/corpus_table.h"
+#include "latency/latency.h"
 #include "report/explain_report.h"
 
 #include <ftw.h>
@@ -189,6 +190,91 @@ static void x_and_y_are_attributes_and_times(void **state)
 	}
 }
 
+/* Sums of the instances of a function that lie in no other of its own, by stream. */
+struct latencies {
+	const struct lode_stream *stream;
+	uint64_t sums[STREAMS][FUNCTIONS];
+	unsigned count; /* streams so far */
+};
+
+static int next_stream(void *context, const struct lode_stream *stream)
+{
+	struct latencies *latencies = context;
+
+	latencies->stream = stream;
+	latencies->count++;
+	return 0;
+}
+
+static int add_instance(void *context, const struct lode_instance *instance)
+{
+	struct latencies *latencies = context;
+	const struct lode_dictionary *dictionary = latencies->stream->dictionary;
+	const struct lode_stack_node *nodes = dictionary->tree.nodes;
+	uint32_t frame = nodes[instance->node].frame;
+	struct lode_buffer text = { 0 };
+	unsigned f;
+
+	for (uint32_t above = nodes[instance->node].parent; above; above = nodes[above].parent)
+		if (nodes[above].frame == frame)
+			return 0;
+	lode_frames_text(&dictionary->frames, frame, &text);
+	lode_buffer_byte(&text, '\0');
+	if (sscanf(text.bytes, "app!f%u", &f) == 1)
+		latencies->sums[latencies->count - 1][f] += lode_instance_estimate(instance);
+	lode_buffer_release(&text);
+	return 0;
+}
+
+static void the_latency_of_a_function_is_that_of_its_instances(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_corpus_table_options options = { .x = "size", .features = LODE_FEATURES_LATENCY };
+	struct lode_latency_options everything = { .jobs = 1 };
+	struct latencies latencies = { .count = 0 };
+	struct lode_instance_taker taker = { next_stream, add_instance, &latencies };
+	struct lode_data_table table;
+	struct lode_explain_input input;
+
+	assert_int_equal(lode_latency_instances(fixture->corpus, &everything, &taker, &fixture->error), 0);
+	assert_int_equal(latencies.count, STREAMS);
+	make_well(fixture, &options, &table, &input);
+	for (unsigned f = 0; f < FUNCTIONS; f++) {
+		char name[16];
+		uint32_t column;
+
+		snprintf(name, sizeof(name), "app!f%u", f);
+		column = lode_data_table_find(&table, name);
+		assert_true(column < table.count && input.auxiliary[column]);
+		for (unsigned s = 0; s < STREAMS; s++)
+			assert_true(table.columns[column].numbers[s] == (double)latencies.sums[s][f]);
+	}
+	release(&table, &input);
+}
+
+static void each_symptom_can_be_a_row(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_area_options apart = { .scope = LODE_SCOPE_GRAPH, .by_symptom = 1, .jobs = 1 };
+	struct lode_corpus_table_options options = { .x = "size", .by_symptom = 1 };
+	struct lode_corpus_table_options spans = { .x = "size", .y = "span", .by_symptom = 1 };
+	struct lode_corpus_table_options latency = { .x = "size", .features = LODE_FEATURES_LATENCY, .by_symptom = 1 };
+	struct lode_area streams = fixture->area;
+	struct lode_data_table table;
+	struct lode_explain_input input;
+
+	assert_int_equal(lode_area_collect(fixture->corpus, &apart, &fixture->area, &fixture->error), 0);
+	make_well(fixture, &options, &table, &input);
+	assert_int_equal(table.rows, STREAMS);
+	for (unsigned s = 0; s < STREAMS; s++)
+		assert_true(table.columns[input.y].numbers[s] == (double)fixture->delay[s]);
+	release(&table, &input);
+	assert_int_equal(make(fixture, &spans, &table, &input), LODE_USAGE);
+	assert_int_equal(make(fixture, &latency, &table, &input), LODE_USAGE);
+	lode_area_release(&fixture->area);
+	fixture->area = streams;
+}
+
 static void what_clusters_cost_is_a_column_each(void **state)
 {
 	struct fixture *fixture = *state;
@@ -223,7 +309,7 @@ static void the_function_that_slow_streams_have_is_at_the_root(void **state)
 	struct lode_data_table table;
 	struct lode_explain_input input;
 	struct lode_explanation explanation;
-	struct lode_explain_report report = { &input, &explanation, 80, 1 };
+	struct lode_explain_report report = { &input, &explanation, NULL, 80, 1 };
 
 	make_well(fixture, &options, &table, &input);
 	lode_explain_defaults(&how);
@@ -321,6 +407,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_function_counts_once_for_each_run_and_wait_that_has_it),
 		cmocka_unit_test(x_and_y_are_attributes_and_times),
+		cmocka_unit_test(the_latency_of_a_function_is_that_of_its_instances),
+		cmocka_unit_test(each_symptom_can_be_a_row),
 		cmocka_unit_test(what_clusters_cost_is_a_column_each),
 		cmocka_unit_test(the_function_that_slow_streams_have_is_at_the_root),
 		cmocka_unit_test(what_cannot_be_explained_is_told),

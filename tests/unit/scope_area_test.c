@@ -253,6 +253,72 @@ static void threads_change_nothing(void **state)
 	}
 }
 
+/* Cost and number of events of a thread, whole in a span, by the definition; `stack` NULL: of all stacks. */
+static void sum_thread_slowly(struct fixture *fixture, const struct lode_area_stream *row, int type,
+			      const char *stack, uint64_t *cost, uint64_t *events)
+{
+	char *path = lode_corpus_stream_path(fixture->corpus, row->id, &fixture->error);
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+
+	lode_dictionary_init(&dictionary);
+	lode_stream_init(&stream, &dictionary);
+	assert_int_equal(lode_store_load(path, &stream, &fixture->error), 0);
+	*cost = *events = 0;
+	for (size_t i = 0; i < stream.events[type].count; i++) {
+		struct lode_event event = lode_events_get(&stream.events[type], i);
+		char *text = stack_text(&dictionary, event.stack);
+
+		if (stream.threads[event.thread].tid == row->symptom.tid && event.t >= row->symptom.t0 &&
+		    event.t + event.cost <= row->symptom.t1 && (!stack || !strcmp(text, stack))) {
+			*cost += event.cost;
+			++*events;
+		}
+		lode_free(text);
+	}
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+	lode_free(path);
+}
+
+static void symptoms_can_be_had_one_by_one(void **state)
+{
+	static const char *const long_waits[] = { "wait > 700ns", NULL };
+	struct fixture *fixture = *state;
+	struct lode_area_options options = { .scope = LODE_SCOPE_THREAD, .symptoms = long_waits, .by_symptom = 1 };
+	struct lode_area area, together;
+	uint64_t symptoms = 0;
+
+	assert_int_equal(lode_area_collect(fixture->corpus, &options, &area, &fixture->error), 0);
+	options.by_symptom = 0;
+	assert_int_equal(lode_area_collect(fixture->corpus, &options, &together, &fixture->error), 0);
+	for (size_t i = 0; i < together.stream_count; i++)
+		symptoms += together.streams[i].symptoms;
+	assert_int_equal(area.stream_count, symptoms);
+	assert_true(symptoms > 2 * STREAMS);
+	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
+		uint64_t all = 0, cost, events;
+
+		for (size_t i = 0; i < area.rows[kind].count; i++) {
+			const struct lode_area_row *row = &area.rows[kind].items[i];
+			char *text = stack_text(&area.dictionary, row->stack);
+
+			sum_thread_slowly(fixture, &area.streams[row->stream], kind, text, &cost, &events);
+			assert_int_equal(row->cost, cost);
+			assert_int_equal(row->events, events);
+			lode_free(text);
+		}
+		for (size_t i = 0; i < area.stream_count; i++) {
+			sum_thread_slowly(fixture, &area.streams[i], kind, NULL, &cost, &events);
+			assert_int_equal(area.streams[i].delay, area.streams[i].symptom.t1 - area.streams[i].symptom.t0);
+			all += events;
+		}
+		assert_int_equal(area.rows[kind].events, all);
+	}
+	lode_area_release(&area);
+	lode_area_release(&together);
+}
+
 /* What was found again, event by event. */
 struct found {
 	uint64_t events;
@@ -343,6 +409,7 @@ static void what_is_not_there_is_told(void **state)
 	const struct lode_area_options wrong[] = {
 		{ .where = where }, { .where = no_where }, { .symptoms = nobody }, { .time = "5s" },
 		{ .time = "5s..2s" }, { .time = "+5s..6s" }, { .symptoms = nobody, .scope = LODE_SCOPE_ALL },
+		{ .symptoms = nobody, .by_symptom = 1 }, { .scope = LODE_SCOPE_ALL, .by_symptom = 1 },
 	};
 	struct lode_area area;
 
@@ -359,7 +426,7 @@ static void memory_that_runs_out_is_an_error_and_nothing_leaks(void **state)
 	int code = LODE_SYSTEM;
 
 	for (uint64_t nth = 1; code; nth += nth < 200 ? 1 : 17) {
-		struct lode_area_options options = { .scope = LODE_SCOPE_GRAPH, .jobs = 1 };
+		struct lode_area_options options = { .scope = LODE_SCOPE_GRAPH, .jobs = 1, .by_symptom = nth % 2 == 1 };
 		struct lode_area area;
 
 		lode_memory_fail_at(nth, 0);
@@ -379,6 +446,7 @@ int main(void)
 		cmocka_unit_test(filters_leave_out_what_they_say),
 		cmocka_unit_test(occurrences_count_all_events_of_all_streams),
 		cmocka_unit_test(threads_change_nothing),
+		cmocka_unit_test(symptoms_can_be_had_one_by_one),
 		cmocka_unit_test(events_are_found_again_from_their_stacks),
 		cmocka_unit_test(folding_keeps_first_occurrences_and_sums),
 		cmocka_unit_test(what_is_not_there_is_told),

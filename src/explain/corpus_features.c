@@ -1,0 +1,365 @@
+/*
+ * What the streams of a corpus did, as columns of its table (see corpus_table.h).
+ *
+ * Calls, latencies and patterns all come as amounts of stacks or clusters in
+ * streams. Of a stack, each function counts once, however often it recurs.
+ *
+ * Often many columns tell streams apart equally well, and the tree takes the first:
+ * all that stands in the stacks of slow code is more frequent in slow streams. So
+ * first come those that slow streams have, then those that fast ones have instead,
+ * then those that all have: "has it or not" says more than "more or less of it".
+ * Those that fewer have stand before others, and callers before those they call, as
+ * stacks are read from the root.
+ */
+#include "explain/corpus_parts.h"
+
+#include "latency/latency.h"
+#include "mine/mine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More cells (2 GiB) are refused. */
+#define MOST_CELLS ((size_t)1 << 28)
+
+const char *lode_corpus_features_name(enum lode_corpus_features features)
+{
+	static const char *const names[] = { "calls", "latency", "patterns" };
+
+	return names[features];
+}
+
+/* Adds a column of zeros. */
+static int add_feature(struct lode_corpus_making *making, const struct lode_buffer *name, uint32_t *number)
+{
+	struct lode_data_table *table = making->table;
+	struct lode_data_column *column;
+
+	if (name->failed)
+		return lode_fail_memory(making->error);
+	if (table->count >= MOST_CELLS / table->rows)
+		return lode_fail(making->error, LODE_BAD_INPUT,
+				 "%s: %zu streams times more than %zu functions take too much memory; narrow "
+				 "it down with '--where' or '--match'",
+				 lode_corpus_path(making->corpus), table->rows, table->count);
+	*number = (uint32_t)table->count;
+	column = lode_corpus_column(making, name->bytes, name->size);
+	for (size_t row = 0; column && row < table->rows; row++)
+		column->numbers[row] = 0;
+	return column ? 0 : LODE_SYSTEM;
+}
+
+/* The distinct frames of one stack after the other, as columns. */
+struct functions {
+	const struct lode_dictionary *dictionary;
+	uint32_t *column_of; /* by frame; 0: none yet */
+	uint32_t *last_seen; /* by frame: the stack, by its turn, that had it last */
+	uint32_t turn;
+	uint32_t *path; /* frames of a stack */
+	size_t path_capacity;
+	uint32_t *columns; /* of its distinct frames */
+	size_t column_capacity;
+	size_t count;
+	struct lode_buffer name;
+};
+
+static void release_functions(struct functions *functions)
+{
+	lode_free(functions->column_of);
+	lode_free(functions->last_seen);
+	lode_free(functions->path);
+	lode_free(functions->columns);
+	lode_buffer_release(&functions->name);
+}
+
+static int take_frame(struct lode_corpus_making *making, struct functions *functions, uint32_t frame)
+{
+	uint32_t *column = &functions->column_of[frame];
+	int code = 0;
+
+	if (functions->last_seen[frame] == functions->turn)
+		return 0;
+	functions->last_seen[frame] = functions->turn;
+	if (!*column) {
+		lode_buffer_clear(&functions->name);
+		lode_frames_text(&functions->dictionary->frames, frame, &functions->name);
+		code = add_feature(making, &functions->name, column);
+	}
+	functions->columns[functions->count++] = *column;
+	return code;
+}
+
+static int take_stack(struct lode_corpus_making *making, struct functions *functions, uint32_t stack)
+{
+	const struct lode_stack_tree *tree = &functions->dictionary->tree;
+	uint32_t depth = lode_stack_tree_depth(tree, stack);
+	int code = 0;
+
+	if (lode_grow(&functions->path, &functions->path_capacity, depth, sizeof(uint32_t)) < 0 ||
+	    lode_grow(&functions->columns, &functions->column_capacity, depth, sizeof(uint32_t)) < 0)
+		return lode_fail_memory(making->error);
+	lode_stack_tree_frames(tree, stack, functions->path, depth);
+	functions->turn++;
+	functions->count = 0;
+	for (uint32_t i = 0; code == 0 && i < depth; i++)
+		code = take_frame(making, functions, functions->path[i]);
+	return code;
+}
+
+static int begin_functions(struct functions *functions, const struct lode_dictionary *dictionary,
+			   struct lode_error *error)
+{
+	size_t frames = dictionary->frames.count;
+
+	*functions = (struct functions){
+		.dictionary = dictionary,
+		.column_of = lode_calloc(frames + 1, sizeof(uint32_t)),
+		.last_seen = lode_calloc(frames + 1, sizeof(uint32_t)),
+	};
+	return functions->column_of && functions->last_seen ? 0 : lode_fail_memory(error);
+}
+
+/* Adds to every function of the stack that was taken last. */
+static void add_amount(struct lode_corpus_making *making, const struct functions *functions, uint32_t row,
+		       double amount)
+{
+	for (size_t k = 0; k < functions->count; k++)
+		making->table->columns[functions->columns[k]].numbers[row] += amount;
+}
+
+/* Rows with the same stack stand together. */
+static int count_calls(struct lode_corpus_making *making, struct functions *functions,
+		       const struct lode_area_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct lode_area_row *row = &rows->items[i];
+
+		if (!i || row[-1].stack != row->stack) {
+			int code = take_stack(making, functions, row->stack);
+
+			if (code < 0)
+				return code;
+		}
+		add_amount(making, functions, row->stream, (double)row->events);
+	}
+	return 0;
+}
+
+static int add_calls(struct lode_corpus_making *making)
+{
+	struct functions functions;
+	int code = begin_functions(&functions, &making->area->dictionary, making->error);
+
+	for (int kind = 0; code == 0 && kind < LODE_AREA_KINDS; kind++)
+		code = count_calls(making, &functions, &making->area->rows[kind]);
+	release_functions(&functions);
+	return code;
+}
+
+/* Which row of the table each stream of the latencies is; LODE_NONE: none. NULL when memory has run out. */
+static uint32_t *match_streams(const struct lode_corpus_making *making, const struct lode_latency *latency)
+{
+	const struct lode_area *area = making->area;
+	uint32_t *row_of = lode_alloc((latency->stream_count + 1) * sizeof(*row_of));
+	size_t row = 0;
+
+	/* Both stand in the catalogue's order. */
+	for (size_t i = 0; row_of && i < latency->stream_count; i++) {
+		row_of[i] = LODE_NONE;
+		if (row < area->stream_count && !strcmp(latency->streams[i].id, area->streams[row].id))
+			row_of[i] = (uint32_t)row++;
+	}
+	return row_of;
+}
+
+/*
+ * What a function took with all that it called: the sum of what all contexts that
+ * it stands in took by themselves.
+ */
+static int add_latency_of(struct lode_corpus_making *making, const struct lode_latency *latency,
+			  struct functions *functions, const uint32_t *row_of)
+{
+	for (size_t i = 0; i < latency->row_count; i++) {
+		const struct lode_latency_row *row = &latency->rows[i];
+
+		if (!i || row[-1].node != row->node) {
+			int code = take_stack(making, functions, row->node);
+
+			if (code < 0)
+				return code;
+		}
+		if (row_of[row->stream] != LODE_NONE)
+			add_amount(making, functions, row_of[row->stream], (double)row->own);
+	}
+	return 0;
+}
+
+static int add_latencies(struct lode_corpus_making *making)
+{
+	const struct lode_latency_options how = {
+		.where = making->options->where,
+		.idle = making->options->idle,
+		.jobs = making->options->jobs,
+		.notes = making->options->notes,
+		.progress = making->options->progress,
+	};
+	struct functions functions;
+	struct lode_latency latency;
+	uint32_t *row_of;
+	int code = lode_latency_collect(making->corpus, &how, &latency, making->error);
+
+	if (code < 0)
+		return code;
+	code = begin_functions(&functions, &latency.dictionary, making->error);
+	row_of = match_streams(making, &latency);
+	if (code == 0 && !row_of)
+		code = lode_fail_memory(making->error);
+	if (code == 0)
+		code = add_latency_of(making, &latency, &functions, row_of);
+	lode_free(row_of);
+	release_functions(&functions);
+	lode_latency_release(&latency);
+	return code;
+}
+
+/* A cluster is called after the last frame that its patterns share. */
+static void name_cluster(const struct lode_corpus_making *making, const struct lode_mined *mined, size_t i,
+			 enum lode_event_type kind, struct lode_buffer *name)
+{
+	uint32_t pattern = mined->clusters.members[mined->clusters.items[i].first];
+	uint32_t frame =
+		lode_pattern_frames(&mined->patterns, pattern)[mined->patterns.items[pattern].length - 1];
+
+	if (mined->common_length[i])
+		frame = mined->common[i][mined->common_length[i] - 1];
+	lode_frames_text(&making->area->dictionary.frames, frame, name);
+	lode_buffer_print(name, " (%s %s)", lode_event_type_name(kind), mined->cluster_groups[i].id);
+}
+
+static int add_cluster(struct lode_corpus_making *making, const struct lode_mined *mined, size_t i,
+		       enum lode_event_type kind)
+{
+	const struct lode_shares *shares = &mined->cluster_groups[i].shares;
+	struct lode_buffer name = { 0 };
+	uint32_t column;
+	int code;
+
+	name_cluster(making, mined, i, kind, &name);
+	code = add_feature(making, &name, &column);
+	for (size_t k = 0; code == 0 && k < shares->count; k++)
+		making->table->columns[column].numbers[shares->items[k].stream] =
+			(double)shares->items[k].cost;
+	lode_buffer_release(&name);
+	return code;
+}
+
+static int add_patterns_of(struct lode_corpus_making *making, enum lode_event_type kind)
+{
+	struct lode_mine_options how = {
+		.kind = kind,
+		.similarity = LODE_SIMILARITY,
+		.jobs = making->options->jobs,
+		.progress = making->options->progress,
+	};
+	struct lode_mined mined = { .timing = { 0 } };
+	int code;
+
+	if (!making->area->rows[kind].cost)
+		return 0;
+	code = lode_mine_threshold("1%", making->area->rows[kind].cost, &how.threshold, making->error);
+	if (code == 0)
+		code = lode_mine(making->area, &how, &mined, making->error);
+	for (size_t i = 0; code == 0 && i < mined.clusters.count; i++)
+		code = add_cluster(making, &mined, i, kind);
+	lode_mined_release(&mined);
+	return code;
+}
+
+static int add_patterns(struct lode_corpus_making *making)
+{
+	int code = add_patterns_of(making, LODE_WAIT);
+
+	return code < 0 ? code : add_patterns_of(making, LODE_RUN);
+}
+
+enum owners { SLOW_ONES, FAST_ONES, ALL };
+
+struct ranked_column {
+	struct lode_data_column column;
+	enum owners owners;
+	size_t streams; /* that have it */
+	size_t place;
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+	const struct ranked_column *left = a, *right = b;
+
+	if (left->owners != right->owners)
+		return left->owners < right->owners ? -1 : 1;
+	if (left->streams != right->streams)
+		return left->streams < right->streams ? -1 : 1;
+	return left->place < right->place ? -1 : 1;
+}
+
+/* Which streams have it: those whose y is above that of the others on average, or below. */
+static void find_owners(struct ranked_column *ranked, const double *y, size_t rows)
+{
+	double sums[2] = { 0, 0 };
+	size_t counts[2] = { 0, 0 };
+
+	for (size_t row = 0; row < rows; row++) {
+		int has = ranked->column.numbers[row] > 0;
+
+		ranked->streams += (size_t)has;
+		if (isnan(y[row]))
+			continue;
+		sums[has] += y[row];
+		counts[has]++;
+	}
+	if (!counts[0])
+		ranked->owners = ALL;
+	else if (counts[1] && sums[1] / (double)counts[1] > sums[0] / (double)counts[0])
+		ranked->owners = SLOW_ONES;
+	else
+		ranked->owners = FAST_ONES;
+}
+
+/* Puts what says more about slow streams first. */
+static int order_features(struct lode_corpus_making *making)
+{
+	struct lode_data_table *table = making->table;
+	size_t first = making->input->y + 1, count = table->count - first;
+	struct ranked_column *ranked = lode_calloc(count + 1, sizeof(*ranked));
+
+	if (!ranked)
+		return lode_fail_memory(making->error);
+	for (size_t i = 0; i < count; i++) {
+		ranked[i].column = table->columns[first + i];
+		ranked[i].place = i;
+		find_owners(&ranked[i], table->columns[making->input->y].numbers, table->rows);
+	}
+	qsort(ranked, count, sizeof(*ranked), compare_ranked);
+	for (size_t i = 0; i < count; i++)
+		table->columns[first + i] = ranked[i].column;
+	lode_free(ranked);
+	return 0;
+}
+
+int lode_corpus_features(struct lode_corpus_making *making)
+{
+	int code;
+
+	switch (making->options->features) {
+	case LODE_FEATURES_LATENCY:
+		code = add_latencies(making);
+		break;
+	case LODE_FEATURES_PATTERNS:
+		code = add_patterns(making);
+		break;
+	default:
+		code = add_calls(making);
+	}
+	return code < 0 ? code : order_features(making);
+}
