@@ -6,10 +6,11 @@
  *
  * Often many columns tell streams apart equally well, and the tree takes the first:
  * all that stands in the stacks of slow code is more frequent in slow streams. So
- * first come those that slow streams have, then those that fast ones have instead,
- * then those that all have: "has it or not" says more than "more or less of it".
- * Those that fewer have stand before others, and callers before those they call, as
- * stacks are read from the root.
+ * first come those that hardly any but slow streams have, then those that fast ones
+ * have instead, then those that all have: "has it or not" says more than "more or less
+ * of it". Of the first it counts how much rarer they are in fast streams and how much
+ * they cost: so a caller stands before what it calls, unless it is also called where
+ * nothing is slow, and who holds a lock before who waits for it.
  */
 #include "explain/corpus_parts.h"
 
@@ -43,6 +44,9 @@ static int add_feature(struct lode_corpus_making *making, const struct lode_buff
 				 "%s: %zu streams times more than %zu functions take too much memory; narrow "
 				 "it down with '--where' or '--match'",
 				 lode_corpus_path(making->corpus), table->rows, table->count);
+	if (lode_grow(&making->costs, &making->cost_capacity, table->count + 1, sizeof(*making->costs)) < 0)
+		return lode_fail_memory(making->error);
+	making->costs[table->count] = 0;
 	*number = (uint32_t)table->count;
 	column = lode_corpus_column(making, name->bytes, name->size);
 	for (size_t row = 0; column && row < table->rows; row++)
@@ -122,10 +126,12 @@ static int begin_functions(struct functions *functions, const struct lode_dictio
 
 /* Adds to every function of the stack that was taken last. */
 static void add_amount(struct lode_corpus_making *making, const struct functions *functions, uint32_t row,
-		       double amount)
+		       double amount, double cost)
 {
-	for (size_t k = 0; k < functions->count; k++)
+	for (size_t k = 0; k < functions->count; k++) {
 		making->table->columns[functions->columns[k]].numbers[row] += amount;
+		making->costs[functions->columns[k]] += cost;
+	}
 }
 
 /* Rows with the same stack stand together. */
@@ -141,7 +147,7 @@ static int count_calls(struct lode_corpus_making *making, struct functions *func
 			if (code < 0)
 				return code;
 		}
-		add_amount(making, functions, row->stream, (double)row->events);
+		add_amount(making, functions, row->stream, (double)row->events, (double)row->cost);
 	}
 	return 0;
 }
@@ -190,7 +196,7 @@ static int add_latency_of(struct lode_corpus_making *making, const struct lode_l
 				return code;
 		}
 		if (row_of[row->stream] != LODE_NONE)
-			add_amount(making, functions, row_of[row->stream], (double)row->own);
+			add_amount(making, functions, row_of[row->stream], (double)row->own, (double)row->own);
 	}
 	return 0;
 }
@@ -247,9 +253,10 @@ static int add_cluster(struct lode_corpus_making *making, const struct lode_mine
 
 	name_cluster(making, mined, i, kind, &name);
 	code = add_feature(making, &name, &column);
-	for (size_t k = 0; code == 0 && k < shares->count; k++)
-		making->table->columns[column].numbers[shares->items[k].stream] =
-			(double)shares->items[k].cost;
+	for (size_t k = 0; code == 0 && k < shares->count; k++) {
+		making->table->columns[column].numbers[shares->items[k].stream] = (double)shares->items[k].cost;
+		making->costs[column] += (double)shares->items[k].cost;
+	}
 	lode_buffer_release(&name);
 	return code;
 }
@@ -283,12 +290,18 @@ static int add_patterns(struct lode_corpus_making *making)
 	return code < 0 ? code : add_patterns_of(making, LODE_RUN);
 }
 
+/* Streams have it when theirs is this much more than that of the others, in parts of both. */
+#define MOSTLY 0.8
+/* What all streams have by chance, in parts of both: rarer than this is as good as never. */
+#define CHANCE 0.01
+
 enum owners { SLOW_ONES, FAST_ONES, ALL };
 
 struct ranked_column {
 	struct lode_data_column column;
 	enum owners owners;
-	size_t streams; /* that have it */
+	double more; /* of it in slow streams than in fast ones, in parts of both: -1 to 1 */
+	double worth; /* of what slow streams have, or fast ones: how rare it is in the others, and its cost */
 	size_t place;
 };
 
@@ -298,32 +311,66 @@ static int compare_ranked(const void *a, const void *b)
 
 	if (left->owners != right->owners)
 		return left->owners < right->owners ? -1 : 1;
-	if (left->streams != right->streams)
-		return left->streams < right->streams ? -1 : 1;
+	if (left->owners == ALL && left->more != right->more)
+		return left->more > right->more ? -1 : 1;
+	if (left->owners != ALL && left->worth != right->worth)
+		return left->worth > right->worth ? -1 : 1;
 	return left->place < right->place ? -1 : 1;
 }
 
-/* Which streams have it: those whose y is above that of the others on average, or below. */
-static void find_owners(struct ranked_column *ranked, const double *y, size_t rows)
+/* Marks streams that are slow for their x: above the line through all of them. Others are 0, those left out 2. */
+static int mark_slow(const struct lode_corpus_making *making, unsigned char *slow)
 {
-	double sums[2] = { 0, 0 };
-	size_t counts[2] = { 0, 0 };
+	const struct lode_data_table *table = making->table;
+	unsigned inputs = making->input->inputs;
+	double *x = lode_calloc(table->rows, inputs * sizeof(*x)), *y = lode_calloc(table->rows, sizeof(*y));
+	uint32_t *rows = lode_calloc(table->rows, sizeof(*rows));
+	struct lode_function line;
+	struct lode_points points = { .rows = 0 };
+	uint32_t count = 0;
+	int code = x && y && rows ? 0 : LODE_SYSTEM;
+
+	for (size_t row = 0; code == 0 && row < table->rows; row++) {
+		int whole = !isnan(table->columns[making->input->y].numbers[row]);
+
+		for (unsigned i = 0; i < inputs; i++) {
+			x[count * inputs + i] = table->columns[i].numbers[row];
+			whole &= !isnan(x[count * inputs + i]);
+		}
+		y[count] = table->columns[making->input->y].numbers[row];
+		slow[row] = whole ? 0 : 2;
+		rows[count] = count;
+		count += (uint32_t)whole;
+	}
+	if (code == 0)
+		code = lode_points_make(&points, x, y, count, inputs, LODE_FAMILY_LINEAR, LODE_NOISE_ADDITIVE, NULL);
+	if (code == 0) {
+		lode_function_fit(&points, LODE_SHAPE_LINEAR, rows, count, &line);
+		for (size_t row = 0, i = 0; row < table->rows; row++)
+			if (slow[row] == 0)
+				slow[row] = lode_residual(&points, &line, i++) > 0;
+		lode_points_release(&points);
+	}
+	lode_free(x);
+	lode_free(y);
+	lode_free(rows);
+	return code;
+}
+
+static void find_owners(struct ranked_column *ranked, const unsigned char *slow, size_t rows, double cost)
+{
+	double sums[3] = { 0 }, counts[3] = { 0 }, means[2];
 
 	for (size_t row = 0; row < rows; row++) {
-		int has = ranked->column.numbers[row] > 0;
-
-		ranked->streams += (size_t)has;
-		if (isnan(y[row]))
-			continue;
-		sums[has] += y[row];
-		counts[has]++;
+		sums[slow[row]] += ranked->column.numbers[row];
+		counts[slow[row]]++;
 	}
-	if (!counts[0])
-		ranked->owners = ALL;
-	else if (counts[1] && sums[1] / (double)counts[1] > sums[0] / (double)counts[0])
-		ranked->owners = SLOW_ONES;
-	else
-		ranked->owners = FAST_ONES;
+	for (int side = 0; side < 2; side++)
+		means[side] = counts[side] > 0 ? sums[side] / counts[side] : 0;
+	if (means[0] + means[1] > 0)
+		ranked->more = (means[1] - means[0]) / (means[1] + means[0]);
+	ranked->worth = log((1 + fabs(ranked->more) + 2 * CHANCE) / (1 - fabs(ranked->more) + 2 * CHANCE)) + log(cost + 1);
+	ranked->owners = ranked->more >= MOSTLY ? SLOW_ONES : ranked->more <= -MOSTLY ? FAST_ONES : ALL;
 }
 
 /* Puts what says more about slow streams first. */
@@ -332,19 +379,22 @@ static int order_features(struct lode_corpus_making *making)
 	struct lode_data_table *table = making->table;
 	size_t first = making->input->y + 1, count = table->count - first;
 	struct ranked_column *ranked = lode_calloc(count + 1, sizeof(*ranked));
+	unsigned char *slow = lode_calloc(table->rows, 1);
+	int code = ranked && slow ? mark_slow(making, slow) : LODE_SYSTEM;
 
-	if (!ranked)
-		return lode_fail_memory(making->error);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; code == 0 && i < count; i++) {
 		ranked[i].column = table->columns[first + i];
 		ranked[i].place = i;
-		find_owners(&ranked[i], table->columns[making->input->y].numbers, table->rows);
+		find_owners(&ranked[i], slow, table->rows, making->costs[first + i]);
 	}
-	qsort(ranked, count, sizeof(*ranked), compare_ranked);
-	for (size_t i = 0; i < count; i++)
-		table->columns[first + i] = ranked[i].column;
+	if (code == 0) {
+		qsort(ranked, count, sizeof(*ranked), compare_ranked);
+		for (size_t i = 0; i < count; i++)
+			table->columns[first + i] = ranked[i].column;
+	}
 	lode_free(ranked);
-	return 0;
+	lode_free(slow);
+	return code < 0 ? lode_fail_memory(making->error) : 0;
 }
 
 int lode_corpus_features(struct lode_corpus_making *making)

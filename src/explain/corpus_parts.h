@@ -11,6 +11,8 @@ struct lode_corpus_making {
 	struct lode_data_table *table;
 	struct lode_explain_input *input;
 	struct lode_error *error;
+	double *costs; /* ns that stand behind each column of features; grown with them */
+	size_t cost_capacity;
 };
 
 /* Adds a column of numbers, all missing; NULL when memory has run out, which the error then says. */

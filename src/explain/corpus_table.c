@@ -305,7 +305,7 @@ int lode_corpus_table_make(struct lode_corpus *corpus, const struct lode_area *a
 			   const struct lode_corpus_table_options *options, struct lode_data_table *table,
 			   struct lode_explain_input *input, struct lode_error *error)
 {
-	struct lode_corpus_making making = { corpus, area, options, table, input, error };
+	struct lode_corpus_making making = { corpus, area, options, table, input, error, NULL, 0 };
 	int code;
 
 	memset(input, 0, sizeof(*input));
@@ -313,6 +313,7 @@ int lode_corpus_table_make(struct lode_corpus *corpus, const struct lode_area *a
 	input->name = lode_corpus_path(corpus);
 	lode_data_table_init(table, area->stream_count);
 	code = make_table(&making);
+	lode_free(making.costs);
 	if (code < 0)
 		lode_data_table_release(table);
 	return code;
