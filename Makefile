@@ -8,6 +8,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 BENCH_FLAGS ?=
 BENCH_MINE_FLAGS ?=
+BENCH_RECORD_FLAGS ?=
 
 # `make` alone lets meson choose the compiler; `make CC=clang` builds in build-clang/.
 ifneq ($(filter default undefined,$(origin CC)),)
@@ -39,7 +40,7 @@ help:
 	@echo 'make check      all tests, the unit tests under sanitizers too, and the rules of the house'
 	@echo 'make asan       all tests under sanitizers'
 	@echo 'make fuzz       each fuzz target for FUZZ_SECONDS (60)'
-	@echo 'make bench      import and load, side by side with perf script (needs perf and root); mining; explain'
+	@echo 'make bench      import and load, side by side with perf script (needs perf and root); mining; explain; recording'
 	@echo 'make install    install under DESTDIR and PREFIX (/usr/local)'
 	@echo 'make setup      install what the build and the tests need, and nothing else'
 	@echo 'make clean      remove all build folders, recordings of make bench too'
@@ -76,6 +77,7 @@ bench: all $(call mark,bench)
 	@bench/import $(BENCH_FLAGS) $(BUILD) || [ $$? = 77 ]
 	@bench/mine $(BENCH_MINE_FLAGS) $(BUILD)
 	@bench/explain $(BUILD)
+	@bench/record $(BENCH_RECORD_FLAGS) $(BUILD) || [ $$? = 77 ]
 
 install: all
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)
