@@ -57,6 +57,8 @@ struct sides {
 	struct lode_latency_reading slow;
 	struct lode_diff diff;
 	uint8_t *fits;
+	char *base_streams; /* how they were chosen; NULL: all of them */
+	char *slow_streams;
 };
 
 /* ---- showing ---- */
@@ -131,8 +133,8 @@ static int show(const struct lode_call *call, const struct sides *sides, const s
 {
 	const struct settings *settings = call->settings;
 	struct lode_diff_report report = {
-		.base = {call->operands[0], &sides->base.latency},
-		.slow = {call->operands[call->operand_count - 1], &sides->slow.latency},
+		.base = {call->operands[0], sides->base_streams, &sides->base.latency},
+		.slow = {call->operands[call->operand_count - 1], sides->slow_streams, &sides->slow.latency},
 		.diff = &sides->diff,
 		.fits = sides->fits,
 		.top = lode_latency_top(&settings->latency),
@@ -176,6 +178,32 @@ static int read_side(struct lode_latency_reading *reading, const char *path, con
 	if (!code && !reading->latency.stream_count)
 		return lode_fail(error, LODE_BAD_INPUT,
 				 "%s: holds no streams, so there is nothing to compare with", path);
+	return code;
+}
+
+static void list_words(const struct lode_option_list *list, struct lode_buffer *buffer)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		lode_buffer_text(buffer, buffer->size ? ", " : "(");
+		lode_buffer_text(buffer, list->items[i]);
+	}
+}
+
+/* `(variant=good, laptop-17)`. */
+static int tell_choice(const struct side_settings *side, char **words)
+{
+	struct lode_buffer buffer = {0};
+	int code = 0;
+
+	list_words(&side->where, &buffer);
+	list_words(&side->streams, &buffer);
+	if (buffer.size) {
+		lode_buffer_text(&buffer, ")");
+		lode_buffer_byte(&buffer, '\0');
+		*words = buffer.failed ? NULL : lode_strdup(buffer.bytes);
+		code = *words ? 0 : LODE_SYSTEM;
+	}
+	lode_buffer_release(&buffer);
 	return code;
 }
 
@@ -238,7 +266,9 @@ static int compare(const struct lode_call *call, struct sides *sides, struct lod
 	tell_common(sides, &work->notes);
 	if (lode_diff(&sides->base.latency, &sides->slow.latency, (unsigned)settings->latency.area.jobs,
 		      &sides->diff) < 0 ||
-	    make_filter(sides, settings->latency.area.match.items) < 0)
+	    make_filter(sides, settings->latency.area.match.items) < 0 ||
+	    tell_choice(&settings->base, &sides->base_streams) < 0 ||
+	    tell_choice(&settings->slow, &sides->slow_streams) < 0)
 		return lode_fail_memory(error);
 	return show(call, sides, form, &work->notes, error);
 }
@@ -252,6 +282,8 @@ static int run(struct lode_call *call, struct lode_error *error)
 	lode_work_begin(&work, call, 0);
 	code = compare(call, &sides, &work, error);
 	lode_free(sides.fits);
+	lode_free(sides.base_streams);
+	lode_free(sides.slow_streams);
 	lode_diff_release(&sides.diff);
 	lode_latency_reading_release(&sides.slow);
 	lode_latency_reading_release(&sides.base);

@@ -1,35 +1,27 @@
 /*
- * The result of lode latency for people: hot contexts, and in each the hot functions.
+ * The result of lode latency for people: the heat map of hot contexts, and in each the
+ * hot functions.
  */
+#include "base/memory.h"
 #include "base/units.h"
 #include "cmd/latency.h"
+#include "cmd/latency_lines.h"
+#include "latency/layer.h"
 
 #include <stdio.h>
 
-#define NEAR	  6  /* frames next to the leaf that are always shown */
-#define HOT_SHARE 20 /* callers with a twentieth of the context's own latency are, too */
+#define HOT_SHARE 20 /* callers with a twentieth of the context's own latency are shown */
 
 struct page {
 	const struct lode_latency_report *report;
-	const struct lode_terminal *terminal;
+	struct lode_lines lines;
 	struct lode_buffer *buffer;
-	struct lode_buffer text; /* room for a frame's text */
 	int all_frames;
 };
 
-static const char *plural(uint64_t count)
+static const char *style(const struct page *page, enum lode_style which)
 {
-	return count == 1 ? "" : "s";
-}
-
-static void put_frame(struct page *page, uint32_t frame)
-{
-	lode_buffer_clear(&page->text);
-	lode_frames_text(&page->report->latency->dictionary.frames, frame, &page->text);
-	lode_buffer_byte(&page->text, '\0');
-	page->buffer->failed |= page->text.failed;
-	if (!page->text.failed)
-		lode_text_safe(page->buffer, page->text.bytes);
+	return lode_style(page->lines.terminal, which);
 }
 
 /* ---- the head ---- */
@@ -52,19 +44,31 @@ static void put_head(struct page *page)
 	char a[LODE_UNITS_TEXT], b[LODE_UNITS_TEXT], c[LODE_UNITS_TEXT];
 
 	lode_buffer_print(page->buffer, "input     %s event%s of %s thread%s in %s stream%s\n",
-			  lode_count_text(latency->input.events, a), plural(latency->input.events),
-			  lode_count_text(latency->input.threads, b), plural(latency->input.threads),
-			  lode_count_text(latency->stream_count, c), plural(latency->stream_count));
+			  lode_count_text(latency->input.events, a), lode_plural(latency->input.events),
+			  lode_count_text(latency->input.threads, b), lode_plural(latency->input.threads),
+			  lode_count_text(latency->stream_count, c), lode_plural(latency->stream_count));
 	lode_buffer_print(page->buffer, "inferred  %s call%s, %s\n", lode_count_text(latency->instances, a),
-			  plural(latency->instances), lode_duration_text(contexts->own, b));
+			  lode_plural(latency->instances), lode_duration_text(contexts->own, b));
 	if (contexts->idle)
 		lode_buffer_print(page->buffer, "idle      %s kept apart (--include-idle counts it)\n",
 				  lode_duration_text(contexts->idle, a));
+	lode_lines_layers(&page->lines, latency->own, NULL, latency->node_count);
 	lode_buffer_print(page->buffer, "contexts  %s", lode_count_text(contexts->count, a));
 	if (shown_contexts(page->report) < contexts->count)
 		lode_buffer_print(page->buffer, ", the %s hottest are shown (--all shows all)",
 				  lode_count_text(shown_contexts(page->report), b));
 	lode_buffer_byte(page->buffer, '\n');
+}
+
+static void put_heat(struct page *page)
+{
+	struct lode_heat heat;
+
+	if (lode_heat_of_latency(&heat, page->report) < 0)
+		page->buffer->failed = 1;
+	else
+		lode_lines_heat(&page->lines, &heat);
+	lode_heat_release(&heat);
 }
 
 /* ---- a context ---- */
@@ -77,28 +81,37 @@ static void put_mean(struct page *page, double mean)
 			  lode_duration_text((uint64_t)(mean < 0 ? -mean : mean), text));
 }
 
-static void put_metrics(struct page *page, size_t i)
+static void put_title(struct page *page, size_t i)
 {
 	const struct lode_latency *latency = page->report->latency;
 	const struct lode_contexts *contexts = page->report->contexts;
 	uint32_t node = contexts->nodes[i];
+	char a[LODE_UNITS_TEXT], b[LODE_UNITS_TEXT];
+
+	lode_buffer_print(page->buffer, "\n%s#%zu  %s  %s%s", style(page, LODE_BOLD), i + 1,
+			  lode_duration_text(latency->own[node], a),
+			  lode_share_text(latency->own[node], contexts->own, b), style(page, LODE_PLAIN));
+	if (contexts->means)
+		put_mean(page, contexts->means[node]);
+	lode_buffer_text(page->buffer, "  ");
+	lode_lines_who(&page->lines, lode_stack_who(&latency->dictionary, node));
+	lode_buffer_byte(page->buffer, '\n');
+}
+
+static void put_metrics(struct page *page, uint32_t node)
+{
+	const struct lode_latency *latency = page->report->latency;
 	const struct lode_latency_node *sums = &latency->nodes[node];
 	char a[LODE_UNITS_TEXT], b[LODE_UNITS_TEXT], c[LODE_UNITS_TEXT];
 
-	lode_buffer_print(page->buffer, "\n%s#%zu  %s  %s%s", lode_style(page->terminal, LODE_BOLD), i + 1,
-			  lode_duration_text(latency->own[node], a),
-			  lode_share_text(latency->own[node], contexts->own, b),
-			  lode_style(page->terminal, LODE_PLAIN));
-	if (contexts->means)
-		put_mean(page, contexts->means[node]);
-	lode_buffer_print(page->buffer, "\n    %s call%s of %s", lode_count_text(sums->count, a),
-			  plural(sums->count), lode_duration_text(sums->estimate / sums->count, b));
+	lode_buffer_print(page->buffer, "    %s call%s of %s", lode_count_text(sums->count, a),
+			  lode_plural(sums->count), lode_duration_text(sums->estimate / sums->count, b));
 	if (sums->count > 1)
 		lode_buffer_print(page->buffer, " (median %s, 99%%: %s, longest %s)",
 				  lode_duration_text(lode_latency_quantile(latency, node, 0.5), a),
 				  lode_duration_text(lode_latency_quantile(latency, node, 0.99), b),
 				  lode_duration_text(sums->longest, c));
-	lode_buffer_print(page->buffer, ", in all %s (95%%: %s to %s)", lode_duration_text(sums->estimate, a),
+	lode_buffer_print(page->buffer, "\n    in all %s (95%%: %s to %s)", lode_duration_text(sums->estimate, a),
 			  lode_duration_text(lode_latency_low(sums), b),
 			  lode_duration_text(lode_latency_high(sums), c));
 	if (sums->waited)
@@ -126,29 +139,31 @@ static void put_function(struct page *page, uint32_t leaf, uint32_t node)
 
 	if (rank < 3 && latency->own[node])
 		snprintf(mark, sizeof(mark), "%u", rank + 1);
-	lode_buffer_print(page->buffer, "  %s%1s  %8s %8s  ",
-			  rank ? "" : lode_style(page->terminal, LODE_RED), mark,
-			  lode_duration_text(latency->own[node], own),
+	lode_buffer_print(page->buffer, "  %s%1s  %8s %8s  ", rank ? "" : style(page, LODE_RED), mark,
+			  latency->own[node] ? lode_duration_text(latency->own[node], own) : "",
 			  lode_duration_text(latency->nodes[node].estimate, all));
-	put_frame(page, latency->dictionary.tree.nodes[node].frame);
-	lode_buffer_print(page->buffer, "%s\n", rank ? "" : lode_style(page->terminal, LODE_PLAIN));
+	lode_lines_frame(&page->lines, node);
+	lode_buffer_print(page->buffer, "%s\n", rank ? "" : style(page, LODE_PLAIN));
 }
 
-static int matters(const struct page *page, uint32_t leaf, uint32_t node, uint32_t above, uint32_t depth)
+static void put_lines(struct page *page, const uint32_t *path, uint8_t *shown, uint32_t depth)
 {
 	const uint64_t *own = page->report->latency->own;
+	uint32_t leaf = path[depth - 1];
+	size_t hidden = 0;
 
-	return page->all_frames || above < NEAR || above + 1 == depth ||
-	       own[node] >= own[leaf] / HOT_SHARE + 1;
-}
-
-static void put_gap(struct page *page, unsigned *hidden)
-{
-	if (*hidden)
-		lode_buffer_print(page->buffer, "                        %s%s %u caller%s%s\n",
-				  lode_style(page->terminal, LODE_DIM), page->terminal->utf8 ? "…" : "...",
-				  *hidden, plural(*hidden), lode_style(page->terminal, LODE_PLAIN));
-	*hidden = 0;
+	for (uint32_t i = 0; i < depth; i++)
+		shown[i] = page->all_frames || own[path[i]] >= own[leaf] / HOT_SHARE + 1;
+	lode_lines_choose(&page->report->latency->dictionary, path, depth, shown);
+	for (uint32_t i = 0; i < depth; i++) {
+		if (!shown[i]) {
+			hidden++;
+			continue;
+		}
+		lode_lines_gap(&page->lines, path, i - hidden, i, 24);
+		put_function(page, leaf, path[i]);
+		hidden = 0;
+	}
 }
 
 static void put_functions(struct page *page, uint32_t leaf)
@@ -156,35 +171,35 @@ static void put_functions(struct page *page, uint32_t leaf)
 	const struct lode_stack_tree *tree = &page->report->latency->dictionary.tree;
 	uint32_t depth = lode_stack_tree_depth(tree, leaf);
 	uint32_t *path = lode_calloc(depth + 1, sizeof(*path));
-	unsigned hidden = 0;
+	uint8_t *shown = lode_calloc(depth + 1, 1);
 
-	page->buffer->failed |= !path;
-	for (uint32_t node = leaf, at = 0; path && node; node = tree->nodes[node].parent)
-		path[at++] = node;
-	lode_buffer_print(page->buffer, "  %s         own      all  function%s\n",
-			  lode_style(page->terminal, LODE_DIM), lode_style(page->terminal, LODE_PLAIN));
-	for (uint32_t above = depth; path && above-- > 0;) {
-		if (!matters(page, leaf, path[above], above, depth)) {
-			hidden++;
-			continue;
-		}
-		put_gap(page, &hidden);
-		put_function(page, leaf, path[above]);
-	}
+	for (uint32_t node = leaf, at = depth; path && node; node = tree->nodes[node].parent)
+		path[--at] = node;
+	lode_buffer_print(page->buffer, "  %s         own      all  function%s\n", style(page, LODE_DIM),
+			  style(page, LODE_PLAIN));
+	if (path && shown && depth)
+		put_lines(page, path, shown, depth);
+	page->buffer->failed |= !path || !shown;
 	lode_free(path);
+	lode_free(shown);
 }
 
 void lode_latency_text(const struct lode_latency_report *report, int all_frames,
 		       const struct lode_terminal *terminal, struct lode_buffer *buffer)
 {
 	struct page page = {
-		.report = report, .terminal = terminal, .buffer = buffer, .all_frames = all_frames
+		.report = report,
+		.lines = { .dictionary = &report->latency->dictionary, .terminal = terminal, .buffer = buffer },
+		.buffer = buffer,
+		.all_frames = all_frames,
 	};
 
 	put_head(&page);
+	put_heat(&page);
 	for (size_t i = 0; i < shown_contexts(report); i++) {
-		put_metrics(&page, i);
+		put_title(&page, i);
+		put_metrics(&page, report->contexts->nodes[i]);
 		put_functions(&page, report->contexts->nodes[i]);
 	}
-	lode_buffer_release(&page.text);
+	lode_lines_release(&page.lines);
 }

@@ -54,6 +54,10 @@ static void put_side(struct page *page, const char *title, const struct lode_dif
 			  "<tr><th><i class=key style=\"background:var(--%s);margin-left:0\"></i>%s<td>",
 			  title, title);
 	put_text(page, side->corpus);
+	if (side->streams) {
+		lode_buffer_byte(page->buffer, ' ');
+		put_text(page, side->streams);
+	}
 	lode_buffer_print(page->buffer, "<td class=n>streams: %s<td class=n>events: %s\n",
 			  lode_count_text(side->latency->stream_count, streams),
 			  lode_count_text(side->latency->input.events, events));

@@ -46,6 +46,31 @@ static void put_side(struct writer *writer, const char *key, const struct lode_d
 	lode_json_object_end(&writer->json);
 }
 
+/* What each layer takes on either side. */
+static int put_layers(struct writer *writer)
+{
+	const struct lode_diff *diff = writer->report->diff;
+	size_t nodes = diff->dictionary->tree.count;
+	uint64_t base[LODE_LAYERS], slow[LODE_LAYERS];
+
+	if (lode_layer_sums(diff->dictionary, diff->base, nodes, base) < 0 ||
+	    lode_layer_sums(diff->dictionary, diff->slow, nodes, slow) < 0)
+		return LODE_SYSTEM;
+	lode_json_key(&writer->json, "layers");
+	lode_json_object(&writer->json);
+	for (int i = 0; i < LODE_LAYERS; i++) {
+		if (!base[i] && !slow[i])
+			continue;
+		lode_json_key(&writer->json, lode_layer_name((enum lode_layer)i));
+		lode_json_object(&writer->json);
+		lode_json_key_u64(&writer->json, "base_ns", base[i]);
+		lode_json_key_u64(&writer->json, "slow_ns", slow[i]);
+		lode_json_object_end(&writer->json);
+	}
+	lode_json_object_end(&writer->json);
+	return 0;
+}
+
 static void put_cause(struct writer *writer)
 {
 	const struct lode_root_cause *cause = &writer->report->diff->cause;
@@ -71,7 +96,8 @@ static void put_cause(struct writer *writer)
 	lode_json_object_end(&writer->json);
 }
 
-static void put_function(struct writer *writer, const struct lode_diff_function *function)
+/* `distance` is from the hottest function, below 0 for callers. */
+static void put_function(struct writer *writer, const struct lode_diff_function *function, int64_t distance)
 {
 	const struct lode_diff *diff = writer->report->diff;
 
@@ -80,14 +106,22 @@ static void put_function(struct writer *writer, const struct lode_diff_function 
 	lode_json_key_u64(&writer->json, "base_ns", diff->base[function->node]);
 	lode_json_key_u64(&writer->json, "slow_ns", diff->slow[function->node]);
 	put_number(writer, "delta_ns", lode_diff_delta(diff, function->node));
+	put_number(writer, "whole_delta_ns", diff->more[function->node]);
 	lode_json_key_u64(&writer->json, "rank", function->rank);
+	put_number(writer, "distance", distance);
+	lode_json_key_text(&writer->json, "layer",
+			   lode_layer_name(lode_layer_of_node(diff->dictionary, function->node)));
 	lode_json_object_end(&writer->json);
 }
 
 static int put_path(struct writer *writer, const struct lode_diff_path *path, size_t rank)
 {
+	size_t hottest = 0;
+
 	if (lode_diff_functions_of(writer->report->diff, path->leaf, &writer->functions) < 0)
 		return LODE_SYSTEM;
+	while (hottest + 1 < writer->functions.count && writer->functions.items[hottest].node != path->hottest)
+		hottest++;
 	lode_json_object(&writer->json);
 	lode_json_key_u64(&writer->json, "rank", rank);
 	put_number(writer, "cost_ns", path->cost);
@@ -101,7 +135,7 @@ static int put_path(struct writer *writer, const struct lode_diff_path *path, si
 	lode_json_key(&writer->json, "frames");
 	lode_json_array(&writer->json);
 	for (size_t i = 0; i < writer->functions.count; i++)
-		put_function(writer, &writer->functions.items[i]);
+		put_function(writer, &writer->functions.items[i], (int64_t)i - (int64_t)hottest);
 	lode_json_array_end(&writer->json);
 	lode_json_object_end(&writer->json);
 	return 0;
@@ -139,9 +173,11 @@ int lode_diff_json(const struct lode_diff_report *report, struct lode_output *ou
 	put_side(&writer, "slow", &report->slow);
 	put_number(&writer, "delta_ns", report->diff->difference);
 	put_bool(&writer, "tested", report->diff->tested);
+	code = put_layers(&writer) < 0 ? lode_fail_memory(error) : 0;
 	put_cause(&writer);
 	lode_json_key_u64(&writer.json, "paths_total", report->diff->path_count);
-	code = put_paths(&writer, output, error);
+	if (!code)
+		code = put_paths(&writer, output, error);
 	lode_json_object_end(&writer.json);
 	lode_json_line(&writer.json);
 	output->buffer.failed |= writer.text.failed;

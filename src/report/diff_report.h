@@ -8,7 +8,8 @@
 #include "latency/diff.h"
 
 struct lode_diff_side {
-	const char *corpus; /* its path */
+	const char *corpus;  /* its path */
+	const char *streams; /* how its streams were chosen, in brackets; NULL: all of them */
 	const struct lode_latency *latency;
 };
 

@@ -6,10 +6,14 @@
 #include "report/latency_report.h"
 
 #include "base/json.h"
+#include "latency/layer.h"
+#include "report/heat.h"
 #include "report/put.h"
 #include "scope/frame_filter.h"
 
 #include <string.h>
+
+#define HEAT_ROWS 10 /* where all contexts are written */
 
 /* `[…]`: the frames of a stack. */
 static int put_stack(struct lode_buffer *buffer, const struct lode_stack_text *stacks,
@@ -51,6 +55,50 @@ static void put_head(const struct lode_latency_report *report, struct lode_buffe
 	lode_json_key_u64(&json, "own_ns", report->contexts->own);
 	lode_json_key_u64(&json, "idle_ns", report->contexts->idle);
 	lode_json_key_u64(&json, "contexts_total", report->contexts->count);
+}
+
+static int put_layers(const struct lode_latency_report *report, struct lode_buffer *buffer)
+{
+	const struct lode_latency *latency = report->latency;
+	uint64_t sums[LODE_LAYERS];
+	struct lode_json json;
+
+	if (lode_layer_sums(&latency->dictionary, latency->own, latency->node_count, sums) < 0)
+		return LODE_SYSTEM;
+	lode_buffer_text(buffer, ",\"layers\":");
+	lode_json_init(&json, buffer);
+	lode_json_object(&json);
+	for (int i = 0; i < LODE_LAYERS; i++)
+		if (sums[i])
+			lode_json_key_u64(&json, lode_layer_name((enum lode_layer)i), sums[i]);
+	lode_json_object_end(&json);
+	return 0;
+}
+
+/* The heat map of the first contexts: what the functions of each take, as its frames stand. */
+static int put_heat(const struct lode_latency_report *report, struct lode_buffer *buffer)
+{
+	struct lode_latency_report first = *report;
+	struct lode_heat heat;
+	int code;
+
+	first.top = report->top ? report->top : HEAT_ROWS;
+	code = lode_heat_of_latency(&heat, &first);
+	put_key(buffer, ",\"heat\":{\"most_ns\":", (uint64_t)heat.most);
+	lode_buffer_text(buffer, ",\"rows\":[");
+	for (size_t i = 0; !code && i < heat.count; i++) {
+		const struct lode_heat_row *row = &heat.rows[i];
+
+		put_key(buffer, i ? ",{\"rank\":" : "{\"rank\":", row->rank);
+		put_key(buffer, ",\"hottest\":", row->hottest);
+		lode_buffer_text(buffer, ",\"own_ns\":[");
+		for (size_t k = 0; k < row->count; k++)
+			put_key(buffer, k ? "," : "", report->latency->own[heat.nodes[row->first + k]]);
+		lode_buffer_text(buffer, "]}");
+	}
+	lode_buffer_text(buffer, "]}");
+	lode_heat_release(&heat);
+	return code;
 }
 
 static void put_sums(const struct lode_latency_report *report, uint32_t node, struct lode_buffer *buffer)
@@ -107,7 +155,11 @@ int lode_latency_json(const struct lode_latency_report *report, struct lode_outp
 
 	if (!code) {
 		put_head(report, &output->buffer);
+		if (put_layers(report, &output->buffer) < 0 || put_heat(report, &output->buffer) < 0)
+			code = lode_fail_memory(error);
 		lode_buffer_text(&output->buffer, ",\"contexts\":[");
+	}
+	if (!code) {
 		code = put_contexts(report, &stacks, output, error);
 		lode_buffer_text(&output->buffer, "]}\n");
 	}

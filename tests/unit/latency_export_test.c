@@ -524,8 +524,8 @@ static void differential_stacks_have_the_base_first_and_the_slow_side_second(voi
 	for (int round = 1; round < ROUNDS; round++) {
 		struct lode_latency base, slow;
 		struct lode_diff diff;
-		struct lode_diff_report report = { .base = { "b", &base },
-						   .slow = { "s", &slow },
+		struct lode_diff_report report = { .base = { .corpus = "b", .latency = &base },
+						   .slow = { .corpus = "s", .latency = &slow },
 						   .diff = &diff };
 		uint64_t sums[2], expected[2] = { 0, 0 };
 

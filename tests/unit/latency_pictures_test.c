@@ -250,8 +250,8 @@ static void make_sides(struct fixture *fixture, int odd, uint64_t *seed, struct 
 						       .contexts = &sides->contexts,
 						       .top = 10,
 						       .corpus = "a <b> \"c\"" };
-	sides->report = (struct lode_diff_report){ .base = { "a <b> \"c\"", &sides->base },
-						   .slow = { "a <b> \"c\"", &sides->slow },
+	sides->report = (struct lode_diff_report){ .base = { .corpus = "a <b> \"c\"", .latency = &sides->base },
+						   .slow = { .corpus = "a <b> \"c\"", .latency = &sides->slow },
 						   .diff = &sides->diff,
 						   .top = 10 };
 }
