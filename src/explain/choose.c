@@ -37,7 +37,7 @@ static void keep(struct lode_choice *choice, struct lode_theory *theory)
 {
 	struct lode_theory *place = &choice->theories[theory->clusters];
 
-	if (!place->clusters || theory->length < place->length) {
+	if (!place->clusters || theory->length < place->length - LODE_LENGTHS_DIFFER) {
 		lode_theory_release(place);
 		*place = *theory;
 	} else {
@@ -224,7 +224,7 @@ int lode_choice_take(const struct lode_world *world, struct lode_choice *choice,
 
 	memset(theory, 0, sizeof(*theory));
 	for (unsigned k = 1; k <= LODE_MOST_CLUSTERS; k++)
-		if (choice->theories[k].clusters && (!best || choice->theories[k].length < choice->theories[best].length))
+		if (choice->theories[k].clusters && (!best || choice->theories[k].length < choice->theories[best].length - LODE_LENGTHS_DIFFER))
 			best = k;
 	if (clusters) {
 		if (choice->theories[clusters].clusters)

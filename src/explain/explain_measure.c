@@ -62,6 +62,14 @@ static int count_confusion(struct lode_explanation *explanation, struct lode_err
 	return 0;
 }
 
+/* How far y is from the function's value; where they agree to twelve digits the rest is rounding. */
+static double gap_of(double y, double value)
+{
+	double gap = y - value;
+
+	return fabs(gap) > 1e-12 * fmax(fabs(y), fabs(value)) ? gap : 0;
+}
+
 /* R² of values against y over the rows of one cluster, or (LODE_NONE) of all. */
 struct squares {
 	double rows, mean, deviation, rest, relative;
@@ -85,7 +93,7 @@ static void add_squares(const struct lode_explanation *explanation, uint32_t clu
 		if (cluster != LODE_NONE && own != cluster)
 			continue;
 		value = lode_function_at(points, &explanation->cluster[own].function, row);
-		gap = points->y[row] - value;
+		gap = gap_of(points->y[row], value);
 		squares->rest += gap * gap;
 		squares->deviation += (points->y[row] - squares->mean) * (points->y[row] - squares->mean);
 		squares->relative += value > 0 ? gap * gap / (value * value) : NAN;
@@ -195,8 +203,7 @@ static int refit(const struct validation *validation, size_t fold, const struct 
 			if (label[row] == k && validation->fold_of[row] != fold)
 				rows[count++] = (uint32_t)row;
 		if (count)
-			lode_function_fit_robust(&explanation->points, functions[k].shape, rows, count,
-						 &functions[k]);
+			lode_function_refit(&explanation->points, rows, count, &functions[k]);
 	}
 	lode_free(rows);
 	lode_free(label);
@@ -215,7 +222,8 @@ static void test_fold(const struct validation *validation, size_t fold, const st
 		if (validation->fold_of[row] != fold)
 			continue;
 		cluster = tree->nodes[lode_tree_leaf(tree, &explanation->features, row)].cluster;
-		gap = explanation->points.y[row] - lode_function_at(&explanation->points, &functions[cluster], row);
+		gap = gap_of(explanation->points.y[row],
+			     lode_function_at(&explanation->points, &functions[cluster], row));
 		result->rows++;
 		result->right += cluster == explanation->nearest[row];
 		result->rest += gap * gap;

@@ -7,7 +7,7 @@
  * of the sample are compared (choose.h), for each kind of noise that is likely. The best one
  * settles on all rows, its functions are merged where they prove to be one, and at
  * last every feature may stand in the tree. Clusters that are plain to see in x and y
- * are told even where no tree explains them.
+ * are told even where no tree explains them (explain_unexplained.c).
  */
 #include "explain/explain_parts.h"
 #include "explain/random.h"
@@ -18,9 +18,6 @@
 /* Rows of the sample; features beyond which those that matter are looked for first. */
 #define SAMPLE	     1500
 #define FEW_FEATURES 16
-/* Clusters that are told without a tree: how many at most, and how many spreads of their noise apart. */
-#define MOST_UNEXPLAINED 6
-#define FAR		 4
 /* Rough clusterings: how many functions each has. */
 static const unsigned rough[] = { 3, 6 };
 
@@ -194,136 +191,6 @@ static int search_sample(const struct lode_points *points, const struct part *pa
 	return code;
 }
 
-/* ---- clusters that no tree explains ---- */
-
-/* Gives every function the rows that it is nearest to, and fits it to them. */
-static void fit_nearest(const struct lode_points *points, struct lode_theory *theory, uint32_t *rows)
-{
-	for (unsigned k = 0; k < theory->clusters; k++) {
-		size_t count = 0;
-
-		for (size_t row = 0; row < points->rows; row++)
-			if (theory->labels[row] == k)
-				rows[count++] = (uint32_t)row;
-		if (count)
-			lode_function_choose(points, rows, count, &theory->functions[k]);
-	}
-}
-
-/* Length of a description that tells each row's cluster by itself. */
-static double length_without_tree(const struct lode_points *points, const struct lode_theory *theory)
-{
-	double length = 0, sizes[LODE_MOST_CLUSTERS] = { 0 };
-
-	for (size_t row = 0; row < points->rows; row++) {
-		sizes[theory->labels[row]]++;
-		length += lode_function_cost(points, &theory->functions[theory->labels[row]], row);
-	}
-	for (unsigned k = 0; k < theory->clusters; k++) {
-		length += lode_function_price(points, &theory->functions[k]);
-		length -= sizes[k] > 0 ? sizes[k] * log(sizes[k] / (double)points->rows) : 0;
-	}
-	return length;
-}
-
-/* A theory without a tree: the best clustering, as it is. */
-static int cluster_alone(const struct lode_points *points, unsigned clusters, uint64_t seed,
-			 struct lode_theory *theory, struct lode_error *error)
-{
-	struct lode_klinear_options how = { clusters, 4, seed };
-	struct lode_clustering clustering;
-	uint32_t *rows;
-	int code = lode_klinear(points, &how, &clustering, error);
-
-	memset(theory, 0, sizeof(*theory));
-	if (code < 0)
-		return code;
-	theory->clusters = clusters;
-	theory->labels = clustering.labels;
-	memcpy(theory->functions, clustering.functions, sizeof(theory->functions));
-	rows = lode_calloc(points->rows, sizeof(*rows));
-	if (!rows) {
-		lode_theory_release(theory);
-		return lode_fail_memory(error);
-	}
-	fit_nearest(points, theory, rows);
-	theory->length = length_without_tree(points, theory);
-	lode_free(rows);
-	return 0;
-}
-
-/*
- * The number of clusters that x and y show so clearly that telling each row's
- * cluster by itself is shorter than having one function; 1 when there are none.
- */
-static int count_unexplained(const struct lode_world *world, double length, unsigned *clusters,
-			     struct lode_error *error)
-{
-	*clusters = 1;
-	for (unsigned k = 2; k <= MOST_UNEXPLAINED && k < world->points->rows / 4; k++) {
-		struct lode_theory theory;
-		double distance;
-		int code = cluster_alone(world->points, k, world->seed, &theory, error);
-
-		if (code == 0)
-			code = lode_theory_distance(world, &theory, &distance, error);
-		if (code == 0 && theory.length < length && distance > FAR) {
-			length = theory.length;
-			*clusters = k;
-		}
-		lode_theory_release(&theory);
-		if (code < 0)
-			return code;
-	}
-	return 0;
-}
-
-/* The clustering counts as it is, and the tree explains what it can. */
-static int take_clustering(const struct lode_world *all, unsigned clusters, struct lode_theory *theory,
-			   struct lode_error *error)
-{
-	struct lode_learn_options learn = { all->look_ahead, all->jobs, all->seed };
-	struct lode_costs costs;
-	int code;
-
-	lode_theory_release(theory);
-	code = cluster_alone(all->points, clusters, all->seed, theory, error);
-	if (code < 0)
-		return code;
-	code = lode_theory_costs(all->points, theory->functions, clusters, &costs, error);
-	if (code == 0)
-		code = lode_tree_learn(&theory->tree, all->features, &costs, &learn, error);
-	/* Where the tree tells nothing apart, what x and y say is all there is. */
-	for (size_t row = 0; code == 0 && theory->tree.count > 1 && row < all->points->rows; row++)
-		theory->labels[row] = theory->tree.nodes[lode_tree_leaf(&theory->tree, all->features, row)].cluster;
-	lode_free(costs.cost);
-	return code;
-}
-
-/* Where the tree makes no use of clusters that are asked for, or that are plain to see. */
-static int add_unexplained(const struct lode_world *all, const struct part *part,
-			   const struct lode_explain_options *options, struct lode_theory *theory,
-			   struct lode_error *error)
-{
-	unsigned clusters = options->clusters;
-	struct lode_points sample;
-	int code = 0;
-
-	if (!clusters && theory->clusters == 1) {
-		struct lode_world world = { &sample, &part->columns, 0, 1, all->seed };
-
-		code = lode_points_pick(&sample, all->points, part->rows, part->row_count, error);
-		if (code < 0)
-			return code;
-		code = count_unexplained(&world, theory->length * (double)sample.rows / (double)all->points->rows,
-					 &clusters, error);
-		lode_points_release(&sample);
-	}
-	if (code < 0 || !clusters || clusters == theory->clusters)
-		return code;
-	return take_clustering(all, clusters, theory, error);
-}
-
 /* ---- from the sample to all rows ---- */
 
 /* Only the functions stay: they settle in another world. */
@@ -337,6 +204,14 @@ static int move(const struct lode_world *world, struct lode_theory *theory, stru
 	return lode_theory_settle(world, theory, error);
 }
 
+/* What needs a function of its own may have had too few rows in the sample to show. */
+static int settle_number(const struct lode_world *world, struct lode_theory *theory, struct lode_error *error)
+{
+	int code = lode_theory_split(world, theory, error);
+
+	return code < 0 ? code : lode_theory_merge_near(world, theory, error);
+}
+
 static int settle_on_all(const struct lode_world *all, const struct part *part,
 			 const struct lode_explain_options *options, struct lode_theory *theory,
 			 struct lode_error *error)
@@ -347,8 +222,10 @@ static int settle_on_all(const struct lode_world *all, const struct part *part,
 	some.features = &part->all_rows;
 	code = move(&some, theory, error);
 	if (code == 0 && !options->clusters)
-		code = lode_theory_merge_near(&some, theory, error);
-	return code < 0 ? code : move(all, theory, error);
+		code = settle_number(&some, theory, error);
+	if (code == 0)
+		code = move(all, theory, error);
+	return code < 0 ? code : lode_theory_simplify(all, theory, error);
 }
 
 /* Whether the theory that one kind of noise led to is shorter under another kind, as it is. */
@@ -399,6 +276,28 @@ static int search_noises(const struct lode_points *points, unsigned noises, cons
 	return code;
 }
 
+/* Clusters that are asked for, or that are plain to see, where the tree makes no use of them. */
+static int add_unexplained(const struct lode_world *all, const struct part *part, unsigned clusters,
+			   struct lode_theory *theory, struct lode_error *error)
+{
+	struct lode_points sample;
+	int code = 0;
+
+	if (!clusters && theory->clusters == 1) {
+		struct lode_world world = { &sample, &part->columns, 0, 1, all->seed };
+
+		code = lode_points_pick(&sample, all->points, part->rows, part->row_count, error);
+		if (code < 0)
+			return code;
+		code = lode_unexplained_count(&world, theory->length * (double)sample.rows / (double)all->points->rows,
+					      &clusters, error);
+		lode_points_release(&sample);
+	}
+	if (code < 0 || !clusters || clusters == theory->clusters)
+		return code;
+	return lode_unexplained_take(all, clusters, theory, error);
+}
+
 int lode_explain_search(const struct lode_points *points, unsigned noises, const struct lode_features *features,
 			const struct lode_explain_options *options, struct lode_theory *theory, unsigned *which,
 			struct lode_error *error)
@@ -415,7 +314,7 @@ int lode_explain_search(const struct lode_points *points, unsigned noises, const
 	if (code == 0 && theory->clusters)
 		code = settle_on_all(&all, &part, options, theory, error);
 	if (code == 0)
-		code = add_unexplained(&all, &part, options, theory, error);
+		code = add_unexplained(&all, &part, options->clusters, theory, error);
 	release_part(&part);
 	if (code < 0)
 		lode_theory_release(theory);

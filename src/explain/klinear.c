@@ -15,6 +15,8 @@
 #include <math.h>
 #include <string.h>
 
+/* Parts of the finest noise that count as nothing. */
+#define ROUNDING 1e-6
 /* Candidates for starts, and rows that they are judged by. */
 #define CANDIDATES 320
 #define JUDGES	   768
@@ -48,6 +50,14 @@ static void sort_rows(const struct lode_points *points, const struct lode_cluste
 		order[next[clustering->labels[i]]++] = (uint32_t)i;
 }
 
+/* How far off a row is; what lies far below any noise that is believed is rounding. */
+static double gap_of(const struct lode_points *points, const struct lode_function *function, size_t row)
+{
+	double gap = fabs(lode_residual(points, function, row));
+
+	return gap > ROUNDING * points->finest ? gap : 0;
+}
+
 /* Rows go to where their residual is strictly smaller. Returns how many moved. */
 static size_t assign(const struct lode_points *points, struct lode_clustering *clustering)
 {
@@ -57,11 +67,10 @@ static size_t assign(const struct lode_points *points, struct lode_clustering *c
 	for (size_t i = 0; i < points->rows; i++) {
 		uint32_t own = clustering->labels[i], best = own;
 		double least = own == LODE_NONE ? INFINITY
-						: fabs(lode_residual(points, &clustering->functions[own], i));
+						: gap_of(points, &clustering->functions[own], i);
 
 		for (uint32_t k = 0; k < clustering->clusters; k++) {
-			double residual = k == own ? INFINITY
-						   : fabs(lode_residual(points, &clustering->functions[k], i));
+			double residual = k == own ? INFINITY : gap_of(points, &clustering->functions[k], i);
 
 			if (residual < least) {
 				least = residual;
@@ -91,7 +100,7 @@ static unsigned fill_empty(const struct lode_points *points, struct lode_cluster
 
 		for (size_t i = 0; !sizes[k] && i < points->rows; i++) {
 			uint32_t own = clustering->labels[i];
-			double residual = fabs(lode_residual(points, &clustering->functions[own], i));
+			double residual = gap_of(points, &clustering->functions[own], i);
 
 			if (sizes[own] > 1 && residual > worst) {
 				worst = residual;

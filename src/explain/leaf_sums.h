@@ -33,8 +33,9 @@ static inline void lode_sums_add(const struct lode_costs *costs, size_t row, dou
 }
 
 /* What the rows cost as one leaf, its price included, and the leaf's cluster. */
-static inline double lode_sums_leaf(const double *sums, unsigned clusters, uint32_t *cluster)
+static inline double lode_sums_leaf(const double *sums, const struct lode_costs *costs, uint32_t *cluster)
 {
+	unsigned clusters = costs->clusters;
 	const double *sizes = sums + clusters + 1;
 	double rows = 0, mixed = sums[clusters];
 	uint32_t most = 0;
@@ -51,7 +52,7 @@ static inline double lode_sums_leaf(const double *sums, unsigned clusters, uint3
 	}
 	if (rows > 1)
 		mixed += rows * log(rows) + (clusters - 1) / 2.0 * log(rows);
-	if (mixed >= sums[*cluster])
+	if (costs->labels_count || mixed >= sums[*cluster])
 		return sums[*cluster] + lode_leaf_price(clusters);
 	*cluster = most;
 	return mixed + lode_leaf_price(clusters);

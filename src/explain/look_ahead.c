@@ -388,7 +388,7 @@ static int scan(struct ahead *ahead, unsigned degree, unsigned jobs, struct lode
 	return code;
 }
 
-double lode_look_ahead_work(const struct lode_node_rows *node, size_t features, unsigned most)
+double lode_look_ahead_work(const struct lode_node_rows *node, size_t features, unsigned size)
 {
 	double tests = (double)features, clusters = 0;
 
@@ -396,13 +396,15 @@ double lode_look_ahead_work(const struct lode_node_rows *node, size_t features, 
 		clusters += node->sizes[k] > 0;
 	if (clusters <= 2)
 		clusters = 1;
-	if (most == 3 && tests <= ALL_TRIPLES)
+	if (size == 2)
+		return clusters * tests * tests;
+	if (tests <= ALL_TRIPLES)
 		return clusters * tests * tests * tests / 3;
-	/* Look-ups cost more than comparisons. */
-	return clusters * tests * tests * (most == 3 ? 8 : 1);
+	/* Several groups of rows, and look-ups cost more than comparisons. */
+	return clusters * tests * tests * 7;
 }
 
-int lode_look_ahead(const struct lode_node_rows *node, const uint32_t *only, size_t count, unsigned most,
+int lode_look_ahead(const struct lode_node_rows *node, const uint32_t *only, size_t count, unsigned size,
 		    uint64_t seed, unsigned jobs, struct lode_look_ahead *found)
 {
 	struct ahead ahead = { .node = node };
@@ -420,8 +422,7 @@ int lode_look_ahead(const struct lode_node_rows *node, const uint32_t *only, siz
 		collect_tests(&ahead, only, features, rows);
 		mark_clusters(&ahead, rows);
 		ahead.promising = (int)(PROMISING * sqrt(ahead.sample < SAMPLE / 2 ? ahead.sample : SAMPLE / 2));
-		for (unsigned degree = 2; code == 0 && degree <= most && !found->count; degree++)
-			code = scan(&ahead, degree, jobs, found);
+		code = scan(&ahead, size, jobs, found);
 	} else {
 		code = LODE_SYSTEM;
 	}

@@ -15,13 +15,13 @@ struct lode_look_ahead {
 	double price;	/* nats that the full tree of these tests costs more than a leaf */
 };
 
-/* Words that are compared for it, about, with so many features. */
-double lode_look_ahead_work(const struct lode_node_rows *node, size_t features, unsigned most);
+/* Words that are compared for groups of `size` tests, about, with so many features. */
+double lode_look_ahead_work(const struct lode_node_rows *node, size_t features, unsigned size);
 /*
- * The best group of at most `most` tests (2 or 3) whose gain is above its price,
- * of the features that `only` names (`count` of them; NULL: all).
+ * The best group of `size` tests (2 or 3) whose gain is above its price, of the
+ * features that `only` names (`count` of them; NULL: all).
  */
-int lode_look_ahead(const struct lode_node_rows *node, const uint32_t *only, size_t count, unsigned most,
+int lode_look_ahead(const struct lode_node_rows *node, const uint32_t *only, size_t count, unsigned size,
 		    uint64_t seed, unsigned jobs, struct lode_look_ahead *found);
 
 #endif

@@ -222,6 +222,42 @@ double lode_function_cost(const struct lode_points *points, const struct lode_fu
 	return cost_of(lode_residual(points, function, row) / function->spread) + log(function->spread) + DENSITY;
 }
 
+/*
+ * Sums of logarithms, a few factors at a time: logarithms are what fits spend most of
+ * their time on.
+ */
+struct log_sum {
+	double product;
+	double sum;
+};
+
+static inline void log_sum_add(struct log_sum *logs, double factor)
+{
+	logs->product *= factor;
+	if (logs->product > 1e100) {
+		logs->sum += log(logs->product);
+		logs->product = 1;
+	}
+}
+
+static inline double cost_of_all(const struct log_sum *logs, size_t count, double spread)
+{
+	return (FREEDOM + 1) / 2 * (logs->sum + log(logs->product)) + (double)count * (log(spread) + DENSITY);
+}
+
+double lode_function_length(const struct lode_points *points, const struct lode_function *function,
+			    const uint32_t *rows, size_t count)
+{
+	struct log_sum logs = { 1, 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		double z = lode_residual(points, function, rows[i]) / function->spread;
+
+		log_sum_add(&logs, 1 + z * z / FREEDOM);
+	}
+	return cost_of_all(&logs, count, function->spread);
+}
+
 void lode_function_costs(const struct lode_points *points, const struct lode_function *function, float *costs,
 			 size_t step)
 {
@@ -440,18 +476,19 @@ void lode_function_fit(const struct lode_points *points, enum lode_shape shape, 
 static double robust_step(const struct lode_points *points, const uint32_t *rows, size_t count,
 			  const struct lode_function *function, struct lode_function *next)
 {
-	double factors[LODE_MOST_TERMS], cost = 0, square = 0;
+	double factors[LODE_MOST_TERMS], square = 0;
+	struct log_sum logs = { 1, 0 };
 	struct equations equations;
 
 	start_equations(&equations, function->count);
 	for (size_t i = 0; i < count; i++) {
 		double value = value_of(points, function, rows[i]);
 		double residual = residual_of(points, value, rows[i]), z = residual / function->spread;
-		double weight = (FREEDOM + 1) / (FREEDOM + z * z), scale = 1;
+		double tail = 1 + z * z / FREEDOM, weight = (FREEDOM + 1) / FREEDOM / tail, scale = 1;
 
 		if (points->noise == LODE_NOISE_RELATIVE)
 			scale = value > points->floor ? value : points->floor;
-		cost += cost_of(z);
+		log_sum_add(&logs, tail);
 		square += weight * residual * residual;
 		factors_of(points, function->shape, rows[i], factors);
 		add_row(&equations, factors, points->y[rows[i]], weight / (scale * scale));
@@ -460,7 +497,7 @@ static double robust_step(const struct lode_points *points, const uint32_t *rows
 	next->count = function->count;
 	solve(&equations, next->coefficient);
 	set_spread(points, next, square / (double)count);
-	return cost + (double)count * (log(function->spread) + DENSITY);
+	return cost_of_all(&logs, count, function->spread);
 }
 
 /* Rounds of expectation maximisation from `function` on. Returns what the rows cost. */
@@ -552,6 +589,12 @@ void lode_function_fit_robust(const struct lode_points *points, enum lode_shape 
 	fit_robust(points, shape, rows, count, function);
 }
 
+void lode_function_refit(const struct lode_points *points, const uint32_t *rows, size_t count,
+			 struct lode_function *function)
+{
+	maximise(points, rows, count, function);
+}
+
 void lode_function_choose(const struct lode_points *points, const uint32_t *rows, size_t count,
 			  struct lode_function *function)
 {
@@ -563,7 +606,7 @@ void lode_function_choose(const struct lode_points *points, const uint32_t *rows
 		double length;
 
 		length = fit_robust(points, *shape, rows, count, &next) + next.count / 2.0 * log((double)count + 1);
-		if (length < best || shape == lode_family_shapes(points->family)) {
+		if (length < best - 1e-6 || shape == lode_family_shapes(points->family)) {
 			best = length;
 			*function = next;
 		}

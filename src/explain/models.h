@@ -89,6 +89,9 @@ double lode_function_at(const struct lode_points *points, const struct lode_func
 double lode_residual(const struct lode_points *points, const struct lode_function *function, size_t row);
 /* Minus the logarithm of the likelihood of a row's y (additive) or log y (relative), in nats. */
 double lode_function_cost(const struct lode_points *points, const struct lode_function *function, size_t row);
+/* The same, added up over `count` rows. */
+double lode_function_length(const struct lode_points *points, const struct lode_function *function,
+			    const uint32_t *rows, size_t count);
 /* The same for all rows; that of row i goes to costs[i × step]. */
 void lode_function_costs(const struct lode_points *points, const struct lode_function *function, float *costs,
 			 size_t step);
@@ -112,6 +115,9 @@ void lode_function_fit(const struct lode_points *points, enum lode_shape shape, 
 /* The likeliest function under the t distribution, from least squares on. */
 void lode_function_fit_robust(const struct lode_points *points, enum lode_shape shape, const uint32_t *rows,
 			      size_t count, struct lode_function *function);
+/* The same for the shape and from the function on that stand in `function`: for rows that are nearly those it fits. */
+void lode_function_refit(const struct lode_points *points, const uint32_t *rows, size_t count,
+			 struct lode_function *function);
 /* The shape of the family, and its robust fit, with the shortest description of these rows. */
 void lode_function_choose(const struct lode_points *points, const uint32_t *rows, size_t count,
 			  struct lode_function *function);

@@ -121,8 +121,8 @@ static double two_leaves(const struct search *search, const double *sums, unsign
 
 	for (size_t k = 0; k < size; k++)
 		no[k] = sums[k] - yes[k];
-	return search->price[test] + lode_sums_leaf(no, search->clusters, &cluster) +
-	       lode_sums_leaf(yes, search->clusters, &cluster);
+	return search->price[test] + lode_sums_leaf(no, search->costs, &cluster) +
+	       lode_sums_leaf(yes, search->costs, &cluster);
 }
 
 /* Tests in the order in which they promise most. */
@@ -186,7 +186,7 @@ static double solve(struct search *search, uint64_t asked, uint64_t answers, siz
 	if (id != LODE_NONE && search->memo[id].exact)
 		return search->memo[id].cost;
 	add_up(search, search->rows[level], count, sums);
-	best = lode_sums_leaf(sums, search->clusters, &cluster);
+	best = lode_sums_leaf(sums, search->costs, &cluster);
 	floor = sums[search->clusters] + 2 * lode_leaf_price(search->clusters);
 	tests = level < search->depth ? order_tests(search, asked, sums, order) : 0;
 	for (unsigned i = 0; i < tests && !search->failed; i++) {
@@ -217,7 +217,7 @@ static uint32_t leaf_cluster(struct search *search, size_t count, unsigned level
 	uint32_t cluster;
 
 	add_up(search, search->rows[level], count, search->sums[level]);
-	lode_sums_leaf(search->sums[level], search->clusters, &cluster);
+	lode_sums_leaf(search->sums[level], search->costs, &cluster);
 	return cluster;
 }
 

@@ -23,6 +23,7 @@ static int copy_tree(struct lode_tree *tree, const struct lode_tree *from)
 {
 	memset(tree, 0, sizeof(*tree));
 	tree->clusters = from->clusters;
+	tree->not_looked = from->not_looked;
 	while (tree->count < from->count)
 		if (lode_tree_add(tree) == LODE_NONE)
 			return LODE_SYSTEM;
@@ -95,17 +96,6 @@ double lode_function_price(const struct lode_points *points, const struct lode_f
 	return (function->count + 1) / 2.0 * log((double)points->rows) + log(known);
 }
 
-static double length_of(const struct lode_world *world, const struct lode_theory *theory)
-{
-	double length = lode_tree_price(&theory->tree, world->features);
-
-	for (unsigned k = 0; k < theory->clusters; k++)
-		length += lode_function_price(world->points, &theory->functions[k]);
-	for (size_t row = 0; row < world->points->rows; row++)
-		length += lode_function_cost(world->points, &theory->functions[theory->labels[row]], row);
-	return length;
-}
-
 /* Functions that no leaf uses go; the others keep their order. */
 static int drop_unused(struct lode_theory *theory, struct lode_error *error)
 {
@@ -125,6 +115,7 @@ static int drop_unused(struct lode_theory *theory, struct lode_error *error)
 	if (kept == theory->clusters)
 		return 0;
 	fewer.clusters = kept;
+	fewer.not_looked = theory->tree.not_looked;
 	for (size_t i = 0; i < theory->tree.count; i++) {
 		if (lode_tree_add(&fewer) == LODE_NONE) {
 			lode_tree_release(&fewer);
@@ -151,18 +142,22 @@ static int label_by_tree(const struct lode_world *world, struct lode_theory *the
 	return 0;
 }
 
+/* Fits the functions to their rows and takes the length. */
 static int refit(const struct lode_world *world, struct lode_theory *theory, struct lode_error *error)
 {
 	struct groups groups;
 
 	if (group_rows(&groups, theory->labels, world->points->rows, theory->clusters) < 0)
 		return lode_fail_memory(error);
+	theory->length = lode_tree_price(&theory->tree, world->features);
 	for (unsigned k = 0; k < theory->clusters; k++) {
 		size_t count = groups.starts[k + 1] - groups.starts[k];
+		const uint32_t *rows = groups.rows + groups.starts[k];
 
 		if (count)
-			lode_function_choose(world->points, groups.rows + groups.starts[k], count,
-					     &theory->functions[k]);
+			lode_function_choose(world->points, rows, count, &theory->functions[k]);
+		theory->length += lode_function_price(world->points, &theory->functions[k]) +
+				  lode_function_length(world->points, &theory->functions[k], rows, count);
 	}
 	lode_free(groups.rows);
 	return 0;
@@ -174,11 +169,7 @@ int lode_theory_follow_tree(const struct lode_world *world, struct lode_theory *
 
 	if (code == 0)
 		code = label_by_tree(world, theory, error);
-	if (code == 0)
-		code = refit(world, theory, error);
-	if (code == 0)
-		theory->length = length_of(world, theory);
-	return code;
+	return code < 0 ? code : refit(world, theory, error);
 }
 
 /* One round: functions → tree → functions. */
@@ -242,21 +233,24 @@ static size_t pick_judges(const struct groups *groups, unsigned a, unsigned b, u
 static double merger_cost(const struct lode_world *world, const struct lode_theory *theory,
 			  const struct groups *groups, unsigned a, unsigned b)
 {
+	const unsigned both[2] = { a, b };
 	uint32_t judges[2 * JUDGES];
-	size_t count = pick_judges(groups, a, b, judges);
+	size_t count = pick_judges(groups, a, b, judges), at = 0;
 	struct lode_function merged;
 	double more = 0;
 
 	if (!count)
 		return -INFINITY;
 	lode_function_choose(world->points, judges, count, &merged);
-	for (size_t i = 0; i < count; i++) {
-		uint32_t row = judges[i], own = theory->labels[row];
-		double rows = (double)(groups->starts[own + 1] - groups->starts[own]);
-		double scale = rows > JUDGES ? rows / JUDGES : 1;
+	for (unsigned side = 0; side < 2; side++) {
+		const struct lode_function *own = &theory->functions[both[side]];
+		size_t rows = groups->starts[both[side] + 1] - groups->starts[both[side]];
+		size_t taken = rows < JUDGES ? rows : JUDGES;
+		double scale = taken ? (double)rows / (double)taken : 0;
 
-		more += scale * (lode_function_cost(world->points, &merged, row) -
-				 lode_function_cost(world->points, &theory->functions[own], row));
+		more += scale * (lode_function_length(world->points, &merged, judges + at, taken) -
+				 lode_function_length(world->points, own, judges + at, taken));
+		at += taken;
 	}
 	return more;
 }
@@ -270,7 +264,7 @@ static void find_merger(const struct lode_world *world, const struct lode_theory
 		for (unsigned b = a + 1; b < theory->clusters; b++) {
 			double more = merger_cost(world, theory, groups, a, b);
 
-			if (more < least || (a == 0 && b == 1)) {
+			if (more < least - LODE_LENGTHS_DIFFER || (a == 0 && b == 1)) {
 				least = more;
 				pair[0] = a;
 				pair[1] = b;
@@ -316,39 +310,82 @@ int lode_theory_merge(const struct lode_world *world, const struct lode_theory *
 
 /* ---- splitting ---- */
 
-/* Finds the leaf whose rows would gain most from a function of their own, and that function; the gain in nats. */
+/* Rows that all tests tell alike. */
+struct cell_row {
+	uint64_t cell;
+	uint32_t row;
+};
+
+static int by_cell(const void *a, const void *b)
+{
+	const struct cell_row *x = a, *y = b;
+
+	if (x->cell != y->cell)
+		return x->cell < y->cell ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/*
+ * The row's answers to the tests of the tree, or, where the features are few and
+ * binary, to all there are: a small cluster may hide in a leaf. With more tests than
+ * bits it is the leaf.
+ */
+static uint64_t cell_of(const struct lode_world *world, const struct lode_tree *tree, size_t row)
+{
+	const struct lode_features *features = world->features;
+	uint64_t cell = 0;
+
+	if (features->row_words == 1 && features->count <= LODE_MOST_TESTS)
+		return features->by_row[row];
+	if (tree->count > 2 * 64)
+		return lode_tree_leaf(tree, features, row);
+	for (size_t i = 0, bit = 0; i < tree->count; i++)
+		if (tree->nodes[i].feature != LODE_NONE) {
+			struct lode_test test = { tree->nodes[i].feature, tree->nodes[i].code };
+
+			cell |= (uint64_t)lode_test_row(features, test, row) << bit++;
+		}
+	return cell;
+}
+
+/* A function for the rows of one cell, and how many nats it saves. */
+static double try_cell(const struct lode_world *world, const struct lode_theory *theory, const uint32_t *rows,
+		       size_t count, struct lode_function *own)
+{
+	const struct lode_points *points = world->points;
+
+	lode_function_choose(points, rows, count, own);
+	return lode_function_length(points, &theory->functions[theory->labels[rows[0]]], rows, count) -
+	       lode_function_length(points, own, rows, count) - lode_function_price(points, own);
+}
+
+/* Finds the cell whose rows would gain most from a function of their own, and that function; the gain in nats. */
 static int find_split(const struct lode_world *world, const struct lode_theory *theory,
 		      struct lode_function *function, double *gain)
 {
-	const struct lode_points *points = world->points;
-	uint32_t *leaf_of = lode_calloc(points->rows, sizeof(*leaf_of));
-	uint32_t *rows = lode_calloc(points->rows, sizeof(*rows));
-	int code = leaf_of && rows ? 0 : LODE_SYSTEM;
+	size_t count = world->points->rows;
+	struct cell_row *cells = lode_calloc(count, sizeof(*cells));
+	uint32_t *rows = lode_calloc(count, sizeof(*rows));
+	int code = cells && rows ? 0 : LODE_SYSTEM;
 
 	*gain = 0;
-	for (size_t row = 0; code == 0 && row < points->rows; row++)
-		leaf_of[row] = lode_tree_leaf(&theory->tree, world->features, row);
-	for (uint32_t leaf = 0; code == 0 && leaf < theory->tree.count; leaf++) {
+	for (size_t row = 0; code == 0 && row < count; row++)
+		cells[row] = (struct cell_row){ cell_of(world, &theory->tree, row), (uint32_t)row };
+	if (code == 0)
+		qsort(cells, count, sizeof(*cells), by_cell);
+	for (size_t begin = 0, end; code == 0 && begin < count; begin = end) {
 		struct lode_function own;
-		double saved = 0;
-		size_t count = 0;
+		double saved;
 
-		for (size_t row = 0; row < points->rows; row++)
-			if (leaf_of[row] == leaf)
-				rows[count++] = (uint32_t)row;
-		if (!count)
-			continue;
-		lode_function_choose(points, rows, count, &own);
-		for (size_t i = 0; i < count; i++)
-			saved += lode_function_cost(points, &theory->functions[theory->labels[rows[i]]], rows[i]) -
-				 lode_function_cost(points, &own, rows[i]);
-		saved -= lode_function_price(points, &own);
-		if (saved > *gain) {
+		for (end = begin; end < count && cells[end].cell == cells[begin].cell; end++)
+			rows[end - begin] = cells[end].row;
+		saved = try_cell(world, theory, rows, end - begin, &own);
+		if (saved > *gain + LODE_LENGTHS_DIFFER) {
 			*gain = saved;
 			*function = own;
 		}
 	}
-	lode_free(leaf_of);
+	lode_free(cells);
 	lode_free(rows);
 	return code;
 }
@@ -364,18 +401,48 @@ int lode_theory_split(const struct lode_world *world, struct lode_theory *theory
 		memcpy(next.functions, theory->functions, sizeof(next.functions));
 		if (find_split(world, theory, &next.functions[next.clusters++], &gain) < 0)
 			return lode_fail_memory(error);
-		if (gain <= 0)
+		if (gain <= LODE_LENGTHS_DIFFER)
 			break;
 		code = lode_theory_settle(world, &next, error);
 		if (code < 0)
 			break;
-		if (!(next.length < theory->length)) {
+		if (!(next.length < theory->length - LODE_LENGTHS_DIFFER)) {
 			lode_theory_release(&next);
 			break;
 		}
 		lode_theory_release(theory);
 		*theory = next;
 	}
+	return code;
+}
+
+/* ---- the same in fewer words ---- */
+
+/* What rows cost when their labels are taken for granted. */
+static int label_costs(const struct lode_theory *theory, size_t rows, struct lode_costs *costs)
+{
+	memset(costs, 0, sizeof(*costs));
+	costs->rows = rows;
+	costs->clusters = theory->clusters;
+	costs->labels_count = 1;
+	costs->cost = lode_calloc(rows, theory->clusters * sizeof(*costs->cost));
+	for (size_t row = 0; costs->cost && row < rows; row++)
+		for (unsigned k = 0; k < theory->clusters; k++)
+			costs->cost[row * theory->clusters + k] = k == theory->labels[row] ? 0 : 1e6f;
+	return costs->cost ? 0 : LODE_SYSTEM;
+}
+
+int lode_theory_simplify(const struct lode_world *world, struct lode_theory *theory, struct lode_error *error)
+{
+	double before = lode_tree_price(&theory->tree, world->features);
+	struct lode_costs costs;
+	int code = label_costs(theory, world->points->rows, &costs) < 0 ? lode_fail_memory(error) : 0;
+
+	if (code == 0)
+		code = lode_tree_shorten(&theory->tree, world->features, &costs, error);
+	if (code == 0)
+		theory->length += lode_tree_price(&theory->tree, world->features) - before;
+	lode_free(costs.cost);
 	return code;
 }
 

@@ -10,6 +10,9 @@
 #include "explain/klinear.h"
 #include "explain/tree.h"
 
+/* Nats by which two descriptions must differ for one to be shorter: less is rounding. */
+#define LODE_LENGTHS_DIFFER 1e-6
+
 /* What a theory is about. The features' rows are the points' rows. */
 struct lode_world {
 	const struct lode_points *points;
@@ -56,10 +59,15 @@ int lode_theory_settle(const struct lode_world *world, struct lode_theory *theor
 int lode_theory_merge(const struct lode_world *world, const struct lode_theory *theory,
 		      struct lode_theory *merged, struct lode_error *error);
 /*
- * Gives a leaf a function of its own where that makes the description shorter, again
- * and again. Needs `labels`.
+ * Gives the rows that all tests tell alike a function of their own where that makes
+ * the description shorter, again and again. Needs `labels`.
  */
 int lode_theory_split(const struct lode_world *world, struct lode_theory *theory, struct lode_error *error);
+/*
+ * The shortest tree over the same tests that labels all rows as they are: what made
+ * leaves mixed while it was learned may have cost it a test too many.
+ */
+int lode_theory_simplify(const struct lode_world *world, struct lode_theory *theory, struct lode_error *error);
 /*
  * How far apart the two nearest functions are, at the median of their rows, in
  * spreads of their noise; INFINITY when there is only one. Needs `labels`.

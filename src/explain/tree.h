@@ -27,6 +27,7 @@ struct lode_tree {
 	unsigned clusters;
 	size_t *sizes; /* count × clusters: rows of each cluster that come by */
 	size_t size_capacity;
+	size_t not_looked; /* nodes where looking at pairs or triples of all features would have taken too long */
 };
 
 /* A zeroed struct is an empty tree. */
@@ -77,6 +78,7 @@ struct lode_costs {
 	unsigned clusters;
 	float *cost; /* rows × clusters */
 	uint64_t *left_out; /* NULL, or a bit for each row that takes no part */
+	int labels_count; /* leaves are never mixed (leaf_sums.h) */
 };
 
 /* Nats to name a test: which feature, which of its values, and that it is no leaf. */

@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* Words that all look-ahead of one tree may compare, about: a second. Every node has its turn, the root first. */
-#define MOST_LOOKS 1e9
+#define MOST_LOOKS 2e9
 
 /* Features that are looked at before all others. */
 #define MOST_KNOWN 48
@@ -132,22 +132,37 @@ static double net_gain(const struct lode_node_rows *node, const struct lode_spli
 	       lode_leaf_price(node->clusters);
 }
 
-/* Looks at groups of features that the tree asks already, then of all. */
-static int look_ahead(struct grower *grower, const struct lode_node_rows *node, struct lode_look_ahead *found)
+/* Pairs before triples, as long as there is time for them in this tree; NULL: of all features. */
+static int look_at_groups(struct grower *grower, const struct lode_node_rows *node, const uint32_t *only,
+			  size_t count, struct lode_look_ahead *found)
 {
 	const struct lode_grow_options *options = grower->options;
 	int code = 0;
 
+	for (unsigned size = 2; code == 0 && size <= options->look_ahead && !found->count; size++) {
+		double work = only ? 0 : lode_look_ahead_work(node, count, size);
+
+		if (work > grower->looks_left) {
+			grower->tree->not_looked++;
+			return 0;
+		}
+		grower->looks_left -= work;
+		code = lode_look_ahead(node, only, count, size, options->seed, options->jobs, found);
+	}
+	return code;
+}
+
+/* Looks at groups of features that the tree asks already, then of all. */
+static int look_ahead(struct grower *grower, const struct lode_node_rows *node, struct lode_look_ahead *found)
+{
+	int code = 0;
+
 	found->count = 0;
 	if (grower->known_count > 1)
-		code = lode_look_ahead(node, grower->known, grower->known_count, options->look_ahead, options->seed,
-				       options->jobs, found);
+		code = look_at_groups(grower, node, grower->known, grower->known_count, found);
 	if (code < 0 || found->count)
 		return code;
-	grower->looks_left -= lode_look_ahead_work(node, node->features->count, options->look_ahead);
-	if (grower->looks_left < 0)
-		return 0;
-	return lode_look_ahead(node, NULL, 0, options->look_ahead, options->seed, options->jobs, found);
+	return look_at_groups(grower, node, NULL, node->features->count, found);
 }
 
 /*

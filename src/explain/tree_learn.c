@@ -81,8 +81,8 @@ static void add_up(const struct lode_tree *tree, const struct lode_features *fea
 	}
 }
 
-static void settle(struct lode_tree *tree, const struct lode_features *features, const double *sums,
-		   double *lengths)
+static void settle(struct lode_tree *tree, const struct lode_features *features, const struct lode_costs *costs,
+		   const double *sums, double *lengths)
 {
 	size_t size = lode_sums_size(tree->clusters);
 
@@ -90,7 +90,7 @@ static void settle(struct lode_tree *tree, const struct lode_features *features,
 		struct lode_tree_node *node = &tree->nodes[i];
 		double below;
 
-		lengths[i] = lode_sums_leaf(sums + i * size, tree->clusters, &node->cluster);
+		lengths[i] = lode_sums_leaf(sums + i * size, costs, &node->cluster);
 		if (node->feature == LODE_NONE)
 			continue;
 		below = lengths[node->left] + lengths[node->right] + lode_test_price(features, node->feature);
@@ -113,7 +113,7 @@ int lode_tree_fit_leaves(struct lode_tree *tree, const struct lode_features *fea
 		return lode_fail_memory(error);
 	}
 	add_up(tree, features, costs, sums);
-	settle(tree, features, sums, lengths);
+	settle(tree, features, costs, sums, lengths);
 	lode_free(sums);
 	lode_free(lengths);
 	lode_tree_join(tree);

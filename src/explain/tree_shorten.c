@@ -84,7 +84,7 @@ static void choose(struct cubes *cubes, size_t cube, const unsigned char *digits
 {
 	uint32_t cluster;
 
-	cubes->best[cube] = lode_sums_leaf(cubes->sums + cube * cubes->size, cubes->clusters, &cluster);
+	cubes->best[cube] = lode_sums_leaf(cubes->sums + cube * cubes->size, cubes->costs, &cluster);
 	cubes->cluster[cube] = (unsigned char)cluster;
 	cubes->choice[cube] = (unsigned char)cubes->test_count;
 	for (unsigned t = 0; t < cubes->test_count; t++) {
