@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Numbers of clusters that do not make the error smaller before a search for a bound gives up. */
+#define PATIENCE 3
+
 void lode_explanation_release(struct lode_explanation *explanation)
 {
 	lode_free(explanation->row_of);
@@ -138,6 +141,99 @@ static int explain_rows(const struct lode_explain_input *input, const struct lod
 	return code;
 }
 
+/* One search with its measures, not yet cross-validated. */
+static int attempt(const struct lode_explain_input *input, const struct lode_explain_options *options,
+		   struct lode_explanation *explanation, struct lode_error *error)
+{
+	int code;
+
+	memset(explanation, 0, sizeof(*explanation));
+	code = lode_explain_rows(input, options, explanation, error);
+	if (code == 0)
+		code = explain_rows(input, options, explanation, error);
+	if (code == 0)
+		code = lode_explain_measure(explanation, error);
+	if (code < 0)
+		lode_explanation_release(explanation);
+	return code;
+}
+
+/* ---- the bound ---- */
+
+static double error_of(const struct lode_explain_options *options, const struct lode_explanation *explanation)
+{
+	double error = options->max_error_relative ? explanation->relative_error : explanation->mean_square;
+
+	return isnan(error) ? INFINITY : error;
+}
+
+static int is_within(const struct lode_explain_options *options, const struct lode_explanation *explanation)
+{
+	return options->max_error <= 0 ||
+	       (explanation->explained && error_of(options, explanation) <= options->max_error);
+}
+
+/* Tries another number of clusters: takes it over and returns 1 when it is within the bound. */
+static int try_number(const struct lode_explain_input *input, const struct lode_explain_options *options,
+		      unsigned clusters, struct lode_explanation *explanation, double *least,
+		      struct lode_error *error)
+{
+	struct lode_explain_options how = *options;
+	struct lode_explanation other;
+	int code, within;
+
+	how.clusters = clusters;
+	how.notes = NULL;
+	code = attempt(input, &how, &other, error);
+	if (code < 0)
+		return code;
+	within = is_within(options, &other);
+	if (error_of(options, &other) < *least)
+		*least = error_of(options, &other);
+	if (within) {
+		lode_explanation_release(explanation);
+		*explanation = other;
+	} else {
+		lode_explanation_release(&other);
+	}
+	return within;
+}
+
+/*
+ * The description that is shortest need not be within the bound: others are then
+ * tried, more functions first, as long as more of them make the error smaller, then
+ * fewer, but not one: it would explain nothing that was seen. A number that was asked
+ * for is the most that may be (the paper's bound on size).
+ */
+static int search_bound(const struct lode_explain_input *input, const struct lode_explain_options *options,
+			struct lode_explanation *explanation, struct lode_error *error)
+{
+	unsigned found = explanation->clusters, useless = 0;
+	unsigned most = options->clusters ? options->clusters : LODE_MOST_CLUSTERS;
+	double least = error_of(options, explanation), before;
+	int code = 0;
+
+	if (most > explanation->rows)
+		most = (unsigned)explanation->rows;
+	for (unsigned k = found + 1; code == 0 && k <= most && useless < PATIENCE; k++) {
+		before = least;
+		code = try_number(input, options, k, explanation, &least, error);
+		useless = least < before ? 0 : useless + 1;
+	}
+	for (unsigned k = found; code == 0 && k-- > 2;)
+		code = try_number(input, options, k, explanation, &least, error);
+	return code < 0 ? code : 0;
+}
+
+/* What a person must know of how it came about. */
+static void add_notes(const struct lode_explain_options *options, const struct lode_explanation *explanation)
+{
+	lode_notes_add(options->notes, explanation->tree.not_looked,
+		       "nodes of the tree, where no column by itself says more, were not looked at with pairs or "
+		       "triples of all columns: there are too many",
+		       NULL);
+}
+
 int lode_explain(const struct lode_explain_input *input, const struct lode_explain_options *options,
 		 struct lode_explanation *explanation, struct lode_error *error)
 {
@@ -145,22 +241,16 @@ int lode_explain(const struct lode_explain_input *input, const struct lode_expla
 
 	memset(explanation, 0, sizeof(*explanation));
 	if (code == 0)
-		code = lode_explain_rows(input, options, explanation, error);
-	if (code == 0)
-		code = explain_rows(input, options, explanation, error);
-	if (code == 0)
-		code = lode_explain_measure(explanation, error);
+		code = attempt(input, options, explanation, error);
+	if (code == 0 && !is_within(options, explanation))
+		code = search_bound(input, options, explanation, error);
 	if (code == 0)
 		code = lode_explain_validate(explanation, options, error);
 	if (code < 0) {
 		lode_explanation_release(explanation);
 		return code;
 	}
-	explanation->within = 1;
-	if (options->max_error > 0) {
-		double error_is = options->max_error_relative ? explanation->relative_error : explanation->mean_square;
-
-		explanation->within = explanation->explained && error_is <= options->max_error;
-	}
+	explanation->within = is_within(options, explanation);
+	add_notes(options, explanation);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "explain/explain.h"
 #include "explain/table_read.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -320,6 +321,156 @@ static void a_bound_on_the_error_is_kept_or_said_to_be_broken(void **state)
 	made_release(&made);
 }
 
+/* Two lines that lie so near each other that they count as one, unless somebody asks for a smaller error. */
+static void a_bound_is_met_by_more_functions_where_these_help(void **state)
+{
+	struct lode_explain_options options;
+	struct lode_explanation explanation;
+	struct made made;
+	uint64_t seed = 21;
+
+	(void)state;
+	lode_explain_defaults(&options);
+	options.folds = 0;
+	add_columns(&made, 1200, 2, &seed);
+	for (size_t i = 0; i < 1200; i++) {
+		uint32_t pattern = pattern_of(&made, i, 2);
+		double slope = pattern & 1 ? 3 : pattern ? 1.05 : 1, x = 10 + (double)(i % 90);
+
+		made.table.columns[0].numbers[i] = x;
+		made.table.columns[1].numbers[i] = slope * x * (1 + 0.03 * normal(&seed));
+	}
+	explain(&made, &options, &explanation);
+	assert_int_equal(explanation.clusters, 2);
+	assert_true(explanation.relative_error > 0.0325);
+	lode_explanation_release(&explanation);
+	options.max_error_relative = 1;
+	options.max_error = 0.0325;
+	explain(&made, &options, &explanation);
+	assert_true(explanation.within);
+	assert_int_equal(explanation.clusters, 3);
+	assert_true(explanation.relative_error <= 0.0325);
+	lode_explanation_release(&explanation);
+	/* A number that is asked for is the most there may be. */
+	options.clusters = 2;
+	explain(&made, &options, &explanation);
+	assert_false(explanation.within);
+	assert_int_equal(explanation.clusters, 2);
+	lode_explanation_release(&explanation);
+	made_release(&made);
+}
+
+/* ---- leaves ---- */
+
+/* The fewest leaves that tell the levels of all patterns apart, by trying every test at every node. */
+static unsigned fewest_leaves(const uint32_t *level, unsigned functions, uint32_t asked, uint32_t answers)
+{
+	unsigned best = UINT_MAX;
+	uint32_t first = UINT32_MAX;
+	int pure = 1;
+
+	for (uint32_t p = 0; p < 1u << functions; p++)
+		if ((p & asked) == answers) {
+			if (first == UINT32_MAX)
+				first = level[p];
+			pure &= level[p] == first;
+		}
+	if (pure)
+		return 1;
+	for (uint32_t bit = 1; bit < 1u << functions; bit <<= 1)
+		if (!(asked & bit)) {
+			unsigned leaves = fewest_leaves(level, functions, asked | bit, answers) +
+					  fewest_leaves(level, functions, asked | bit, answers | bit);
+
+			best = leaves < best ? leaves : best;
+		}
+	return best;
+}
+
+static void outliers_make_no_tree_larger_than_it_must_be(void **state)
+{
+	struct lode_explain_options options;
+	uint64_t seed = 31;
+
+	(void)state;
+	lode_explain_defaults(&options);
+	options.folds = 0;
+	for (int round = 0; round < 8; round++) {
+		struct lode_explanation explanation;
+		struct made made;
+		uint32_t level[16];
+
+		add_columns(&made, 1400, 4, &seed);
+		for (uint32_t p = 0; p < 16; p++)
+			level[p] = p < 3 ? p : (uint32_t)random_below(&seed, 3);
+		for (size_t i = 0; i < 1400; i++) {
+			double x = 1 + (double)(i % 100), wild = random_below(&seed, 10) ? 1 : 1 + 4 * unit(&seed);
+
+			made.truth[i] = level[pattern_of(&made, i, 4)];
+			made.table.columns[0].numbers[i] = x;
+			made.table.columns[1].numbers[i] =
+				600 * (made.truth[i] + 1) * x * (1 + 0.01 * normal(&seed)) * wild;
+		}
+		explain(&made, &options, &explanation);
+		assert_int_equal(explanation.clusters, 3);
+		assert_true(share_right(&made, &explanation) == 1);
+		assert_int_equal(lode_tree_leaves(&explanation.tree), fewest_leaves(level, 4, 0, 0));
+		lode_explanation_release(&explanation);
+		made_release(&made);
+	}
+}
+
+/* Of 128 patterns one has a function of its own: a dozen rows of the sample, among outliers. */
+static void a_cluster_of_one_pattern_is_found(void **state)
+{
+	struct lode_explain_options options;
+	struct lode_explanation explanation;
+	struct made made;
+	uint64_t seed = 41;
+
+	(void)state;
+	lode_explain_defaults(&options);
+	options.folds = 0;
+	add_columns(&made, 9000, 7, &seed);
+	for (size_t i = 0; i < 9000; i++) {
+		int bits = __builtin_popcount(pattern_of(&made, i, 7));
+		double x = 1 + (double)(i % 100), wild = random_below(&seed, 10) ? 1 : 1 + 4 * unit(&seed);
+
+		made.truth[i] = bits < 2 ? (uint32_t)bits : 2;
+		made.table.columns[0].numbers[i] = x;
+		made.table.columns[1].numbers[i] = 600 * (made.truth[i] + 1) * x * (1 + 0.05 * normal(&seed)) * wild;
+	}
+	explain(&made, &options, &explanation);
+	assert_int_equal(explanation.clusters, 3);
+	assert_true(share_right(&made, &explanation) == 1);
+	lode_explanation_release(&explanation);
+	made_release(&made);
+}
+
+/* Nothing may hang on how the last digit of a vanishing residual is rounded. */
+static void perfect_data_leave_no_error_at_all(void **state)
+{
+	struct lode_explain_options options;
+	struct lode_explanation explanation;
+	struct made made;
+	uint64_t seed = 51;
+
+	(void)state;
+	lode_explain_defaults(&options);
+	add_columns(&made, 24, 1, &seed);
+	for (size_t i = 0; i < 24; i++) {
+		made.truth[i] = pattern_of(&made, i, 1);
+		made.table.columns[0].numbers[i] = (double)i + 1;
+		made.table.columns[1].numbers[i] = (made.truth[i] ? 0.3 : 0.1) * ((double)i + 1) + 0.7;
+	}
+	explain(&made, &options, &explanation);
+	assert_int_equal(explanation.clusters, 2);
+	assert_true(share_right(&made, &explanation) == 1);
+	assert_true(explanation.mean_square == 0 && explanation.relative_error == 0 && explanation.r2 == 1);
+	lode_explanation_release(&explanation);
+	made_release(&made);
+}
+
 static void optimal_trees_explain_as_well(void **state)
 {
 	struct lode_explain_options options;
@@ -529,6 +680,10 @@ int main(void)
 		cmocka_unit_test(one_function_stays_one),
 		cmocka_unit_test(as_many_clusters_come_as_were_asked_for),
 		cmocka_unit_test(a_bound_on_the_error_is_kept_or_said_to_be_broken),
+		cmocka_unit_test(a_bound_is_met_by_more_functions_where_these_help),
+		cmocka_unit_test(outliers_make_no_tree_larger_than_it_must_be),
+		cmocka_unit_test(a_cluster_of_one_pattern_is_found),
+		cmocka_unit_test(perfect_data_leave_no_error_at_all),
 		cmocka_unit_test(optimal_trees_explain_as_well),
 		cmocka_unit_test(seeds_repeat_and_threads_change_nothing),
 		cmocka_unit_test(bad_requests_get_a_sentence),

@@ -449,6 +449,29 @@ static void parity_of_two_and_three_is_learned_among_dummies(void **state)
 	learn_parity(800, 1500, 2);
 }
 
+static void what_was_not_looked_at_is_counted(void **state)
+{
+	struct lode_grow_options how = { .criterion = LODE_GINI, .priced = 1, .look_ahead = 3, .jobs = 1 };
+	struct lode_tree tree;
+	struct world world;
+	uint64_t seed = 14;
+
+	(void)state;
+	for (unsigned columns = 300; columns <= 17300; columns += 17000) {
+		uint32_t labels[100];
+
+		random_world(&world, &seed, 100, columns, 2);
+		make_features(&world);
+		for (size_t i = 0; i < 100; i++)
+			labels[i] = (uint32_t)random_below(&seed, 2);
+		assert_int_equal(lode_tree_grow(&tree, &world.features, labels, 2, &how, NULL), 0);
+		/* Pairs can be looked at even of the many, triples cannot. */
+		assert_int_equal(tree.not_looked > 0, columns > 300);
+		lode_tree_release(&tree);
+		world_release(&world);
+	}
+}
+
 static void noise_is_not_explained(void **state)
 {
 	struct lode_learn_options how = { 3, 1, 1 };
@@ -543,6 +566,7 @@ int main(void)
 		cmocka_unit_test(shortest_trees_are_as_short_as_any),
 		cmocka_unit_test(too_many_columns_for_an_optimal_tree_are_refused),
 		cmocka_unit_test(parity_of_two_and_three_is_learned_among_dummies),
+		cmocka_unit_test(what_was_not_looked_at_is_counted),
 		cmocka_unit_test(noise_is_not_explained),
 		cmocka_unit_test(numbers_and_categories_are_split_where_they_should),
 		cmocka_unit_test(memory_that_runs_out_is_a_clean_error),
