@@ -21,8 +21,11 @@
  *   counted, and when it happens too often the kernel's own way is used for good.
  * - A stack is sent once and then named by its id, a hash of its addresses. A
  *   second, independent sum of the addresses is kept with each id; a stack that
- *   has the id of another takes a new one. The ids that a thread used last are
- *   remembered in its state, so that the table of all ids is rarely asked.
+ *   has the id of another takes a new one. Those that a CPU met lately it keeps in
+ *   a small table of its own, so that the table of all ids is rarely asked.
+ *
+ * And where system calls are recorded, a thread's stack is taken as it enters one,
+ * and stays what it is for all that happens until the thread leaves the kernel.
  *
  * A record is written into the ring of its CPU in three steps that anything may
  * interrupt: a position is taken, the slot is filled, its sequence number is
@@ -43,6 +46,7 @@ const volatile uint32_t own_pid = 0;    /* the recorder itself is left out */
 const volatile bool only_pids = false;
 const volatile bool only_comm = false;
 const volatile bool only_cgroup = false;
+const volatile bool with_calls = false;
 const volatile bool switch_has_state = true; /* sched_switch tells the state (Linux 5.18 and later) */
 const volatile bool walk_kernel = false;
 const volatile uint32_t check_every = 1024; /* walks; a power of two */
@@ -108,10 +112,31 @@ struct {
 	__type(value, uint64_t);
 } sent SEC(".maps");
 
-/* Each program has its own, because one may interrupt another. */
+/*
+ * Stacks that a CPU met lately and that were sent, at the place that the upper
+ * bits of their hashes say. Only those whose id is their hash. A writer that is
+ * interrupted by another leaves a pair of two stacks, which fits neither.
+ */
+#define KNOWN_BITS 9
+
+struct known {
+	uint64_t hash;
+	uint64_t check;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1 << KNOWN_BITS);
+	__type(key, uint32_t);
+	__type(value, struct known);
+} known_stacks SEC(".maps");
+
+/*
+ * Programs that may interrupt another have their own. A switch and a waking never
+ * meet on a CPU: both happen while it takes no interrupts, or no switch.
+ */
 enum scratch_user {
-	SCRATCH_SWITCH,
-	SCRATCH_WAKING,
+	SCRATCH_SCHEDULER,
 	SCRATCH_SAMPLE,
 	SCRATCH_CALL,
 	SCRATCHES,
@@ -280,51 +305,63 @@ static __noinline int send_stack(struct scratch *scratch, uint64_t id)
 	return 0;
 }
 
+static __always_inline struct known *known_place(const struct scratch *scratch)
+{
+	uint32_t place = scratch->hash >> (64 - KNOWN_BITS);
+
+	return bpf_map_lookup_elem(&known_stacks, &place);
+}
+
 /* The id of the stack in the scratch, which is sent if it was not before. */
 __noinline uint64_t lode_intern(struct scratch *scratch)
 {
-	uint64_t id, check, *known;
+	uint64_t id, check, *sums;
+	struct known *known;
 
 	if (!scratch)
 		return 0;
 	id = scratch->hash;
 	check = scratch->sum;
-	known = bpf_map_lookup_elem(&sent, &id);
-	if (known && *known != check) {
+	sums = bpf_map_lookup_elem(&sent, &id);
+	if (sums && *sums != check) {
 		id = id * MULTIPLIER + check;
-		known = bpf_map_lookup_elem(&sent, &id);
+		sums = bpf_map_lookup_elem(&sent, &id);
 	}
-	if (!known && !send_stack(scratch, id))
+	if (!sums) {
+		if (send_stack(scratch, id))
+			return id;
 		bpf_map_update_elem(&sent, &id, &check, BPF_ANY);
+	}
+	known = known_place(scratch);
+	if (known && id == scratch->hash) {
+		known->hash = id;
+		known->check = check;
+	}
 	return id;
 }
 
-static __always_inline uint64_t identify(struct scratch *scratch, struct lode_record_identity *memo)
+static __always_inline uint64_t identify(struct scratch *scratch)
 {
-	uint64_t id;
+	const struct known *known = known_place(scratch);
 
 	if (!scratch->stack.count)
 		return 0;
-	if (!memo)
-		return lode_intern(scratch);
-	if (memo->hash == scratch->hash && memo->check == scratch->sum)
-		return memo->id;
-	id = lode_intern(scratch);
-	memo->hash = scratch->hash;
-	memo->check = scratch->sum;
-	memo->id = id;
-	return id;
+	if (known && known->hash == scratch->hash && known->check == scratch->sum)
+		return scratch->hash;
+	return lode_intern(scratch);
 }
 
 #if defined(__TARGET_ARCH_arm64)
 #define HAS_LINK        1
 #define REGS_PC(regs)   ((regs)->pc)
 #define REGS_FP(regs)   ((regs)->regs[29])
+#define REGS_SP(regs)   ((regs)->sp)
 #define REGS_LINK(regs) ((regs)->regs[30])
 #else
 #define HAS_LINK        0
 #define REGS_PC(regs)   ((regs)->ip)
 #define REGS_FP(regs)   ((regs)->bp)
+#define REGS_SP(regs)   ((regs)->sp)
 #define REGS_LINK(regs) 0
 #endif
 
@@ -334,7 +371,7 @@ static __always_inline uint64_t identify(struct scratch *scratch, struct lode_re
  */
 static __always_inline uint64_t read_block(struct scratch *scratch, uint64_t from, uint64_t span)
 {
-	if (span < LEAST_SPAN)
+	if ((int64_t)span < LEAST_SPAN)
 		span = LEAST_SPAN;
 	if (span > BLOCK_BYTES)
 		span = BLOCK_BYTES;
@@ -345,7 +382,8 @@ static __always_inline uint64_t read_block(struct scratch *scratch, uint64_t fro
 
 /*
  * Walks on from the frame record at `fp`: each holds the next one's address,
- * which is higher, and a return address. Returns how many bytes it came.
+ * which is higher, and a return address. `span`: how many bytes it is expected to
+ * come. Returns how many it came.
  */
 __noinline int lode_walk_user(struct scratch *scratch, uint64_t fp, uint32_t span)
 {
@@ -362,7 +400,7 @@ __noinline int lode_walk_user(struct scratch *scratch, uint64_t fp, uint32_t spa
 		if (at + 16 > size || at > BLOCK_BYTES) {
 			if (fp & 7 || !fp)
 				break;
-			size = read_block(scratch, fp, span);
+			size = read_block(scratch, fp, first + span - fp);
 			if (!size)
 				break;
 			start = fp;
@@ -391,15 +429,16 @@ __noinline int lode_walk_user(struct scratch *scratch, uint64_t fp, uint32_t spa
 	return (int)(fp - first + 16);
 }
 
-/* The user's stack of the current thread. `span`: how many bytes it took last time. */
-static __always_inline uint64_t user_stack(struct scratch *scratch, struct task_struct *task, uint32_t *span,
-					   struct lode_record_identity *memo)
+static __always_inline bool has_user_stack(struct task_struct *task)
 {
-	struct pt_regs *regs;
+	return !(task->flags & PF_KTHREAD) && task->mm;
+}
 
-	if (task->flags & PF_KTHREAD || !task->mm)
-		return 0;
-	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+/* The user's stack of the current thread. `span`: how many bytes it took last time. */
+static __always_inline uint64_t walk_user_stack(struct scratch *scratch, struct pt_regs *regs, uint16_t *span)
+{
+	uint32_t came;
+
 	begin_stack(scratch, true, false);
 	scratch->stack.has_link = HAS_LINK;
 	scratch->stack.addresses[0] = REGS_PC(regs);
@@ -408,11 +447,33 @@ static __always_inline uint64_t user_stack(struct scratch *scratch, struct task_
 		scratch->stack.addresses[1] = REGS_LINK(regs);
 		scratch->hash = scratch->hash * MULTIPLIER + scratch->stack.addresses[1];
 	}
+	came = lode_walk_user(scratch, REGS_FP(regs), span ? *span : 256);
 	if (span)
-		*span = lode_walk_user(scratch, REGS_FP(regs), *span);
-	else
-		lode_walk_user(scratch, REGS_FP(regs), 256);
-	return identify(scratch, memo);
+		*span = came < UINT16_MAX ? came : UINT16_MAX;
+	return identify(scratch);
+}
+
+/* Whether the current thread has not left the kernel since it entered its last system call. */
+static __always_inline bool is_in_call(const struct lode_record_thread *thread, struct pt_regs *regs)
+{
+	const struct lode_record_entry *entry = &thread->entry;
+
+	return entry->pc == REGS_PC(regs) && entry->fp == REGS_FP(regs) && entry->sp == REGS_SP(regs) &&
+	       (!HAS_LINK || entry->link == REGS_LINK(regs));
+}
+
+/* The same, but not walked again in a system call that was recorded; `thread`: the current one's, or NULL. */
+static __always_inline uint64_t user_stack(struct scratch *scratch, struct task_struct *task,
+					   const struct lode_record_thread *thread, uint16_t *span)
+{
+	struct pt_regs *regs;
+
+	if (!has_user_stack(task))
+		return 0;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	if (with_calls && thread && is_in_call(thread, regs))
+		return thread->entry.user;
+	return walk_user_stack(scratch, regs, span);
 }
 
 /* The kernel's own way to its stack: into `check`; returns how many addresses. */
@@ -590,13 +651,12 @@ static __always_inline bool walk(void *context, struct scratch *scratch, struct 
 #endif
 
 static __always_inline uint64_t kernel_stack(void *context, struct scratch *scratch,
-					     struct lode_record_walking *walking,
-					     struct lode_record_identity *memo)
+					     struct lode_record_walking *walking)
 {
 	begin_stack(scratch, false, false);
 	if (!walk(context, scratch, walking))
 		lode_take_asked(scratch, ask_kernel_stack(context, scratch));
-	return identify(scratch, memo);
+	return identify(scratch);
 }
 
 /* ---- threads ---- */
@@ -636,6 +696,7 @@ static __always_inline struct lode_record_thread *own_thread(struct task_struct 
 	thread->pid = task->tgid;
 	thread->state = LODE_THREAD_RUNNING;
 	thread->woken = 0;
+	thread->entry.pc = 0;
 	return thread;
 }
 
@@ -705,17 +766,14 @@ static __always_inline void switch_out(void *context, struct task_struct *task, 
 	if (!is_wanted(task))
 		return;
 	thread = own_thread(task);
-	scratch = own_scratch(SCRATCH_SWITCH);
+	scratch = own_scratch(SCRATCH_SCHEDULER);
 	if (!thread || !scratch) {
 		COUNT(lost_threads);
 		return;
 	}
 	thread->out = now;
-	thread->kernel =
-		kernel_stack(context, scratch, &walkings[0],
-			     &thread->memos[preempted ? LODE_MEMO_PREEMPT_KERNEL : LODE_MEMO_BLOCK_KERNEL]);
-	thread->user = user_stack(scratch, task, &thread->span,
-				  &thread->memos[preempted ? LODE_MEMO_PREEMPT_USER : LODE_MEMO_BLOCK_USER]);
+	thread->kernel = kernel_stack(context, scratch, &walkings[0]);
+	thread->user = user_stack(scratch, task, thread, &thread->span);
 	/* Last: a waker on another CPU that comes while the stack is taken counts as early. */
 	*(volatile uint32_t *)&thread->state = preempted ? LODE_THREAD_PREEMPTED : LODE_THREAD_BLOCKED;
 }
@@ -762,17 +820,16 @@ int lode_waking(uint64_t *context)
 	state = *(volatile uint32_t *)&thread->state;
 	if (state == LODE_THREAD_WOKEN || state == LODE_THREAD_PREEMPTED)
 		return 0;
-	scratch = own_scratch(SCRATCH_WAKING);
+	scratch = own_scratch(SCRATCH_SCHEDULER);
 	if (!scratch)
 		return 0;
 	waker = bpf_get_current_task_btf();
 	thread->woken = bpf_ktime_get_ns();
 	thread->waker_pid = waker->tgid;
 	thread->waker_tid = waker->pid;
-	thread->waker_kernel =
-		kernel_stack(context, scratch, &walkings[1], &thread->memos[LODE_MEMO_WAKE_KERNEL]);
-	thread->waker_user =
-		user_stack(scratch, waker, &thread->waker_span, &thread->memos[LODE_MEMO_WAKE_USER]);
+	thread->waker_kernel = kernel_stack(context, scratch, &walkings[1]);
+	thread->waker_user = user_stack(scratch, waker, with_calls ? find_thread(waker->pid) : 0,
+					&thread->waker_span);
 	if (state == LODE_THREAD_BLOCKED)
 		thread->state = LODE_THREAD_WOKEN;
 	return 0;
@@ -816,8 +873,8 @@ int lode_sample(void *context)
 		return 0;
 	begin_stack(scratch, false, true);
 	lode_take_asked(scratch, ask_kernel_stack(context, scratch));
-	kernel = identify(scratch, 0);
-	user = user_stack(scratch, task, 0, 0);
+	kernel = identify(scratch);
+	user = user_stack(scratch, task, with_calls ? find_thread(task->pid) : 0, 0);
 	write_event(task, LODE_RECORD_RUN, 0, user, kernel);
 	return 0;
 }
@@ -828,6 +885,7 @@ int lode_call(uint64_t *context)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct scratch *scratch = own_scratch(SCRATCH_CALL);
 	struct lode_record_thread *thread;
+	struct pt_regs *regs;
 
 	if (!scratch || !is_wanted(task))
 		return 0;
@@ -836,8 +894,14 @@ int lode_call(uint64_t *context)
 		COUNT(lost_threads);
 		return 0;
 	}
-	write_event(task, LODE_RECORD_CALL, (uint32_t)context[1],
-		    user_stack(scratch, task, &thread->span, &thread->memos[LODE_MEMO_CALL_USER]), 0);
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	thread->entry.pc = 0; /* while it is changed */
+	thread->entry.user = walk_user_stack(scratch, regs, &thread->span);
+	thread->entry.fp = REGS_FP(regs);
+	thread->entry.sp = REGS_SP(regs);
+	thread->entry.link = REGS_LINK(regs);
+	thread->entry.pc = REGS_PC(regs);
+	write_event(task, LODE_RECORD_CALL, (uint32_t)context[1], thread->entry.user, 0);
 	return 0;
 }
 

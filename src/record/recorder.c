@@ -174,6 +174,7 @@ static void set_up(struct lode_recorder *recorder, const struct lode_recorder_op
 	programs->rodata->ring_slots = recorder->slot_count;
 	programs->rodata->switch_has_state = switch_has_state();
 	programs->rodata->walk_kernel = !options->no_own_walk;
+	programs->rodata->with_calls = options->calls && !options->comm && !options->cgroup;
 	bpf_map__set_max_entries(programs->maps.ends, recorder->cpu_count);
 	bpf_map__set_max_entries(programs->maps.slots, recorder->cpu_count * recorder->slot_count);
 	bpf_program__set_autoload(programs->progs.lode_call, options->calls);

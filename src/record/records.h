@@ -94,41 +94,33 @@ enum lode_thread_state {
 	LODE_THREAD_PREEMPTED,
 };
 
-/* Which of a thread's stacks: those of one kind are often the same. */
-enum lode_record_memo {
-	LODE_MEMO_BLOCK_KERNEL,
-	LODE_MEMO_BLOCK_USER,
-	LODE_MEMO_PREEMPT_KERNEL,
-	LODE_MEMO_PREEMPT_USER,
-	LODE_MEMO_WAKE_KERNEL,
-	LODE_MEMO_WAKE_USER,
-	LODE_MEMO_CALL_USER,
-	LODE_MEMOS,
+/* Registers of a thread as it entered the kernel, and the user's stack that it had there. */
+struct lode_record_entry {
+	uint64_t pc; /* 0: none */
+	uint64_t fp;
+	uint64_t sp;
+	uint64_t link;
+	uint64_t user;
 };
 
-struct lode_record_identity {
-	uint64_t id;
-	uint64_t hash; /* the id, unless another stack had it first */
-	uint64_t check;
-};
-
-/* What is known of a thread between its records. */
+/* What is known of a thread between its records; what a switch needs lies in one cache line, the rest in another. */
 struct lode_record_thread {
 	uint32_t tid; /* 0: the place is free */
 	uint32_t pid;
-	uint32_t state;
-	uint32_t span;       /* bytes of its user stack that were needed last time */
-	uint32_t waker_span; /* and of its waker's */
 	uint32_t waker_pid;
 	uint32_t waker_tid;
-	uint32_t unused;
+	uint32_t state;
+	uint16_t span;       /* bytes of its user stack that were needed last time */
+	uint16_t waker_span; /* and of its waker's */
+	uint64_t unused;
 	uint64_t out;   /* when it stopped running */
 	uint64_t woken; /* when it was woken; 0: not yet */
 	uint64_t user;
 	uint64_t kernel;
 	uint64_t waker_user;
 	uint64_t waker_kernel;
-	struct lode_record_identity memos[LODE_MEMOS];
+	struct lode_record_entry entry; /* its last system call, when these are recorded */
+	uint64_t unused_too;
 };
 
 /* What is learnt about walking the kernel's stack in one program. */
