@@ -25,7 +25,7 @@ const char *lode_plural(uint64_t count);
 void lode_lines_frame(struct lode_lines *lines, uint32_t node);
 /* The same with its layer in brackets. */
 void lode_lines_who(struct lode_lines *lines, uint32_t node);
-/* The line `layers`: of each layer what it takes, or takes more than `base` (NULL: one side), most first. */
+/* The line `layers`: what each layer takes, or takes more than in `base` (NULL: one side), most first. */
 void lode_lines_layers(struct lode_lines *lines, const uint64_t *own, const uint64_t *base, size_t node_count);
 /* The heat map with its legend; nothing where there are no rows. */
 void lode_lines_heat(struct lode_lines *lines, const struct lode_heat *heat);

@@ -119,7 +119,8 @@ static int is_folded(const struct forest *forest, uint32_t node, uint32_t callee
 	return 1;
 }
 
-static void check_item(const struct forest *forest, const struct lode_call_tree *tree, size_t at, uint8_t *met)
+static void check_item(const struct forest *forest, const struct lode_call_tree *tree, size_t at,
+		       uint8_t *met)
 {
 	const struct lode_call_tree_item *item = &tree->items[at];
 	uint64_t own[LODE_SIDES] = { 0 };
