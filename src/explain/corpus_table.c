@@ -311,6 +311,7 @@ int lode_corpus_table_make(struct lode_corpus *corpus, const struct lode_area *a
 	memset(input, 0, sizeof(*input));
 	input->table = table;
 	input->name = lode_corpus_path(corpus);
+	input->nanoseconds = options->features != LODE_FEATURES_CALLS;
 	lode_data_table_init(table, area->stream_count);
 	code = make_table(&making);
 	lode_free(making.costs);

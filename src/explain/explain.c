@@ -61,6 +61,18 @@ static void order_clusters(const struct lode_points *points, const struct lode_t
 	qsort(ranks, theory->clusters, sizeof(*ranks), by_value);
 }
 
+/* A term that changes nothing in twelve digits of the function is rounding. Terms are 1 at most. */
+static void drop_rounding(struct lode_function *function)
+{
+	double largest = 0;
+
+	for (unsigned k = 0; k < function->count; k++)
+		largest = fmax(largest, fabs(function->coefficient[k]));
+	for (unsigned k = 0; k < function->count; k++)
+		if (fabs(function->coefficient[k]) < 1e-12 * largest)
+			function->coefficient[k] = 0;
+}
+
 /* Takes functions, tree and labels over, numbered anew. */
 static void take_over(struct lode_explanation *explanation, struct lode_theory *theory)
 {
@@ -72,6 +84,7 @@ static void take_over(struct lode_explanation *explanation, struct lode_theory *
 	for (unsigned k = 0; k < theory->clusters; k++) {
 		number[ranks[k].cluster] = k;
 		explanation->cluster[k].function = theory->functions[ranks[k].cluster];
+		drop_rounding(&explanation->cluster[k].function);
 	}
 	for (size_t i = 0; i < theory->tree.count; i++)
 		theory->tree.nodes[i].cluster = number[theory->tree.nodes[i].cluster];

@@ -20,6 +20,7 @@ struct lode_explain_input {
 	unsigned inputs;
 	uint32_t y;
 	unsigned char *auxiliary; /* one byte a column: it may stand in the tree */
+	int nanoseconds;	  /* the numbers of auxiliary columns are times in ns */
 };
 
 enum lode_tree_kind { LODE_TREE_CART, LODE_TREE_OPTIMAL };

@@ -43,7 +43,20 @@ void lode_explain_term(const struct lode_explain_report *report, const struct lo
 void lode_explain_number(double number, struct lode_buffer *buffer);
 /* The unit that the name of y tells (`time_ms`, `time (ms)`), or "". */
 const char *lode_explain_unit(const struct lode_explain_report *report, char unit[8]);
+/* A value of y: as a number, nanoseconds as a time (`171.9 ms`). */
+void lode_explain_y(const struct lode_explain_report *report, double y, struct lode_buffer *buffer);
 /* Text from outside, control characters escaped. */
 void lode_explain_safe(const char *text, struct lode_buffer *buffer);
+
+/* ---- what both pictures of x against y need ---- */
+
+struct lode_explain_frame {
+	double least_x, most_x, least_y, most_y;
+	int logarithmic; /* y is better shown so */
+};
+
+void lode_explain_frame(const struct lode_explanation *explanation, struct lode_explain_frame *frame);
+/* The first input of a row. */
+double lode_explain_x(const struct lode_explanation *explanation, size_t row);
 
 #endif

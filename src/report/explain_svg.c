@@ -65,31 +65,7 @@ static void put_text(double x, double y, const char *anchor, const char *colour,
 
 /* ---- the plot ---- */
 
-struct plot {
-	double least_x, most_x, least_y, most_y;
-	int logarithmic;
-};
-
-static double first_x(const struct lode_explanation *explanation, size_t row)
-{
-	const struct lode_points *points = &explanation->points;
-
-	return points->terms[row * points->groups * points->inputs] * points->norm[0][0];
-}
-
-static void frame(const struct lode_explanation *explanation, struct plot *plot)
-{
-	*plot = (struct plot){ INFINITY, -INFINITY, INFINITY, -INFINITY, 0 };
-	for (size_t row = 0; row < explanation->rows; row++) {
-		plot->least_x = fmin(plot->least_x, first_x(explanation, row));
-		plot->most_x = fmax(plot->most_x, first_x(explanation, row));
-		plot->least_y = fmin(plot->least_y, explanation->points.y[row]);
-		plot->most_y = fmax(plot->most_y, explanation->points.y[row]);
-	}
-	plot->logarithmic = plot->least_y > 0 && plot->most_y > 1000 * plot->least_y;
-}
-
-static double across(const struct plot *plot, double x)
+static double across(const struct lode_explain_frame *plot, double x)
 {
 	double share = plot->most_x > plot->least_x ? (x - plot->least_x) / (plot->most_x - plot->least_x) : 0.5;
 
@@ -97,7 +73,7 @@ static double across(const struct plot *plot, double x)
 }
 
 /* Where y stands; NAN when it is outside. */
-static double up(const struct plot *plot, double y)
+static double up(const struct lode_explain_frame *plot, double y)
 {
 	double low = plot->logarithmic ? log(plot->least_y) : plot->least_y;
 	double high = plot->logarithmic ? log(plot->most_y) : plot->most_y, share = 0.5;
@@ -109,7 +85,7 @@ static double up(const struct plot *plot, double y)
 	return share >= -1e-9 && share <= 1 + 1e-9 ? MARGIN + (1 - share) * PLOT_HEIGHT : NAN;
 }
 
-static void put_dots(const struct lode_explanation *explanation, const struct plot *plot, struct lode_buffer *buffer)
+static void put_dots(const struct lode_explanation *explanation, const struct lode_explain_frame *plot, struct lode_buffer *buffer)
 {
 	size_t drawn = explanation->rows < MOST_DOTS ? explanation->rows : MOST_DOTS;
 
@@ -117,7 +93,7 @@ static void put_dots(const struct lode_explanation *explanation, const struct pl
 		size_t row = i * explanation->rows / drawn;
 
 		lode_buffer_print(buffer, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.8\" fill=\"%s\" fill-opacity=\"0.6\"/>\n",
-				  across(plot, first_x(explanation, row)), up(plot, explanation->points.y[row]),
+				  across(plot, lode_explain_x(explanation, row)), up(plot, explanation->points.y[row]),
 				  colour_of(explanation->assigned[row]));
 	}
 }
@@ -133,7 +109,7 @@ static double value_at(const struct lode_explanation *explanation, const struct 
 	return value;
 }
 
-static void put_curve(const struct lode_explanation *explanation, const struct plot *plot, unsigned cluster,
+static void put_curve(const struct lode_explanation *explanation, const struct lode_explain_frame *plot, unsigned cluster,
 		      struct lode_buffer *buffer)
 {
 	int inside = 0;
@@ -158,7 +134,15 @@ static void put_number(double x, double y, const char *anchor, double number, st
 	put_text(x, y, anchor, "#333", &text, buffer);
 }
 
-static void put_axes(const struct lode_explain_report *report, const struct plot *plot, struct lode_buffer *buffer)
+static void put_y(const struct lode_explain_report *report, double at, double y, struct lode_buffer *buffer)
+{
+	struct lode_buffer text = { 0 };
+
+	lode_explain_y(report, y, &text);
+	put_text(MARGIN - 4, at, "end", "#333", &text, buffer);
+}
+
+static void put_axes(const struct lode_explain_report *report, const struct lode_explain_frame *plot, struct lode_buffer *buffer)
 {
 	const struct lode_data_column *columns = report->input->table->columns;
 	struct lode_buffer x = { 0 }, y = { 0 };
@@ -167,8 +151,8 @@ static void put_axes(const struct lode_explain_report *report, const struct plot
 			  MARGIN + PLOT_HEIGHT, MARGIN + PLOT_WIDTH);
 	put_number(MARGIN, MARGIN + PLOT_HEIGHT + 16, "start", plot->least_x, buffer);
 	put_number(MARGIN + PLOT_WIDTH, MARGIN + PLOT_HEIGHT + 16, "end", plot->most_x, buffer);
-	put_number(MARGIN - 4, MARGIN + PLOT_HEIGHT, "end", plot->least_y, buffer);
-	put_number(MARGIN - 4, MARGIN + 4, "end", plot->most_y, buffer);
+	put_y(report, MARGIN + PLOT_HEIGHT, plot->least_y, buffer);
+	put_y(report, MARGIN + 4, plot->most_y, buffer);
 	lode_explain_safe(columns[report->input->x[0]].name, &x);
 	put_text(MARGIN + PLOT_WIDTH / 2, MARGIN + PLOT_HEIGHT + 16, "middle", "#333", &x, buffer);
 	lode_explain_safe(columns[report->input->y].name, &y);
@@ -247,9 +231,9 @@ void lode_explain_svg(const struct lode_explain_report *report, struct lode_buff
 	double width = left + (double)lode_tree_leaves(&explanation->tree) * LEAF_WIDTH + MARGIN;
 	double height = fmax(2 * MARGIN + PLOT_HEIGHT + 16 * explanation->clusters,
 			     2 * MARGIN + lode_tree_height(&explanation->tree) * ROW_HEIGHT);
-	struct plot plot;
+	struct lode_explain_frame plot;
 
-	frame(explanation, &plot);
+	lode_explain_frame(explanation, &plot);
 	lode_buffer_print(buffer,
 			  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
 			  "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" "

@@ -267,36 +267,13 @@ static void put_quality(const struct lode_explain_report *report, struct lode_bu
 /* ---- the picture ---- */
 
 struct picture {
-	double least_x, most_x, least_y, most_y;
-	int logarithmic; /* y */
+	struct lode_explain_frame frame;
 	unsigned width;
 };
 
-static double first_x(const struct lode_explanation *explanation, size_t row)
-{
-	const struct lode_points *points = &explanation->points;
-
-	return points->terms[row * points->groups * points->inputs] * points->norm[0][0];
-}
-
 static double height_of(const struct picture *picture, double y)
 {
-	return picture->logarithmic ? log(y) : y;
-}
-
-static void frame(const struct lode_explain_report *report, struct picture *picture)
-{
-	const struct lode_explanation *explanation = report->explanation;
-
-	*picture = (struct picture){ INFINITY, -INFINITY, INFINITY, -INFINITY, 0,
-				     report->width > 100 ? 88 : report->width < 40 ? 28 : report->width - 12 };
-	for (size_t row = 0; row < explanation->rows; row++) {
-		picture->least_x = fmin(picture->least_x, first_x(explanation, row));
-		picture->most_x = fmax(picture->most_x, first_x(explanation, row));
-		picture->least_y = fmin(picture->least_y, explanation->points.y[row]);
-		picture->most_y = fmax(picture->most_y, explanation->points.y[row]);
-	}
-	picture->logarithmic = picture->least_y > 0 && picture->most_y > 1000 * picture->least_y;
+	return picture->frame.logarithmic ? log(y) : y;
 }
 
 static size_t place(double value, double least, double most, size_t cells)
@@ -310,11 +287,11 @@ static size_t place(double value, double least, double most, size_t cells)
 static void fill(const struct lode_explanation *explanation, const struct picture *picture, uint32_t *counts,
 		 unsigned line, char *text)
 {
-	double low = height_of(picture, picture->least_y), high = height_of(picture, picture->most_y);
+	double low = height_of(picture, picture->frame.least_y), high = height_of(picture, picture->frame.most_y);
 
 	memset(counts, 0, picture->width * explanation->clusters * sizeof(*counts));
 	for (size_t row = 0; row < explanation->rows; row++) {
-		size_t x = place(first_x(explanation, row), picture->least_x, picture->most_x, picture->width);
+		size_t x = place(lode_explain_x(explanation, row), picture->frame.least_x, picture->frame.most_x, picture->width);
 		size_t y = place(height_of(picture, explanation->points.y[row]), low, high, LINES);
 
 		if (LINES - 1 - y == line)
@@ -330,11 +307,16 @@ static void fill(const struct lode_explanation *explanation, const struct pictur
 	}
 }
 
-static void put_label(double number, unsigned width, struct lode_buffer *buffer)
+/* To the right of `width` places; `report`: it is a value of y, NULL: of x. */
+static void put_label(const struct lode_explain_report *report, double number, unsigned width,
+		      struct lode_buffer *buffer)
 {
 	struct lode_buffer text = { 0 };
 
-	lode_explain_number(number, &text);
+	if (report)
+		lode_explain_y(report, number, &text);
+	else
+		lode_explain_number(number, &text);
 	buffer->failed |= text.failed;
 	if (!text.failed)
 		lode_buffer_print(buffer, "%*.*s", (int)width, (int)text.size, text.bytes);
@@ -344,11 +326,11 @@ static void put_label(double number, unsigned width, struct lode_buffer *buffer)
 static void put_picture(const struct lode_explain_report *report, struct lode_buffer *buffer)
 {
 	const struct lode_explanation *explanation = report->explanation;
-	struct picture picture;
+	struct picture picture = { .width = report->width > 100 ? 88 : report->width < 40 ? 28 : report->width - 12 };
 	char text[128];
 	uint32_t *counts;
 
-	frame(report, &picture);
+	lode_explain_frame(explanation, &picture.frame);
 	counts = lode_calloc(picture.width, explanation->clusters * sizeof(*counts));
 	if (!counts) {
 		buffer->failed = 1;
@@ -356,11 +338,11 @@ static void put_picture(const struct lode_explain_report *report, struct lode_bu
 	}
 	lode_buffer_byte(buffer, '\n');
 	lode_explain_safe(report->input->table->columns[report->input->y].name, buffer);
-	lode_buffer_text(buffer, picture.logarithmic ? " (logarithmic); digits are clusters\n" : "; digits are clusters\n");
+	lode_buffer_text(buffer, picture.frame.logarithmic ? " (logarithmic); digits are clusters\n" : "; digits are clusters\n");
 	for (unsigned line = 0; line < LINES; line++) {
 		fill(explanation, &picture, counts, line, text);
 		if (line == 0 || line == LINES - 1)
-			put_label(line ? picture.least_y : picture.most_y, 9, buffer);
+			put_label(report, line ? picture.frame.least_y : picture.frame.most_y, 9, buffer);
 		else
 			lode_buffer_print(buffer, "%9s", "");
 		lode_buffer_print(buffer, " |%.*s\n", (int)picture.width, text);
@@ -369,8 +351,8 @@ static void put_picture(const struct lode_explain_report *report, struct lode_bu
 	for (unsigned i = 0; i <= picture.width; i++)
 		lode_buffer_byte(buffer, i ? '-' : '+');
 	lode_buffer_byte(buffer, '\n');
-	put_label(picture.least_x, 12, buffer);
-	put_label(picture.most_x, picture.width - 1, buffer);
+	put_label(NULL, picture.frame.least_x, 12, buffer);
+	put_label(NULL, picture.frame.most_x, picture.width - 1, buffer);
 	lode_buffer_text(buffer, "  ");
 	lode_explain_safe(report->input->table->columns[report->input->x[0]].name, buffer);
 	lode_buffer_byte(buffer, '\n');

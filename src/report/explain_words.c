@@ -30,6 +30,30 @@ void lode_explain_number(double number, struct lode_buffer *buffer)
 		lode_buffer_print(buffer, "%.4g", number);
 }
 
+/* A number of y's unit; nanoseconds, which nobody can read, become as much as they are. */
+static void put_amount(double amount, const char *unit, struct lode_buffer *buffer)
+{
+	static const char *const larger[] = { "us", "ms", "s" };
+
+	for (size_t i = 0, scaled = !strcmp(unit, "ns"); scaled && i < 3 && fabs(amount) >= 999.95; i++) {
+		amount /= 1000;
+		unit = larger[i];
+	}
+	lode_explain_number(amount, buffer);
+	if (unit[0])
+		lode_buffer_print(buffer, " %s", unit);
+}
+
+void lode_explain_y(const struct lode_explain_report *report, double y, struct lode_buffer *buffer)
+{
+	char unit[8];
+
+	if (!strcmp(lode_explain_unit(report, unit), "ns"))
+		put_amount(y, unit, buffer);
+	else
+		lode_explain_number(y, buffer);
+}
+
 static void category_test(const struct lode_explain_report *report, const struct lode_tree_node *node, int yes,
 			  struct lode_buffer *buffer)
 {
@@ -58,7 +82,7 @@ void lode_explain_test(const struct lode_explain_report *report, const struct lo
 		lode_buffer_text(buffer, yes ? " is not missing" : " is missing");
 	} else {
 		lode_buffer_text(buffer, yes ? " > " : " <= ");
-		lode_explain_number(node->threshold, buffer);
+		put_amount(node->threshold, report->input->nanoseconds ? "ns" : "", buffer);
 		if (!yes && column->missing)
 			lode_buffer_text(buffer, " or missing");
 	}
@@ -108,20 +132,6 @@ void lode_explain_term(const struct lode_explain_report *report, const struct lo
 	}
 }
 
-/* A number of y's unit; nanoseconds, which nobody can read, become as much as they are. */
-static void put_amount(double amount, const char *unit, struct lode_buffer *buffer)
-{
-	static const char *const larger[] = { "us", "ms", "s" };
-
-	for (size_t i = 0, scaled = !strcmp(unit, "ns"); scaled && i < 3 && fabs(amount) >= 999.95; i++) {
-		amount /= 1000;
-		unit = larger[i];
-	}
-	lode_explain_number(amount, buffer);
-	if (unit[0])
-		lode_buffer_print(buffer, " %s", unit);
-}
-
 void lode_explain_function(const struct lode_explain_report *report, const struct lode_function *function,
 			   struct lode_buffer *buffer)
 {
@@ -139,4 +149,25 @@ void lode_explain_function(const struct lode_explain_report *report, const struc
 			lode_explain_term(report, function, k, buffer);
 		}
 	}
+}
+
+/* ---- frames of pictures ---- */
+
+double lode_explain_x(const struct lode_explanation *explanation, size_t row)
+{
+	const struct lode_points *points = &explanation->points;
+
+	return points->terms[row * points->groups * points->inputs] * points->norm[0][0];
+}
+
+void lode_explain_frame(const struct lode_explanation *explanation, struct lode_explain_frame *frame)
+{
+	*frame = (struct lode_explain_frame){ INFINITY, -INFINITY, INFINITY, -INFINITY, 0 };
+	for (size_t row = 0; row < explanation->rows; row++) {
+		frame->least_x = fmin(frame->least_x, lode_explain_x(explanation, row));
+		frame->most_x = fmax(frame->most_x, lode_explain_x(explanation, row));
+		frame->least_y = fmin(frame->least_y, explanation->points.y[row]);
+		frame->most_y = fmax(frame->most_y, explanation->points.y[row]);
+	}
+	frame->logarithmic = frame->least_y > 0 && frame->most_y > 1000 * frame->least_y;
 }
