@@ -20,6 +20,7 @@
 #define COMMANDS(X)                                                                                          \
 	X(record)                                                                                            \
 	X(import)                                                                                            \
+	X(symbolize)                                                                                         \
 	X(export)                                                                                            \
 	X(info)                                                                                              \
 	X(scope)                                                                                             \

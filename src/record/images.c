@@ -40,6 +40,7 @@ static uint32_t add_image(struct lode_record_images *images, const struct lode_r
 	    lode_grow(&images->items, &images->capacity, images->count + 1, sizeof(image)) < 0 ||
 	    lode_index_insert(&images->index, hash, (uint32_t)images->count) < 0)
 		return LODE_NONE;
+	image.twin = (uint32_t)images->count;
 	images->items[images->count] = image;
 	return (uint32_t)images->count++;
 }
@@ -193,6 +194,23 @@ static int enter_module(struct lode_record_image *image, struct lode_frames *fra
 	return module->path == LODE_NONE || module->build_id == LODE_NONE ? LODE_SYSTEM : 0;
 }
 
+/*
+ * The same file is told of in two ways: by /proc without its build-id, and with
+ * it when it is mapped. What was used before under the same name stands for it.
+ */
+static void find_twin(struct lode_record_images *images, struct lode_record_image *image)
+{
+	for (uint32_t i = 0; image->shares_name && *image->build_id && i < images->count; i++) {
+		const struct lode_record_image *other = &images->items[i];
+
+		if (other != image && other->module == image->module && other->twin == i &&
+		    !strcmp(other->build_id, image->build_id)) {
+			image->twin = i;
+			image->shares_name = 0;
+		}
+	}
+}
+
 int lode_record_image_use(struct lode_record_images *images, uint32_t number, struct lode_frames *frames)
 {
 	struct lode_record_image *image = &images->items[number];
@@ -207,7 +225,10 @@ int lode_record_image_use(struct lode_record_images *images, uint32_t number, st
 		open_file(images, image);
 	if (image->fd < 0 && image->kind == LODE_MAPPED_FILE && !images->unreadable++)
 		images->unreadable_path = image->path;
-	return enter_module(image, frames);
+	if (enter_module(image, frames) < 0)
+		return LODE_SYSTEM;
+	find_twin(images, image);
+	return 0;
 }
 
 /* ---- symbols ---- */
@@ -250,7 +271,7 @@ int lode_record_images_settle(struct lode_record_images *images, struct lode_sym
 	for (size_t i = 1; i < images->count; i++) {
 		struct lode_record_image *image = &images->items[i];
 
-		if (image->module == LODE_NONE || image->kind == LODE_MAPPED_NAMED)
+		if (image->module == LODE_NONE || image->kind == LODE_MAPPED_NAMED || image->twin != i)
 			continue;
 		image->symbols = open_symbols(images, image, symbolizer);
 		if (!image->symbols)

@@ -25,7 +25,8 @@ struct lode_record_image {
 	uint64_t end;
 	uint32_t module;            /* of the dictionary; LODE_NONE until it is used */
 	int fd;                     /* -1: not open */
-	int shares_name;            /* another image is called the same */
+	int shares_name;            /* another image is called the same and is another file */
+	uint32_t twin;              /* the image that stands for it: itself, or one used before of the same build-id */
 	struct lode_image *symbols; /* NULL until lode_record_images_settle, and without symbols */
 };
 

@@ -98,8 +98,8 @@ static uint32_t user_frame(struct lode_record_stacks *stacks, const struct lode_
 {
 	const struct lode_mapping *mapping = lode_space_find(&stacks->processes->spaces, space, address);
 	struct lode_record_images *images = stacks->processes->images;
-	struct lode_record_location location = { mapping ? mapping->image : LODE_RECORD_IMAGE_UNKNOWN, link,
-						 address };
+	uint32_t image = mapping ? mapping->image : LODE_RECORD_IMAGE_UNKNOWN;
+	struct lode_record_location location = { images->items[image].twin, link, address };
 	char text[64];
 	uint32_t frame;
 	int length;
@@ -109,8 +109,14 @@ static uint32_t user_frame(struct lode_record_stacks *stacks, const struct lode_
 	frame = find_location(stacks, &location);
 	if (frame != LODE_NONE)
 		return frame;
-	if (lode_record_image_use(images, location.image, &stacks->dictionary->frames) < 0)
+	if (lode_record_image_use(images, image, &stacks->dictionary->frames) < 0)
 		return LODE_NONE;
+	if (location.image != images->items[image].twin) {
+		location.image = images->items[image].twin;
+		frame = find_location(stacks, &location);
+		if (frame != LODE_NONE)
+			return frame;
+	}
 	length = snprintf(text, sizeof(text), "0x%llx%s", (unsigned long long)location.address,
 			  link ? "?" : "");
 	if (images->items[location.image].shares_name)

@@ -9,6 +9,8 @@
  */
 #include "record/translate.h"
 
+#include "symbols/naming.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -78,7 +80,7 @@ static const char *name_of(struct translation *translation, uint32_t frame, char
 	struct lode_symbol symbol = { 0 };
 	uint64_t address;
 
-	if (location->image == LODE_NONE)
+	if (location->image == LODE_NONE || !translation->options->symbolizer)
 		return lode_frames_function(&translation->stacks->dictionary->frames, frame);
 	image = &translation->stacks->processes->images->items[location->image];
 	address = image_address(image, location->address);
@@ -154,6 +156,8 @@ static uint32_t node_of(struct translation *translation, uint32_t node, const ui
 	struct lode_stack_tree *tree = &translation->stream->dictionary->tree;
 	uint32_t above = translation->nodes[raw->parent];
 
+	if (!translation->options->symbolizer) /* for lode symbolize to decide */
+		return lode_stack_tree_child(tree, above, frames[raw->frame]);
 	if (locations[translation->frames[raw->frame]].link)
 		return above;
 	if (raw->parent && locations[translation->frames[parent->frame]].link &&
@@ -349,6 +353,9 @@ static int prepare(struct translation *translation, struct lode_error *error)
 	if (options->symbolizer && lode_record_images_settle(images, options->symbolizer, options->notes) < 0)
 		return lode_fail_memory(error);
 	if (copy_head(translation) < 0 || translate_stacks(translation) < 0)
+		return lode_fail_memory(error);
+	if (!options->symbolizer && lode_stream_set_attribute(translation->stream, LODE_ADDRESSES,
+							      LODE_ADDRESSES_VALUE, LODE_ATTRIBUTE_TEXT) < 0)
 		return lode_fail_memory(error);
 	translation->seen = lode_calloc(translation->stream->dictionary->tree.count, 1);
 	if (!translation->seen)

@@ -10,7 +10,7 @@
 #include "trace/corpus.h"
 
 struct lode_translate_options {
-	struct lode_symbolizer *symbolizer; /* NULL: addresses stay */
+	struct lode_symbolizer *symbolizer; /* NULL: addresses stay, as symbols/naming.h has them */
 	unsigned jobs;
 	struct lode_notes *notes;
 };

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "record/recording.h"
 #include "record/rules.h"
+#include "symbols/naming.h"
 #include "trace/corpus_check.h"
 
 #include <string.h>
@@ -599,6 +600,156 @@ static void what_was_written_of_a_recording_that_died_is_saved(void **state)
 	tear_down(&fixture);
 }
 
+/* ---- names ---- */
+
+/* Maps this very program into the process, as it is mapped here. */
+static int tell_own_map(struct fixture *fixture)
+{
+	uintptr_t wanted = (uintptr_t)tell_own_map;
+	struct lode_change change = { .type = LODE_CHANGE_MAP, .pid = PID, .tid = PID };
+	unsigned long long start, end, offset;
+	char line[512], path[256] = "";
+	FILE *maps = fopen("/proc/self/maps", "r");
+	int found = 0;
+
+	assert_non_null(maps);
+	while (!found && fgets(line, sizeof(line), maps))
+		found = sscanf(line, "%llx-%llx %*s %llx %*s %*s %255s", &start, &end, &offset, path) == 4 &&
+			wanted >= start && wanted < end;
+	fclose(maps);
+	assert_true(found);
+	change.start = start;
+	change.end = end;
+	change.offset = offset;
+	change.text = path;
+	return fixture->sink.change(fixture->sink.context, &change);
+}
+
+/* Waits with stacks in this program, and something in the link register, before and behind where it is saved. */
+static int tell_own_waits(struct fixture *fixture)
+{
+	uint64_t functions[] = { (uintptr_t)tell_map, (uintptr_t)tell_name, (uintptr_t)tell_task };
+	int code = tell_name(fixture, PID, PID, "app");
+
+	if (!code)
+		code = tell_own_map(fixture);
+	for (uint64_t i = 0; !code && i < 12; i++) {
+		struct lode_record record = {
+			.type = LODE_RECORD_WAIT, .pid = PID, .tid = PID, .user = 500 + i, .t = 1000 + i * 10, .cost = 5
+		};
+		struct lode_record_stack stack = { .id = 500 + i, .user = 1, .has_link = 1, .count = 4 };
+
+		stack.addresses[0] = functions[i % 3] + i / 3 * 16;
+		stack.addresses[1] = functions[i % 2] + 8;
+		stack.addresses[2] = functions[2] + 16;
+		stack.addresses[3] = START - 0x10; /* where nothing is mapped */
+		code = fixture->sink.stack(fixture->sink.context, &stack);
+		if (!code)
+			code = tell_record(fixture, record);
+	}
+	return code;
+}
+
+/* Records them into the corpus `name` and loads what is stored. */
+static void record_own_waits(struct fixture *fixture, const char *name, int symbols, struct lode_stream *stream)
+{
+	struct lode_translate_options options = { .symbolizer = symbols ? fixture->symbolizer : NULL, .jobs = 1 };
+	struct lode_recording *recording;
+	struct lode_corpus_entry entry;
+	struct lode_corpus *corpus;
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/%s", fixture->folder, name);
+	assert_int_equal(begin(fixture), 0);
+	assert_int_equal(lode_corpus_open(&corpus, path, LODE_CORPUS_CREATE, NULL), 0);
+	assert_int_equal(lode_recording_create(&recording, corpus, &fixture->builder, NULL), 0);
+	assert_int_equal(tell_own_waits(fixture), 0);
+	assert_int_equal(lode_recording_finish(recording, "a test", &options, &entry, NULL), 0);
+	lode_recording_abandon(recording);
+	lode_builder_release(&fixture->builder);
+	assert_int_equal(load_only_stream(corpus, stream, NULL), 0);
+	lode_corpus_close(corpus);
+}
+
+static void stack_text(const struct lode_stream *stream, uint32_t node, struct lode_buffer *text)
+{
+	uint32_t frames[64], depth = lode_stack_tree_depth(&stream->dictionary->tree, node);
+
+	assert_true(depth <= 64);
+	lode_stack_tree_frames(&stream->dictionary->tree, node, frames, depth);
+	lode_buffer_clear(text);
+	for (uint32_t i = 0; i < depth; i++) {
+		lode_frames_text(&stream->dictionary->frames, frames[i], text);
+		lode_buffer_byte(text, ' ');
+	}
+	lode_buffer_byte(text, '\0');
+}
+
+static void names_given_later_are_those_of_a_recording_with_symbols(void **state)
+{
+	struct fixture fixture;
+	struct lode_dictionary dictionaries[3];
+	struct lode_stream streams[3]; /* with symbols, without, and named later */
+	struct lode_buffer one = { 0 }, other = { 0 };
+	struct lode_naming naming;
+
+	(void)state;
+	open_symbols(&fixture);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(lode_dictionary_init(&dictionaries[i]), 0);
+		lode_stream_init(&streams[i], &dictionaries[i]);
+	}
+	record_own_waits(&fixture, "with", 1, &streams[0]);
+	record_own_waits(&fixture, "without", 0, &streams[1]);
+	assert_int_equal(lode_naming_apply(&streams[1], fixture.symbolizer, &streams[2], &naming), 0);
+	assert_true(naming.named >= 3);
+	assert_int_equal(streams[2].events[LODE_WAIT].count, 12);
+	assert_int_equal(streams[2].attribute_count, streams[0].attribute_count);
+	for (size_t i = 0; i < 12; i++) {
+		stack_text(&streams[0], streams[0].events[LODE_WAIT].stack[i], &one);
+		stack_text(&streams[2], streams[2].events[LODE_WAIT].stack[i], &other);
+		assert_string_equal(one.bytes, other.bytes);
+		assert_non_null(strstr(one.bytes, "!tell_"));
+	}
+	lode_buffer_release(&one);
+	lode_buffer_release(&other);
+	for (int i = 0; i < 3; i++) {
+		lode_stream_release(&streams[i]);
+		lode_dictionary_release(&dictionaries[i]);
+	}
+	close_symbols(&fixture);
+}
+
+static void memory_that_runs_out_while_naming_is_told(void **state)
+{
+	struct fixture fixture;
+	struct lode_dictionary dictionary, named_dictionary;
+	struct lode_stream stream, named;
+	struct lode_naming naming;
+	uint64_t failures = 0;
+	int code = LODE_SYSTEM;
+
+	(void)state;
+	open_symbols(&fixture);
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	lode_stream_init(&stream, &dictionary);
+	record_own_waits(&fixture, "without", 0, &stream);
+	for (uint64_t at = 1; code < 0; at++) {
+		assert_int_equal(lode_dictionary_init(&named_dictionary), 0);
+		lode_stream_init(&named, &named_dictionary);
+		lode_memory_fail_at(at, 0);
+		code = lode_naming_apply(&stream, fixture.symbolizer, &named, &naming);
+		lode_memory_fail_at(0, 0);
+		failures += code < 0;
+		lode_stream_release(&named);
+		lode_dictionary_release(&named_dictionary);
+	}
+	assert_true(failures > 10);
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+	close_symbols(&fixture);
+}
+
 static int record_all(struct fixture *fixture, struct lode_corpus *corpus, struct lode_corpus_entry *entry)
 {
 	struct lode_translate_options options = { .symbolizer = fixture->symbolizer, .jobs = 1 };
@@ -672,6 +823,8 @@ int main(void)
 		cmocka_unit_test(a_run_is_slow_only_beyond_its_limit),
 		cmocka_unit_test(a_recording_becomes_a_stream_in_order_of_time),
 		cmocka_unit_test(what_was_written_of_a_recording_that_died_is_saved),
+		cmocka_unit_test(names_given_later_are_those_of_a_recording_with_symbols),
+		cmocka_unit_test(memory_that_runs_out_while_naming_is_told),
 		cmocka_unit_test(memory_that_runs_out_anywhere_is_told),
 	};
 
