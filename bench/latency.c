@@ -111,11 +111,13 @@ static int add_up(const struct lode_stream *stream, uint64_t *instances)
 
 	partial.dictionary = *stream->dictionary;
 	partial.nodes = lode_calloc(partial.dictionary.tree.count, sizeof(*partial.nodes));
-	code = partial.nodes ? lode_latency_partial_add(&partial, NULL) : LODE_SYSTEM;
+	partial.own = lode_calloc(partial.dictionary.tree.count, sizeof(*partial.own));
+	code = partial.nodes && partial.own ? lode_latency_partial_add(&partial, NULL) : LODE_SYSTEM;
 	*instances = 0;
 	for (size_t i = 0; !code && i < partial.dictionary.tree.count; i++)
 		*instances += partial.nodes[i].count;
 	lode_free(partial.nodes);
+	lode_free(partial.own);
 	lode_sketch_release(&partial.sketch);
 	return code;
 }

@@ -63,20 +63,16 @@ struct thread {
 	size_t end_capacity;
 };
 
-struct place {
-	uint32_t parent;
-	uint32_t depth;
-};
-
 struct inference {
 	const struct lode_stream *stream;
-	struct place *places; /* by node */
+	struct lode_place *places;
 	struct thread *threads;
 	uint8_t *left_out; /* by thread: the idle task */
 	uint64_t numbers;  /* for ends */
 	struct lode_instances_input input;
 	int (*take)(void *context, const struct lode_instance *instance);
 	void *context;
+	struct lode_time_shares *shares; /* NULL: nobody wants them */
 	struct lode_error *error;
 };
 
@@ -129,19 +125,6 @@ static int close_deeper(struct inference *inference, struct thread *thread, uint
 	return 0;
 }
 
-static uint32_t common_depth(const struct place *places, uint32_t a, uint32_t b)
-{
-	while (places[a].depth > places[b].depth)
-		a = places[a].parent;
-	while (places[b].depth > places[a].depth)
-		b = places[b].parent;
-	while (a != b) {
-		a = places[a].parent;
-		b = places[b].parent;
-	}
-	return places[a].depth;
-}
-
 static int open_deeper(struct inference *inference, struct thread *thread, uint32_t depth, uint64_t before,
 		       uint64_t begin, uint64_t t)
 {
@@ -160,10 +143,12 @@ static int open_deeper(struct inference *inference, struct thread *thread, uint3
 	return 0;
 }
 
-static int change_stack(struct inference *inference, struct thread *thread, uint64_t t, uint32_t stack)
+/* `common`: the node at which this stack parts from the thread's last one. */
+static int change_stack(struct inference *inference, struct thread *thread, uint64_t t, uint32_t stack,
+			uint32_t common)
 {
 	uint64_t before = thread->node ? thread->t : t, cut = middle(before, t);
-	uint32_t depth = common_depth(inference->places, thread->node, stack);
+	uint32_t depth = inference->places[common].depth;
 	int code = close_deeper(inference, thread, depth, cut, t);
 
 	if (!code && inference->places[stack].depth > depth)
@@ -182,16 +167,36 @@ static void move_clock(struct thread *thread, uint64_t t)
 	thread->clock_t = t;
 }
 
+static int share(struct inference *inference, const struct thread *thread, uint64_t t, uint32_t stack,
+		 uint32_t common, int is_sample)
+{
+	struct lode_moment moment = {
+		.t = t,
+		.waited = thread->clock,
+		.thread = (uint32_t)(thread - inference->threads),
+		.stack = stack,
+		.common = common,
+		.is_sample = is_sample,
+	};
+
+	return lode_time_shares_see(inference->shares, &moment) < 0 ? lode_fail_memory(inference->error) : 0;
+}
+
 static int see(struct inference *inference, struct thread *thread, uint64_t t, uint32_t stack, int is_sample)
 {
+	uint32_t common = stack;
 	int code = 0;
 
 	move_clock(thread, t);
 	if (!stack)
 		return 0;
 	inference->input.threads += !thread->node;
-	if (stack != thread->node)
-		code = change_stack(inference, thread, t, stack);
+	if (stack != thread->node) {
+		common = lode_places_common(inference->places, thread->node, stack);
+		code = change_stack(inference, thread, t, stack, common);
+	}
+	if (!code && inference->shares)
+		code = share(inference, thread, t, stack, common, is_sample);
 	thread->t = t;
 	thread->waited = thread->clock;
 	thread->moments = next_count(thread->moments);
@@ -332,18 +337,14 @@ static int finish(struct inference *inference)
 static int prepare(struct inference *inference)
 {
 	const struct lode_stream *stream = inference->stream;
-	const struct lode_stack_tree *tree = &stream->dictionary->tree;
 
-	inference->places = lode_calloc(tree->count, sizeof(*inference->places));
+	inference->places = lode_places_make(&stream->dictionary->tree);
 	inference->threads = lode_calloc(stream->thread_count + 1, sizeof(*inference->threads));
 	inference->left_out = lode_calloc(stream->thread_count + 1, 1);
 	if (!inference->places || !inference->threads || !inference->left_out)
 		return lode_fail_memory(inference->error);
-	for (size_t i = 1; i < tree->count; i++) {
-		uint32_t parent = tree->nodes[i].parent;
-
-		inference->places[i] = (struct place){ parent, inference->places[parent].depth + 1 };
-	}
+	if (inference->shares && lode_time_shares_init(inference->shares, stream, inference->places) < 0)
+		return lode_fail_memory(inference->error);
 	for (size_t i = 0; i < stream->thread_count; i++)
 		inference->left_out[i] = (uint8_t)lode_thread_is_idle_task(stream, &stream->threads[i]);
 	return 0;
@@ -360,19 +361,32 @@ static void release(struct inference *inference)
 	lode_free(inference->left_out);
 }
 
-int lode_instances_infer(const struct lode_stream *stream,
+int lode_instances_share(const struct lode_stream *stream,
 			 int (*take)(void *context, const struct lode_instance *instance), void *context,
-			 struct lode_instances_input *input, struct lode_error *error)
+			 struct lode_time_shares *shares, struct lode_instances_input *input,
+			 struct lode_error *error)
 {
-	struct inference inference = { .stream = stream, .take = take, .context = context, .error = error };
+	struct inference inference = { .stream = stream, .take = take, .context = context, .shares = shares,
+				       .error = error };
 	int code = prepare(&inference);
 
 	if (!code)
 		code = see_all(&inference);
 	if (!code)
 		code = finish(&inference);
+	if (!code && shares)
+		lode_time_shares_finish(shares);
+	if (shares)
+		shares->places = NULL; /* they go */
 	release(&inference);
 	if (input)
 		*input = inference.input;
 	return code;
+}
+
+int lode_instances_infer(const struct lode_stream *stream,
+			 int (*take)(void *context, const struct lode_instance *instance), void *context,
+			 struct lode_instances_input *input, struct lode_error *error)
+{
+	return lode_instances_share(stream, take, context, NULL, input, error);
 }

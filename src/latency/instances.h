@@ -18,6 +18,7 @@
 #ifndef LODE_LATENCY_INSTANCES_H
 #define LODE_LATENCY_INSTANCES_H
 
+#include "latency/shares.h"
 #include "trace/stream.h"
 
 /* Times in order: before <= begin <= first <= last <= end <= after. */
@@ -35,7 +36,7 @@ struct lode_instance {
 	uint64_t waited;  /* ns from first to last that the thread was blocked or waited for a processor */
 };
 
-/* The three latencies: from first to last, from before to after, and the estimate between them. */
+/* The three latencies: from first to last, from before to after, and in the middle of these. */
 static inline uint64_t lode_instance_conservative(const struct lode_instance *instance)
 {
 	return instance->last - instance->first;
@@ -70,5 +71,10 @@ struct lode_instances_input {
 int lode_instances_infer(const struct lode_stream *stream,
 			 int (*take)(void *context, const struct lode_instance *instance), void *context,
 			 struct lode_instances_input *input, struct lode_error *error);
+/* The same, and fills `shares`, which the caller releases in any case; zeroed before. */
+int lode_instances_share(const struct lode_stream *stream,
+			 int (*take)(void *context, const struct lode_instance *instance), void *context,
+			 struct lode_time_shares *shares, struct lode_instances_input *input,
+			 struct lode_error *error);
 
 #endif

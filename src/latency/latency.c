@@ -35,6 +35,8 @@ static void add_node(struct lode_latency_node *to, const struct lode_latency_nod
 	if (from->longest > to->longest)
 		to->longest = from->longest;
 	to->variance += from->variance;
+	if (from->gap > to->gap)
+		to->gap = from->gap;
 }
 
 static int grow_nodes(struct collection *collection)
@@ -241,9 +243,13 @@ void lode_latency_release(struct lode_latency *latency)
 #define NORMAL_95 1.959964
 
 /*
- * The uncertain part of an estimate is like a count of hits, each worth as much: how many
- * and how much follow from its sum and its variance. A count that is seen to be n comes from
- * a Poisson distribution whose mean lies between these ends (Wilson and Hilferty).
+ * Looks at a thread are like throws of dice: so many of them meet a call. If calls are shorter
+ * than the gaps between looks, each look throws anew, and both the looks that meet it and
+ * those that miss it, whichever are fewer, have a Poisson distribution. If calls are longer,
+ * many looks in a row meet the same one, and only its ends are in doubt. The number of changes
+ * into a context and out of it, halved, serves for both: it is the variance of the first, in
+ * gaps, and more than that of the second. A count that is seen to be n comes from a Poisson
+ * distribution whose mean lies between these ends (Wilson and Hilferty).
  */
 static double least_mean(double n)
 {
@@ -259,30 +265,33 @@ static double most_mean(double n)
 	return (n + 1) * root * root * root;
 }
 
+static double changes_of(const struct lode_latency_node *node)
+{
+	return node->gap > 0 ? node->variance / (node->gap * node->gap) : 0;
+}
+
 uint64_t lode_latency_low(const struct lode_latency_node *node)
 {
-	double uncertain = (double)(node->estimate - node->conservative);
-	double low = (double)node->estimate - NORMAL_95 * sqrt(node->variance);
+	double changes = changes_of(node), ran = (double)node->estimate - (double)node->waited;
+	double below = NORMAL_95 * sqrt(node->variance), low;
 
-	if (uncertain > 0 && node->variance > 0) {
-		double hits = uncertain * uncertain / node->variance, each = node->variance / uncertain;
-
-		low = fmin(low, (double)node->estimate - (hits - least_mean(hits)) * each);
-	}
+	if (ran > 2 * changes * node->gap)
+		below = fmax(below, (most_mean(changes) - changes) * node->gap); /* misses are fewer */
+	else if (changes > 0)
+		below = fmax(below, (changes - least_mean(changes)) * node->gap);
+	low = (double)node->estimate - below;
 	/* Waits are seen whole. */
-	return low > (double)node->waited ? (uint64_t)low : node->waited;
+	if (low > (double)node->waited)
+		return (uint64_t)low;
+	return node->waited < node->estimate ? node->waited : node->estimate;
 }
 
 uint64_t lode_latency_high(const struct lode_latency_node *node)
 {
-	double uncertain = (double)(node->estimate - node->conservative);
-	double high = (double)node->estimate + NORMAL_95 * sqrt(node->variance);
+	double changes = changes_of(node);
+	double above = fmax(NORMAL_95 * sqrt(node->variance), (most_mean(changes) - changes) * node->gap);
+	double high = (double)node->estimate + above;
 
-	if (uncertain > 0 && node->variance > 0) {
-		double hits = uncertain * uncertain / node->variance, each = node->variance / uncertain;
-
-		high = fmax(high, (double)node->estimate + (most_mean(hits) - hits) * each);
-	}
 	return high < 1.8e19 ? (uint64_t)high : UINT64_MAX;
 }
 

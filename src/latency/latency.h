@@ -26,11 +26,12 @@ struct lode_latency_node {
 	uint64_t count;
 	uint64_t conservative;
 	uint64_t aggressive;
-	uint64_t estimate;
+	uint64_t estimate; /* by shares.h, of this node and all below it */
 	uint64_t waited;  /* blocked, or waiting for a processor */
 	uint64_t idle;	  /* of it in idle waits, of this node and all below it */
 	uint64_t longest; /* estimate of the longest instance */
 	double variance;  /* of the estimate, ns squared */
+	double gap;	  /* ns that a thread ran between two looks at it, the largest of all streams */
 };
 
 /* What a node comes to in one stream, after normalising. */

@@ -1,11 +1,10 @@
 /*
  * From one stream to sums on the nodes of its stack tree.
  *
- * Own latencies (the paper's top-down normalising, section 3.4.1) are taken from sums:
- * what a node's instances come to minus what its children's come to. Means do not nest
- * when a callee is called more than once. Every instance of a child lies within one of its
- * parent, and siblings never overlap, so the difference cannot be negative; only sums that
- * saturated could make it so, and then it is 0.
+ * Counts, bounds and quantiles are those of the instances. The estimate is added up from
+ * below: what belongs to each very stack (shares.h) is its own latency (the paper's
+ * top-down normalising, section 3.4.1), and a node's latency is its own and that of all
+ * below it. So callees never take more than their callers, and nothing is negative.
  */
 #include "latency/partial.h"
 
@@ -31,7 +30,7 @@ static int load(struct lode_latency_partial *partial, const struct lode_latency_
 {
 	const unsigned basic = LODE_T | LODE_THREAD | LODE_STACK;
 	const unsigned columns[LODE_EVENT_TYPES] = {
-		[LODE_RUN] = basic,
+		[LODE_RUN] = basic | LODE_COST,
 		[LODE_WAIT] = basic | LODE_COST | LODE_DELAY | LODE_WAKER_STACK,
 		[LODE_CALL] = basic | LODE_DELAY,
 	};
@@ -70,29 +69,6 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-static double square(double number)
-{
-	return number * number;
-}
-
-/*
- * How far the estimate of a sum may be off. What is not certain of an instance is what the
- * estimate adds to the conservative latency. Were all calls long, an unseen end would lie
- * anywhere in its gap, and the variance were a sixth of this; but calls may be shorter than
- * gaps, so that most are not seen and several in a row look like one. Then whether an event
- * meets one is as if dice were thrown, and each instance adds the square of its gaps' mean.
- * Before a thread's first event and after its last there are gaps, too, of unknown length;
- * the mean between its events stands for them.
- */
-static double variance_of(const struct lode_instance *instance)
-{
-	uint64_t seen = lode_instance_conservative(instance);
-	double gap = instance->seen > 1 ? (double)(seen - instance->waited) / (double)(instance->seen - 1) : 0;
-	int open = (instance->before == instance->first) + (instance->after == instance->last);
-
-	return square((double)(lode_instance_estimate(instance) - seen)) + open * square(gap);
-}
-
 static int add_instance(void *context, const struct lode_instance *instance)
 {
 	struct lode_latency_partial *partial = context;
@@ -102,19 +78,44 @@ static int add_instance(void *context, const struct lode_instance *instance)
 	node->count++;
 	node->conservative = lode_add_saturating(node->conservative, lode_instance_conservative(instance));
 	node->aggressive = lode_add_saturating(node->aggressive, lode_instance_aggressive(instance));
-	node->estimate = lode_add_saturating(node->estimate, estimate);
 	node->waited = lode_add_saturating(node->waited, instance->waited);
 	if (estimate > node->longest)
 		node->longest = estimate;
-	node->variance += variance_of(instance);
 	return lode_sketch_add(&partial->sketch, instance->node, estimate);
+}
+
+/* Children have larger numbers than their parents: one pass from the end. */
+static void add_shares(struct lode_latency_partial *partial, const struct lode_time_shares *shares)
+{
+	const struct lode_stack_tree *tree = &partial->dictionary.tree;
+	struct lode_latency_node *nodes = partial->nodes;
+
+	for (size_t i = tree->count; i-- > 1;) {
+		struct lode_latency_node *node = &nodes[i], *parent = &nodes[tree->nodes[i].parent];
+
+		partial->own[i] = shares->time[i];
+		node->estimate = lode_add_saturating(node->estimate, shares->time[i]);
+		node->variance += shares->doubt[i];
+		node->gap = node->count ? shares->gap : 0;
+		parent->estimate = lode_add_saturating(parent->estimate, node->estimate);
+		parent->variance += node->variance;
+		/* What is taken away where stacks part leaves rounding behind. */
+		node->variance = node->variance > 1 ? node->variance : 0;
+	}
+	nodes[0] = (struct lode_latency_node){ 0 };
 }
 
 int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_error *error)
 {
-	if (lode_instances_infer(&partial->stream, add_instance, partial, &partial->input, error) < 0)
-		return lode_fail_memory(error); /* nothing else can fail there */
-	return 0;
+	struct lode_time_shares shares = { 0 };
+	/* Nothing but memory can fail there. */
+	int code = lode_instances_share(&partial->stream, add_instance, partial, &shares, &partial->input,
+					error) < 0 ? lode_fail_memory(error) : 0;
+
+	if (!code)
+		add_shares(partial, &shares);
+	lode_time_shares_release(&shares);
+	return code;
 }
 
 /* ns: a thread that waited all its life but for less than this did nothing else. */
@@ -211,22 +212,18 @@ static int add_idle(struct lode_latency_partial *partial, const struct lode_idle
 	return code;
 }
 
-/* Children have larger numbers than their parents: one pass from the end. */
+/* Own latency is the time of the very stack; what of it was idle is not counted. */
 static void normalise(struct lode_latency_partial *partial)
 {
 	const struct lode_stack_tree *tree = &partial->dictionary.tree;
 	struct lode_latency_node *nodes = partial->nodes;
 
 	for (size_t i = 1; i < tree->count; i++)
-		partial->own[i] = less(nodes[i].estimate, nodes[i].idle);
-	for (size_t i = tree->count; i-- > 1;) {
-		uint32_t parent = tree->nodes[i].parent;
-
-		partial->own[parent] = less(partial->own[parent], nodes[i].estimate);
-		if (parent)
-			nodes[parent].idle = lode_add_saturating(nodes[parent].idle, nodes[i].idle);
-	}
-	partial->own[0] = 0;
+		partial->own[i] = less(partial->own[i], nodes[i].idle);
+	for (size_t i = tree->count; i-- > 1;)
+		if (tree->nodes[i].parent)
+			nodes[tree->nodes[i].parent].idle =
+				lode_add_saturating(nodes[tree->nodes[i].parent].idle, nodes[i].idle);
 }
 
 int lode_latency_partial_infer(struct lode_latency_partial *partial, const struct lode_idle_rules *rules,

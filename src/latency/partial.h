@@ -21,7 +21,7 @@ struct lode_latency_partial {
 int lode_latency_partial_load(struct lode_latency_partial *partial,
 			      const struct lode_latency_options *options,
 			      const struct lode_corpus_entry *entry, struct lode_error *error);
-/* Infers and adds up on the nodes, which are there; the first step of lode_latency_partial_infer. */
+/* Infers and adds up on nodes and own, which are there; the first step of lode_latency_partial_infer. */
 int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_error *error);
 /* Infers, adds up and normalises; afterwards the events are gone. */
 int lode_latency_partial_infer(struct lode_latency_partial *partial, const struct lode_idle_rules *rules,

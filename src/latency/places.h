@@ -1,0 +1,43 @@
+/*
+ * Places: parent and depth of each node of a stack tree side by side, and the node at
+ * which two stacks part. Private to latency.
+ */
+#ifndef LODE_LATENCY_PLACES_H
+#define LODE_LATENCY_PLACES_H
+
+#include "base/memory.h"
+#include "trace/stack_tree.h"
+
+struct lode_place {
+	uint32_t parent;
+	uint32_t depth;
+};
+
+/* By node; the caller frees it. NULL when memory has run out. */
+static inline struct lode_place *lode_places_make(const struct lode_stack_tree *tree)
+{
+	struct lode_place *places = lode_calloc(tree->count, sizeof(*places));
+
+	for (size_t i = 1; places && i < tree->count; i++) {
+		uint32_t parent = tree->nodes[i].parent;
+
+		places[i] = (struct lode_place){ parent, places[parent].depth + 1 };
+	}
+	return places;
+}
+
+/* The deepest node that is on the way to both; 0 where they have nothing in common. */
+static inline uint32_t lode_places_common(const struct lode_place *places, uint32_t a, uint32_t b)
+{
+	while (places[a].depth > places[b].depth)
+		a = places[a].parent;
+	while (places[b].depth > places[a].depth)
+		b = places[b].parent;
+	while (a != b) {
+		a = places[a].parent;
+		b = places[b].parent;
+	}
+	return a;
+}
+
+#endif

@@ -1,0 +1,64 @@
+/*
+ * Shares: to which stacks the time of a thread belongs. Private to latency.
+ *
+ * Instances (instances.h) tell when each call was seen. For sums another question counts:
+ * how long was the thread in this stack, all in all? Two kinds of time are told apart.
+ *
+ * Time that the thread *waited* belongs to the stack that it waited in, all of it.
+ *
+ * Of the time that it *ran* samples are the measure, since they come without regard to
+ * what the thread does: what lies between two samples belongs half to the one and half to
+ * the other. Context switches and system calls come when the program wants them; a stack
+ * that is seen by them alone is there often, but perhaps for a moment only. Where samples
+ * are missing (the stream has none, or the thread ran for much longer than their period
+ * without one) all moments are taken for samples, which is the best that is left.
+ *
+ * So all time from a thread's first moment to its last is given away, none twice.
+ */
+#ifndef LODE_LATENCY_SHARES_H
+#define LODE_LATENCY_SHARES_H
+
+#include "base/error.h"
+#include "latency/places.h"
+#include "trace/stream.h"
+
+/* One look at a thread. */
+struct lode_moment {
+	uint64_t t;
+	uint64_t waited; /* the thread's clock of waiting, which never goes back, nor ahead of t */
+	uint32_t thread;
+	uint32_t stack;	 /* never 0 */
+	uint32_t common; /* node at which this stack and the thread's last one part */
+	int is_sample;
+};
+
+/* What of a thread's time is not given away yet. */
+struct lode_shares_thread;
+
+struct lode_time_shares {
+	uint64_t *time; /* by node: ns that belong to this very stack, saturating */
+	/*
+	 * By node: ns squared. Each change from one stack to another is in doubt by the gap in which
+	 * it lies: half of its square stands at either stack, and its negative where they part, so
+	 * that a sum over all below a node counts the changes into it and out of it.
+	 */
+	double *doubt;
+	double gap; /* ns that the thread ran between two looks at it, as a look sees them; after the end */
+	const struct lode_place *places;
+	struct lode_shares_thread *threads;
+	size_t thread_count;
+	uint64_t limit; /* ns: what a thread may run without a sample; 0: all moments are samples */
+	double gap_sum;
+	double gap_squares;
+};
+
+/* For a stream whose run events have their costs. Returns 0 or LODE_SYSTEM; release in either case. */
+int lode_time_shares_init(struct lode_time_shares *shares, const struct lode_stream *stream,
+		     const struct lode_place *places);
+void lode_time_shares_release(struct lode_time_shares *shares);
+/* The next moment of a thread. Returns 0 or LODE_SYSTEM. */
+int lode_time_shares_see(struct lode_time_shares *shares, const struct lode_moment *moment);
+/* There are no more. */
+void lode_time_shares_finish(struct lode_time_shares *shares);
+
+#endif
