@@ -3,19 +3,12 @@
  *
  * What a path costs is what its parent's path costs and what its own node takes more, so
  * one pass down the tree gives all of them.
- *
- * The root cause. The hottest function of the first path is where the time is spent, but
- * time that is waited is spent in the kernel whoever waits. Two things are known that
- * say more. If the hottest function stands in a context that the good side does not have
- * at all, the paths part at a call that was never made before: the topmost new context on
- * the path is the cause, and its caller is told, too. Otherwise the same calls take
- * longer: then it is the hottest function itself, or, when it mostly waits, the last one
- * before the kernel and the C library, which is the one that chose to wait.
  */
 #include "latency/diff.h"
 
 #include "base/parallel.h"
 #include "base/permutation.h"
+#include "latency/cause.h"
 #include "latency/contexts.h"
 
 #include <math.h>
@@ -64,17 +57,46 @@ static uint64_t per_stream(uint64_t own, size_t streams)
 	return mean < INT64_MAX ? mean : INT64_MAX;
 }
 
+/*
+ * Whether sleeps count there, which are idle otherwise: who sleeps where nobody slept before
+ * was made to. A thread that is new from its root on may well have nothing to do.
+ */
+static int has_new_sleeps(const struct lode_diff *diff, uint32_t node)
+{
+	const struct lode_stack_node *nodes = diff->dictionary->tree.nodes;
+
+	if (diff->known[node])
+		return 0;
+	while (node && !diff->known[node])
+		node = nodes[node].parent;
+	return node != 0;
+}
+
+static uint64_t own_of(const struct work *work, int side, const struct lode_latency_row *row)
+{
+	if (side && row->slept && has_new_sleeps(work->diff, common_node(work, side, row->node)))
+		return lode_add_saturating(row->own, row->slept);
+	return row->own;
+}
+
 static void lay_over(struct work *work)
 {
 	struct lode_diff *diff = work->diff;
 	const struct lode_latency *base = work->sides[0], *slow = work->sides[1];
+	size_t at = 0;
 
 	for (size_t i = 1; i < base->node_count; i++) {
 		diff->known[i] = base->nodes[i].count > 0;
 		diff->base[i] = per_stream(base->own[i], base->stream_count);
 	}
-	for (uint32_t i = 1; i < slow->node_count; i++)
-		diff->slow[common_node(work, 1, i)] = per_stream(slow->own[i], slow->stream_count);
+	/* Rows stand by node. */
+	for (uint32_t i = 1; i < slow->node_count; i++) {
+		uint64_t own = 0;
+
+		for (; at < slow->row_count && slow->rows[at].node == i; at++)
+			own = lode_add_saturating(own, own_of(work, 1, &slow->rows[at]));
+		diff->slow[common_node(work, 1, i)] = per_stream(own, slow->stream_count);
+	}
 }
 
 static void add_up(struct lode_diff *diff)
@@ -173,8 +195,10 @@ static int order_rows(struct work *work, int side)
 	/* Filling moves each start to the next node's: one place off at first, right in the end. */
 	for (size_t i = 0; i < latency->row_count; i++) {
 		uint32_t node = common_node(work, side, latency->rows[i].node);
+		struct lode_latency_row *row = &work->rows[side][starts[node + 1]++];
 
-		work->rows[side][starts[node + 1]++] = latency->rows[i];
+		*row = latency->rows[i];
+		row->own = own_of(work, side, &latency->rows[i]);
 	}
 	return 0;
 }
@@ -272,54 +296,6 @@ static int compare_paths(const void *a, const void *b, void *context)
 	return lode_stacks_compare(context, left->leaf, right->leaf);
 }
 
-/* ---- the root cause ---- */
-
-/* The topmost context on the way to `node` that the base does not have; 0 where all is known, or nothing. */
-static uint32_t topmost_new(const struct lode_diff *diff, uint32_t node)
-{
-	const struct lode_stack_node *nodes = diff->dictionary->tree.nodes;
-	uint32_t top = 0;
-
-	for (; node && !diff->known[node]; node = nodes[node].parent)
-		top = node;
-	return node ? top : 0;
-}
-
-static int mostly_waits(const struct work *work, uint32_t node)
-{
-	const struct lode_latency *slow = work->sides[1];
-
-	for (uint32_t i = 1; i < slow->node_count; i++)
-		if (common_node(work, 1, i) == node)
-			return slow->nodes[i].waited > slow->nodes[i].estimate / 2;
-	return 0;
-}
-
-static void find_cause(struct work *work)
-{
-	struct lode_diff *diff = work->diff;
-	const struct lode_dictionary *dictionary = diff->dictionary;
-	const struct lode_diff_path *first = diff->paths;
-	uint32_t node;
-	int64_t own;
-
-	if (!diff->path_count || first->cost <= 0 || lode_diff_delta(diff, first->hottest) <= 0)
-		return;
-	node = topmost_new(diff, first->hottest);
-	/* Below a function that was known, waiting in another way is no cause of its own. */
-	if (!node || lode_layer_is_machinery(dictionary, node))
-		node = mostly_waits(work, first->hottest) ? lode_stack_who(dictionary, first->hottest)
-							  : first->hottest;
-	own = lode_diff_delta(diff, node);
-	diff->cause = (struct lode_root_cause){
-		.node = node,
-		.caller = dictionary->tree.nodes[node].parent,
-		.is_new = !diff->known[node],
-		.more = diff->more[node] > own ? diff->more[node] : own,
-		.layer = lode_layer_of_node(dictionary, node),
-	};
-}
-
 /* ---- the whole ---- */
 
 static int compare_sides(struct work *work, unsigned jobs)
@@ -340,8 +316,7 @@ static int compare_sides(struct work *work, unsigned jobs)
 	if (diff->path_count)
 		qsort_r(diff->paths, diff->path_count, sizeof(*diff->paths), compare_paths,
 			(void *)(uintptr_t)diff->dictionary);
-	find_cause(work);
-	return 0;
+	return lode_cause_find(diff, work->sides[0], work->sides[1], work->nodes[1]);
 }
 
 int lode_diff(struct lode_latency *base, const struct lode_latency *slow, unsigned jobs,

@@ -38,7 +38,8 @@ struct lode_latency_node {
 struct lode_latency_row {
 	uint32_t node;
 	uint32_t stream;
-	uint64_t own; /* estimate minus those of its callees, without idle waits */
+	uint64_t own;	/* estimate minus those of its callees, without idle waits */
+	uint64_t slept; /* of these idle waits, sleeping until a time has come */
 };
 
 struct lode_latency_stream {

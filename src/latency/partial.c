@@ -152,22 +152,26 @@ static uint64_t *find_lives(const struct lode_stream *stream)
 	return NULL;
 }
 
-/* By node: 1 for a stack that waits for another thread to end. NULL when memory has run out. */
-static uint8_t *find_joins(const struct lode_dictionary *dictionary)
+/* By node: 1 for a stack with such a frame. NULL when memory has run out. */
+static uint8_t *find_stacks(const struct lode_dictionary *dictionary, const char *const *globs)
 {
-	static const char *const joins[] = { "pthread_join", "pthread_*join_np", "__pthread_*join_ex", NULL };
-	uint8_t *frames = lode_frame_filter(&dictionary->frames, joins);
+	uint8_t *frames = lode_frame_filter(&dictionary->frames, globs);
 	uint8_t *stacks = frames ? lode_stack_filter(&dictionary->tree, frames) : NULL;
 
 	lode_free(frames);
 	return stacks;
 }
 
+static const char *const joins[] = { "pthread_join", "pthread_*join_np", "__pthread_*join_ex", NULL };
+static const char *const sleeps[] = { "kernel!*nanosleep*", "kernel!common_nsleep*", "kernel!msleep*",
+				      "kernel!usleep_range*", NULL };
+
 /* What tells idle waits. */
 struct idle {
 	struct lode_idle_stacks *stacks;
 	uint64_t *lives;
-	uint8_t *joins;
+	uint8_t *joins;	 /* by node: waits for another thread to end */
+	uint8_t *sleeps; /* by node: sleeps until a time has come */
 };
 
 static int is_idle(const struct idle *idle, const struct lode_events *waits, size_t i, uint64_t length)
@@ -183,31 +187,44 @@ static int is_idle(const struct idle *idle, const struct lode_events *waits, siz
  * did nothing but wait once, all its life, since it is as long as the recording; and those
  * for another thread to end, which has latencies of its own.
  */
+static void add_idle_waits(struct lode_latency_partial *partial, const struct idle *idle)
+{
+	const struct lode_events *waits = &partial->stream.events[LODE_WAIT];
+
+	for (size_t i = 0; i < waits->count; i++) {
+		struct lode_latency_node *node = &partial->nodes[waits->stack[i]];
+		uint64_t *slept = &partial->slept[waits->stack[i]];
+		uint64_t length = lode_add_saturating(waits->cost[i], waits->delay[i]);
+
+		if (!waits->stack[i] || !node->count || !is_idle(idle, waits, i, length))
+			continue;
+		node->idle = lode_add_saturating(node->idle, length);
+		if (idle->sleeps[waits->stack[i]])
+			*slept = lode_add_saturating(*slept, length);
+	}
+}
+
 static int add_idle(struct lode_latency_partial *partial, const struct lode_idle_rules *rules,
 		    struct lode_error *error)
 {
-	const struct lode_events *waits = &partial->stream.events[LODE_WAIT];
 	struct idle idle = { 0 };
 	int code;
 
-	if (!rules || !waits->count)
+	if (!rules || !partial->stream.events[LODE_WAIT].count)
 		return 0;
 	code = lode_idle_stacks_make(&idle.stacks, rules, &partial->dictionary, error);
 	if (code)
 		return code;
 	idle.lives = find_lives(&partial->stream);
-	idle.joins = find_joins(&partial->dictionary);
-	if (!idle.lives || !idle.joins)
+	idle.joins = find_stacks(&partial->dictionary, joins);
+	idle.sleeps = find_stacks(&partial->dictionary, sleeps);
+	if (idle.lives && idle.joins && idle.sleeps)
+		add_idle_waits(partial, &idle);
+	else
 		code = lode_fail_memory(error);
-	for (size_t i = 0; !code && i < waits->count; i++) {
-		struct lode_latency_node *node = &partial->nodes[waits->stack[i]];
-		uint64_t length = lode_add_saturating(waits->cost[i], waits->delay[i]);
-
-		if (waits->stack[i] && node->count && is_idle(&idle, waits, i, length))
-			node->idle = lode_add_saturating(node->idle, length);
-	}
 	lode_free(idle.lives);
 	lode_free(idle.joins);
+	lode_free(idle.sleeps);
 	lode_idle_stacks_free(idle.stacks);
 	return code;
 }
@@ -218,8 +235,12 @@ static void normalise(struct lode_latency_partial *partial)
 	const struct lode_stack_tree *tree = &partial->dictionary.tree;
 	struct lode_latency_node *nodes = partial->nodes;
 
-	for (size_t i = 1; i < tree->count; i++)
-		partial->own[i] = less(partial->own[i], nodes[i].idle);
+	for (size_t i = 1; i < tree->count; i++) {
+		uint64_t own = less(partial->own[i], nodes[i].idle), idle = partial->own[i] - own;
+
+		partial->own[i] = own;
+		partial->slept[i] = partial->slept[i] < idle ? partial->slept[i] : idle;
+	}
 	for (size_t i = tree->count; i-- > 1;)
 		if (tree->nodes[i].parent)
 			nodes[tree->nodes[i].parent].idle =
@@ -234,7 +255,8 @@ int lode_latency_partial_infer(struct lode_latency_partial *partial, const struc
 
 	partial->nodes = lode_calloc(nodes, sizeof(*partial->nodes));
 	partial->own = lode_calloc(nodes, sizeof(*partial->own));
-	if (!partial->nodes || !partial->own)
+	partial->slept = lode_calloc(nodes, sizeof(*partial->slept));
+	if (!partial->nodes || !partial->own || !partial->slept)
 		return lode_fail_memory(error);
 	code = lode_latency_partial_add(partial, error);
 	if (!code)
@@ -250,6 +272,7 @@ void lode_latency_partial_release(struct lode_latency_partial *partial)
 {
 	lode_free(partial->nodes);
 	lode_free(partial->own);
+	lode_free(partial->slept);
 	lode_sketch_release(&partial->sketch);
 	lode_stream_release(&partial->stream);
 	lode_dictionary_release(&partial->dictionary);

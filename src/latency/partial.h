@@ -13,6 +13,7 @@ struct lode_latency_partial {
 	int wanted;		   /* the options let it in */
 	struct lode_latency_node *nodes;
 	uint64_t *own;
+	uint64_t *slept;
 	struct lode_sketch sketch;
 	struct lode_instances_input input;
 };

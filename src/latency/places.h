@@ -21,7 +21,7 @@ static inline struct lode_place *lode_places_make(const struct lode_stack_tree *
 	for (size_t i = 1; places && i < tree->count; i++) {
 		uint32_t parent = tree->nodes[i].parent;
 
-		places[i] = (struct lode_place){ parent, places[parent].depth + 1 };
+		places[i] = (struct lode_place){parent, places[parent].depth + 1};
 	}
 	return places;
 }

@@ -93,8 +93,8 @@ static int keep(struct lode_shares_thread *thread, const struct piece *piece)
 /* ---- moments ---- */
 
 /* The thread ran from its last moment to this one. */
-static int run_on(struct lode_time_shares *shares, struct lode_shares_thread *thread, const struct piece *piece,
-		  const struct lode_moment *moment)
+static int run_on(struct lode_time_shares *shares, struct lode_shares_thread *thread,
+		  const struct piece *piece, const struct lode_moment *moment)
 {
 	thread->pending = lode_add_saturating(thread->pending, piece->ran);
 	if (thread->pending > shares->limit || !shares->limit) {
@@ -107,7 +107,7 @@ static int run_on(struct lode_time_shares *shares, struct lode_shares_thread *th
 		give(shares, moment->stack, thread->pending);
 		set_anchor(thread, moment->stack);
 	} else {
-		struct piece whole = { thread->anchor, moment->stack, thread->pending };
+		struct piece whole = {thread->anchor, moment->stack, thread->pending};
 
 		divide(shares, &whole, thread->anchor == thread->stack ? moment->common : LODE_NONE);
 		set_anchor(thread, moment->stack);
@@ -119,7 +119,7 @@ int lode_time_shares_see(struct lode_time_shares *shares, const struct lode_mome
 {
 	struct lode_shares_thread *thread = &shares->threads[moment->thread];
 	uint64_t waited = moment->waited - thread->waited;
-	struct piece piece = { thread->stack, moment->stack, moment->t - thread->t - waited };
+	struct piece piece = {thread->stack, moment->stack, moment->t - thread->t - waited};
 	int code = 0;
 
 	if (!thread->stack) {
@@ -174,7 +174,7 @@ static double mean_cost(const struct lode_events *runs)
 }
 
 int lode_time_shares_init(struct lode_time_shares *shares, const struct lode_stream *stream,
-		     const struct lode_place *places)
+			  const struct lode_place *places)
 {
 	size_t nodes = stream->dictionary->tree.count;
 	double period = mean_cost(&stream->events[LODE_RUN]);

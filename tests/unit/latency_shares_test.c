@@ -51,12 +51,12 @@ static void add_look(struct oracle *oracle, uint64_t t, uint32_t stack, int orde
 {
 	assert_true(oracle->count < MOST);
 	if (stack)
-		oracle->looks[oracle->count++] = (struct look){ t, stack, order, number };
+		oracle->looks[oracle->count++] = (struct look){t, stack, order, number};
 }
 
 static void look_at(struct oracle *oracle, uint32_t thread)
 {
-	static const int order[LODE_EVENT_TYPES] = { [LODE_CALL] = 1, [LODE_RUN] = 2, [LODE_WAIT] = 3 };
+	static const int order[LODE_EVENT_TYPES] = {[LODE_CALL] = 1, [LODE_RUN] = 2, [LODE_WAIT] = 3};
 
 	memset(oracle->waiting, 0, sizeof(oracle->waiting));
 	oracle->count = 0;
@@ -74,7 +74,8 @@ static void look_at(struct oracle *oracle, uint32_t thread)
 			until += type == LODE_WAIT ? events->cost[i] : 0;
 			assert_true(until < END);
 			if (until > t)
-				add_look(oracle, until, events->stack[i], 0, t * 1000 + (type == LODE_WAIT) * 500 + i);
+				add_look(oracle, until, events->stack[i], 0,
+					 t * 1000 + (type == LODE_WAIT) * 500 + i);
 			for (; t < until; t++)
 				oracle->waiting[t] = 1;
 		}
@@ -131,7 +132,8 @@ static void share_thread(struct oracle *oracle)
 	}
 	while (i + 1 < oracle->count) {
 		for (j = i + 1; j < oracle->count; j++)
-			if (oracle->looks[j].order == 2 || count_ns(oracle, i, j, 0) > oracle->limit || !oracle->limit)
+			if (oracle->looks[j].order == 2 || count_ns(oracle, i, j, 0) > oracle->limit ||
+			    !oracle->limit)
 				break;
 		if (j == oracle->count) {
 			if (anchored)
@@ -154,10 +156,9 @@ static void share_thread(struct oracle *oracle)
 static void open_ends(struct oracle *oracle)
 {
 	for (uint32_t node = 1; oracle->count && node < oracle->stream->dictionary->tree.count; node++)
-		oracle->doubt[node] +=
-			oracle->gap * oracle->gap / 2 *
-			(is_on_the_way(oracle, node, oracle->looks[0].stack) +
-			 is_on_the_way(oracle, node, oracle->looks[oracle->count - 1].stack));
+		oracle->doubt[node] += oracle->gap * oracle->gap / 2 *
+				       (is_on_the_way(oracle, node, oracle->looks[0].stack) +
+					is_on_the_way(oracle, node, oracle->looks[oracle->count - 1].stack));
 }
 
 static void ask_oracle(struct oracle *oracle, const struct lode_stream *stream)
@@ -232,7 +233,7 @@ static int ignore(void *context, const struct lode_instance *instance)
 
 static void compare(const struct lode_stream *stream)
 {
-	struct lode_time_shares shares = { 0 };
+	struct lode_time_shares shares = {0};
 	struct oracle oracle;
 	double doubt[NODES];
 
@@ -254,7 +255,7 @@ static void shares_are_those_of_the_oracle_on_thousands_of_streams(void **state)
 
 	(void)state;
 	for (int round = 0; round < 4000; round++) {
-		static const uint64_t periods[] = { 0, 1, 5, 50, 50, 300 };
+		static const uint64_t periods[] = {0, 1, 5, 50, 50, 300};
 		struct lode_dictionary dictionary;
 		struct lode_stream stream;
 
@@ -294,7 +295,7 @@ static void world_open(struct world *world)
 
 static void add(struct world *world, enum lode_event_type type, uint64_t t, uint64_t cost, uint32_t stack)
 {
-	struct lode_event event = { .t = t, .cost = cost, .stack = stack, .waker = LODE_NONE };
+	struct lode_event event = {.t = t, .cost = cost, .stack = stack, .waker = LODE_NONE};
 
 	assert_int_equal(lode_stream_add_event(&world->stream, type, &event), 0);
 }
@@ -307,7 +308,7 @@ static void world_close(struct world *world)
 
 static uint64_t time_of(struct world *world, uint32_t stack)
 {
-	struct lode_time_shares shares = { 0 };
+	struct lode_time_shares shares = {0};
 	uint64_t time;
 
 	assert_int_equal(lode_stream_sort(&world->stream), 0);
@@ -386,8 +387,8 @@ static void memory_that_runs_out_is_told(void **state)
 	lode_stream_init(&stream, &dictionary);
 	make_stream(&stream, &seed, 7, 300);
 	for (uint64_t nth = 1;; nth++) {
-		struct lode_time_shares shares = { 0 };
-		struct lode_error error = { "" };
+		struct lode_time_shares shares = {0};
+		struct lode_error error = {""};
 		uint64_t asked;
 		int code;
 
