@@ -1,7 +1,7 @@
 /*
  * Inferred calls in the formats of viewers: read back by an independent parser they nest,
  * are the calls that inference gives one by one, and what a viewer makes of them, time by
- * stack, is the own latency of each context.
+ * stack, is what these calls take by themselves.
  */
 #include "export_fixture.h"
 
@@ -90,45 +90,101 @@ static void collect(const struct fixture *fixture, struct lode_latency *latency)
 	lode_corpus_close(corpus);
 }
 
-/* Own latencies of all contexts that have any. */
-static struct numbers own_latencies(const struct fixture *fixture)
-{
-	struct lode_latency latency;
-	struct numbers own = { 0 };
+/* Time by stack: a stack is a text of any kind. */
+struct times {
+	struct {
+		char *stack;
+		uint64_t time;
+	} *items;
+	size_t count;
+};
 
-	collect(fixture, &latency);
-	for (size_t i = 1; i < latency.node_count; i++)
-		if (latency.own[i])
-			add_number(&own, latency.own[i]);
-	lode_latency_release(&latency);
-	return own;
+static void add_time(struct times *times, const char *stack, uint64_t time)
+{
+	size_t i = 0;
+
+	if (!time || !*stack)
+		return;
+	while (i < times->count && strcmp(times->items[i].stack, stack))
+		i++;
+	if (i == times->count) {
+		times->items = realloc(times->items, ++times->count * sizeof(*times->items));
+		times->items[i].stack = strdup(stack);
+		times->items[i].time = 0;
+	}
+	times->items[i].time += time;
 }
+
+static struct numbers take_times(struct times *times)
+{
+	struct numbers numbers = { 0 };
+
+	for (size_t i = 0; i < times->count; i++) {
+		if (times->items[i].time)
+			add_number(&numbers, times->items[i].time);
+		free(times->items[i].stack);
+	}
+	free(times->items);
+	return numbers;
+}
+
+/* What the instances come to. */
+struct made {
+	const struct lode_stream *stream;
+	struct numbers calls; /* the latency of each */
+	struct times own;     /* of contexts: their calls' minus those of the calls they make */
+};
 
 static int take_stream(void *context, const struct lode_stream *stream)
 {
-	(void)context;
-	(void)stream;
+	struct made *made = context;
+
+	made->stream = stream;
 	return 0;
+}
+
+static void stack_text(const struct lode_dictionary *dictionary, uint32_t node, struct lode_buffer *text)
+{
+	if (!node)
+		return;
+	stack_text(dictionary, dictionary->tree.nodes[node].parent, text);
+	lode_frames_text(&dictionary->frames, dictionary->tree.nodes[node].frame, text);
+	lode_buffer_byte(text, '|');
+}
+
+static void add_own(struct made *made, uint32_t node, uint64_t time)
+{
+	struct lode_buffer text = { 0 };
+
+	stack_text(made->stream->dictionary, node, &text);
+	lode_buffer_byte(&text, '\0');
+	add_time(&made->own, text.bytes, time);
+	lode_buffer_release(&text);
 }
 
 static int take_instance(void *context, const struct lode_instance *instance)
 {
-	add_number(context, lode_instance_estimate(instance));
+	uint32_t parent;
+	struct made *made = context;
+	uint64_t time = lode_instance_estimate(instance);
+
+	parent = made->stream->dictionary->tree.nodes[instance->node].parent;
+	add_number(&made->calls, time);
+	add_own(made, instance->node, time);
+	add_own(made, parent, -time); /* the caller's own may be below 0 until it comes itself */
 	return 0;
 }
 
-/* The latencies of all calls. */
-static struct numbers all_calls(const struct fixture *fixture)
+static void make_instances(const struct fixture *fixture, struct made *made)
 {
 	struct lode_corpus *corpus = open_corpus(fixture);
 	struct lode_latency_options options = { .jobs = 1 };
-	struct numbers calls = { 0 };
-	struct lode_instance_taker taker = { take_stream, take_instance, &calls };
+	struct lode_instance_taker taker = { take_stream, take_instance, made };
 	struct lode_error error;
 
+	memset(made, 0, sizeof(*made));
 	assert_int_equal(lode_latency_instances(corpus, &options, &taker, &error), 0);
 	lode_corpus_close(corpus);
-	return calls;
 }
 
 /* ---- reading back ---- */
@@ -182,43 +238,6 @@ static uint64_t nanoseconds(yajl_val value)
 	return number;
 }
 
-/* Time by stack: a stack is a text of any kind. */
-struct times {
-	struct {
-		char *stack;
-		uint64_t time;
-	} *items;
-	size_t count;
-};
-
-static void add_time(struct times *times, const char *stack, uint64_t time)
-{
-	size_t i = 0;
-
-	if (!time || !*stack)
-		return;
-	while (i < times->count && strcmp(times->items[i].stack, stack))
-		i++;
-	if (i == times->count) {
-		times->items = realloc(times->items, ++times->count * sizeof(*times->items));
-		times->items[i].stack = strdup(stack);
-		times->items[i].time = 0;
-	}
-	times->items[i].time += time;
-}
-
-static struct numbers take_times(struct times *times)
-{
-	struct numbers numbers = { 0 };
-
-	for (size_t i = 0; i < times->count; i++) {
-		add_number(&numbers, times->items[i].time);
-		free(times->items[i].stack);
-	}
-	free(times->items);
-	return numbers;
-}
-
 /* ---- speedscope ---- */
 
 #define DEEPEST 256
@@ -264,19 +283,20 @@ static void speedscope_shows_every_call_where_it_lay(void **state)
 	uint64_t seed = 11;
 
 	for (int round = 0; round < ROUNDS; round++) {
-		struct numbers own, calls, seen = { 0 }, by_stack;
+		struct numbers own, seen = { 0 }, by_stack;
 		struct times times = { 0 };
+		struct made made;
 		yajl_val root;
 		char *text;
 
 		next_streams(fixture, round, &seed);
-		own = own_latencies(fixture);
-		calls = all_calls(fixture);
+		make_instances(fixture, &made);
 		text = export_text(fixture, "speedscope", &inferred);
 		root = parse(text);
 		for (size_t i = 0; i < length_of(get(root, "profiles")); i++)
 			replay(item(get(root, "profiles"), i), &times, &seen);
-		assert_same_numbers(&calls, &seen);
+		assert_same_numbers(&made.calls, &seen);
+		own = take_times(&made.own);
 		by_stack = take_times(&times);
 		assert_same_numbers(&own, &by_stack);
 		yajl_tree_free(root);
@@ -321,16 +341,19 @@ static void chrome_slices_are_the_calls_and_nest(void **state)
 	uint64_t seed = 12;
 
 	for (int round = 0; round < ROUNDS; round++) {
-		struct numbers calls, seen = { 0 };
+		struct numbers own, seen = { 0 };
+		struct made made;
 		yajl_val root;
 		char *text;
 
 		next_streams(fixture, round, &seed);
-		calls = all_calls(fixture);
+		make_instances(fixture, &made);
+		own = take_times(&made.own);
+		free(own.items);
 		text = export_text(fixture, "chrome", &inferred);
 		root = parse(text);
 		nest(get(root, "traceEvents"), &seen);
-		assert_same_numbers(&calls, &seen);
+		assert_same_numbers(&made.calls, &seen);
 		yajl_tree_free(root);
 		free(text);
 	}
@@ -365,12 +388,15 @@ static void firefox_samples_last_until_the_stack_changes(void **state)
 
 	for (int round = 0; round < ROUNDS; round++) {
 		struct numbers own;
+		struct made made;
 		uint64_t expected = 0, sum = 0;
 		yajl_val root;
 		char *text;
 
 		next_streams(fixture, round, &seed);
-		own = own_latencies(fixture);
+		make_instances(fixture, &made);
+		free(made.calls.items);
+		own = take_times(&made.own);
 		for (size_t i = 0; i < own.count; i++)
 			expected += own.items[i];
 		free(own.items);
