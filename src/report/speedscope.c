@@ -29,7 +29,7 @@ struct writer {
 	struct lode_buffer name; /* of the profile being written */
 	uint64_t profiles;
 	uint64_t heaviest; /* profile shown first */
-	uint64_t heaviest_cost;
+	uint64_t most_weight;
 	uint64_t start; /* time 0 of inferred calls */
 };
 
@@ -91,18 +91,18 @@ static int write_weights(struct writer *writer, uint32_t thread, enum lode_event
 	return code;
 }
 
-/* The head of the thread's profile, which lasts so long or, for calls, until then. */
+/* The head of a thread's profile. The one that weighs the most is shown first. */
 static int begin_profile(struct writer *writer, const struct lode_stream *stream, uint32_t thread,
-			 const char *what, uint64_t cost, struct lode_error *error)
+			 const char *what, uint64_t weight, struct lode_error *error)
 {
 	lode_buffer_clear(&writer->name);
 	lode_export_thread_name(writer->export, stream, thread, &writer->name);
 	lode_buffer_text(&writer->name, what);
 	if (writer->name.failed)
 		return lode_fail_memory(error);
-	if (!writer->profiles || cost > writer->heaviest_cost) {
+	if (!writer->profiles || weight > writer->most_weight) {
 		writer->heaviest = writer->profiles;
-		writer->heaviest_cost = cost;
+		writer->most_weight = weight;
 	}
 	writer->profiles++;
 	lode_json_object(&writer->json);
@@ -157,37 +157,33 @@ static int write_step(struct writer *writer, const struct lode_call_step *step, 
 	return lode_output_flow(output, error);
 }
 
-/* When the thread's first call began and its last one ended, and what calls took. */
-static void find_span(struct lode_call_steps *calls, uint32_t thread, uint64_t span[2], uint64_t *cost)
+/* When the thread's first call began and its last one ended. */
+static void find_span(struct lode_call_steps *calls, uint32_t thread, uint64_t span[2])
 {
 	struct lode_spool_cursor cursor;
 	struct lode_call_step step;
-	size_t depth = 0;
 
-	*cost = 0;
 	lode_call_steps_start(calls, thread, &cursor);
 	for (int first = 1; lode_call_steps_next(&cursor, &step); first = 0) {
 		if (first)
 			span[0] = step.t;
-		if (!step.ends && !depth++)
-			*cost = lode_add_saturating(*cost, step.duration);
-		depth -= step.ends;
 		span[1] = step.t;
 	}
 }
 
+/* The thread with the most calls is shown first: long times are mostly those of threads that wait. */
 static int write_evented(struct writer *writer, const struct lode_stream *stream, uint32_t thread,
 			 struct lode_call_steps *calls, struct lode_error *error)
 {
 	struct lode_spool_cursor cursor;
 	struct lode_call_step step;
-	uint64_t span[2] = { 0, 0 }, cost;
-	int first = 1, code;
+	uint64_t span[2] = {0, 0};
+	int first = 1;
+	int code = begin_profile(writer, stream, thread, "", lode_call_steps_count(calls, thread), error);
 
-	find_span(calls, thread, span, &cost);
-	code = begin_profile(writer, stream, thread, "", cost, error);
 	if (code < 0)
 		return code;
+	find_span(calls, thread, span);
 	lode_json_key_u64(&writer->json, "startValue", since_start(writer, span[0]));
 	lode_json_key_u64(&writer->json, "endValue", since_start(writer, span[1]));
 	lode_json_key(&writer->json, "events");
