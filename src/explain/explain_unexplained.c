@@ -1,15 +1,19 @@
 /*
  * Clusters that no tree explains (see explain_parts.h): x and y alone show them, so
- * plainly that telling each row's cluster by itself is worth its nats.
+ * plainly that telling each row's cluster by itself is worth its nats. Pieces of one
+ * curve are no such clusters: there x says which piece it is.
  */
 #include "explain/explain_parts.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Clusters that are told without a tree: how many at most, and how many spreads of their noise apart. */
 #define MOST_UNEXPLAINED 6
-#define FAR		 4
+#define FAR		 5
+/* Nats a row that must be saved: chance saves some where rows are few. */
+#define LEAST_SAVED 0.2
 
 /* Gives every function the rows that it is nearest to, and fits it to them. */
 static void fit_nearest(const struct lode_points *points, struct lode_theory *theory, uint32_t *rows)
@@ -67,19 +71,74 @@ static int cluster_alone(const struct lode_points *points, unsigned clusters, ui
 	return 0;
 }
 
+struct ordered_row {
+	double value;
+	uint32_t row;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	const struct ordered_row *x = a, *y = b;
+
+	if (x->value != y->value)
+		return x->value < y->value ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/*
+ * Whether x alone tells the clusters: rows are put in order of x (by the function of
+ * all rows, where there are several inputs), and then neighbours are in the same
+ * cluster more often than half-way between chance and always.
+ */
+static int follow_x(const struct lode_points *points, const struct lode_theory *theory, int *follow,
+		    struct lode_error *error)
+{
+	struct ordered_row *order = lode_calloc(points->rows, sizeof(*order));
+	uint32_t *rows = lode_calloc(points->rows, sizeof(*rows));
+	double same = 0, chance = 0, sizes[LODE_MOST_CLUSTERS] = { 0 };
+	struct lode_function all;
+
+	if (!order || !rows) {
+		lode_free(order);
+		lode_free(rows);
+		return lode_fail_memory(error);
+	}
+	for (size_t i = 0; i < points->rows; i++) {
+		rows[i] = (uint32_t)i;
+		sizes[theory->labels[i]] += 1.0 / (double)points->rows;
+	}
+	lode_function_fit(points, LODE_SHAPE_LINEAR, rows, points->rows, &all);
+	for (size_t i = 0; i < points->rows; i++)
+		order[i] = (struct ordered_row){ lode_function_at(points, &all, i), (uint32_t)i };
+	qsort(order, points->rows, sizeof(*order), by_value);
+	for (size_t i = 1; i < points->rows; i++)
+		same += theory->labels[order[i].row] == theory->labels[order[i - 1].row];
+	for (unsigned k = 0; k < theory->clusters; k++)
+		chance += sizes[k] * sizes[k];
+	*follow = same / (double)(points->rows - 1) > (1 + chance) / 2;
+	lode_free(order);
+	lode_free(rows);
+	return 0;
+}
+
 int lode_unexplained_count(const struct lode_world *world, double length, unsigned *clusters,
 			   struct lode_error *error)
 {
+	double least = length - LEAST_SAVED * (double)world->points->rows;
+
 	*clusters = 1;
 	for (unsigned k = 2; k <= MOST_UNEXPLAINED && k < world->points->rows / 4; k++) {
 		struct lode_theory theory;
 		double distance;
+		int follow = 0;
 		int code = cluster_alone(world->points, k, world->seed, &theory, error);
 
 		if (code == 0)
 			code = lode_theory_distance(world, &theory, &distance, error);
-		if (code == 0 && theory.length < length && distance > FAR) {
-			length = theory.length;
+		if (code == 0)
+			code = follow_x(world->points, &theory, &follow, error);
+		if (code == 0 && theory.length < least && distance > FAR && !follow) {
+			least = theory.length;
 			*clusters = k;
 		}
 		lode_theory_release(&theory);

@@ -7,7 +7,7 @@
 
 /* Rounds of tree and functions, at most. */
 #define ROUNDS 12
-/* Functions whose medians lie closer than this many spreads are one to the eye. */
+/* Functions that lie closer than this many spreads in most rows are one to the eye. */
 #define NEAREST 2.0
 /* Rows by which a merger is judged before it is tried. */
 #define JUDGES 300
@@ -475,7 +475,7 @@ static double distance(const struct lode_world *world, const struct lode_theory 
 			       log_or_value(world->points,
 					    lode_function_at(world->points, &theory->functions[b], judges[i])));
 	qsort(gaps, count, sizeof(*gaps), by_size);
-	return count ? gaps[count / 2] / spread : 0;
+	return count ? gaps[count * 3 / 4] / spread : 0;
 }
 
 int lode_theory_distance(const struct lode_world *world, const struct lode_theory *theory, double *least,

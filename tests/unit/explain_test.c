@@ -360,6 +360,35 @@ static void a_bound_is_met_by_more_functions_where_these_help(void **state)
 	made_release(&made);
 }
 
+static void pieces_of_a_curve_are_no_clusters(void **state)
+{
+	struct lode_explain_options options;
+	uint64_t seed = 61;
+
+	(void)state;
+	lode_explain_defaults(&options);
+	options.folds = 0;
+	for (int round = 0; round < 3; round++) {
+		struct lode_explanation explanation;
+		struct made made;
+
+		add_columns(&made, 900, 3, &seed);
+		for (size_t i = 0; i < 900; i++) {
+			double x = 1 + (double)random_below(&seed, 200), noise = 1 + 0.02 * normal(&seed);
+
+			made.table.columns[0].numbers[i] = x;
+			made.table.columns[1].numbers[i] = (round == 0   ? 5 + 0.3 * x * x
+							    : round == 1 ? 100 + x * log2(x)
+									 : 1 + 0.01 * x * x * x) *
+							   noise;
+		}
+		explain(&made, &options, &explanation);
+		assert_int_equal(explanation.clusters, 1);
+		lode_explanation_release(&explanation);
+		made_release(&made);
+	}
+}
+
 /* ---- leaves ---- */
 
 /* The fewest leaves that tell the levels of all patterns apart, by trying every test at every node. */
@@ -681,6 +710,7 @@ int main(void)
 		cmocka_unit_test(as_many_clusters_come_as_were_asked_for),
 		cmocka_unit_test(a_bound_on_the_error_is_kept_or_said_to_be_broken),
 		cmocka_unit_test(a_bound_is_met_by_more_functions_where_these_help),
+		cmocka_unit_test(pieces_of_a_curve_are_no_clusters),
 		cmocka_unit_test(outliers_make_no_tree_larger_than_it_must_be),
 		cmocka_unit_test(a_cluster_of_one_pattern_is_found),
 		cmocka_unit_test(perfect_data_leave_no_error_at_all),
