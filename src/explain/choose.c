@@ -189,6 +189,8 @@ int lode_choose(const struct lode_world *world, const struct lode_choose_options
 	int code;
 
 	memset(choice, 0, sizeof(*choice));
+	if (options->method == LODE_METHOD_SPECTRAL)
+		lode_spectral_prepare();
 	plan(&search);
 	search.found = lode_calloc(search.count, sizeof(*search.found));
 	search.codes = lode_calloc(search.count, sizeof(*search.codes));

@@ -33,6 +33,15 @@
 #define STARTS 6
 #define ROUNDS 30
 
+/* Only OpenBLAS has it; with another LAPACK there is nothing to do. */
+extern void openblas_set_num_threads(int count) __attribute__((weak));
+
+void lode_spectral_prepare(void)
+{
+	if (openblas_set_num_threads)
+		openblas_set_num_threads(1);
+}
+
 static double tube_width(const struct lode_points *points)
 {
 	return points->noise == LODE_NOISE_RELATIVE ? WIDTH : WIDTH * points->finest * 1e3;

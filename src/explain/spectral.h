@@ -20,6 +20,12 @@
 void lode_alignment_kernel(const struct lode_points *points, double width, double *kernel);
 
 /*
+ * To be called once, before threads cluster: keeps the linear algebra from starting
+ * threads of its own. They wait by spinning, which takes a busy machine many times as
+ * long as the small problems here take one thread.
+ */
+void lode_spectral_prepare(void);
+/*
  * Clusters the points and lets K-linear clustering finish. There must be at least
  * as many rows as clusters. The labels are the caller's to release.
  */
