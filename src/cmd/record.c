@@ -35,6 +35,7 @@
 
 #define DEFAULT_CORPUS    "lode-corpus"
 #define DEFAULT_FREQUENCY 999
+#define DEFAULT_UNWIND    8192
 
 struct settings {
 	struct lode_option_list pids;
@@ -55,8 +56,17 @@ struct settings {
 	struct lode_option_list symbol_paths;
 	const char *symbol_cache;
 	int no_own_walk;
+	const char *unwind;
+	uint64_t unwind_size;
 	int json;
 };
+
+static const char *unwind_choice(size_t i)
+{
+	static const char *const choices[] = { "frame-pointer", "dwarf" };
+
+	return i < 2 ? choices[i] : NULL;
+}
 
 #define FIELD(field) offsetof(struct settings, field)
 
@@ -70,6 +80,10 @@ static const struct lode_option options[] = {
 		    "CPU samples a second and processor (default: 999)", 1, 100000),
 	LODE_FLAG("no-samples", 0, FIELD(no_samples), "take no CPU samples"),
 	LODE_FLAG("calls", 0, FIELD(calls), "record system calls, too"),
+	LODE_CHOICE("unwind", 0, FIELD(unwind), "METHOD",
+		    "how user stacks are found (default: frame-pointer)", unwind_choice),
+	LODE_NUMBER("unwind-size", 0, FIELD(unwind_size), "BYTES",
+		    "with --unwind dwarf: copied of each user stack (default: 8192)", 512, 16384),
 	LODE_DURATION("min-wait", 0, FIELD(min_wait), "TIME", "leave out shorter waits"),
 	LODE_DURATION("duration", 'd', FIELD(duration), "TIME", "stop after this time"),
 	LODE_TEXT("output", 'o', FIELD(output), "CORPUS",
@@ -184,6 +198,14 @@ static int read_rules(struct recording *recording, struct lode_error *error)
 	return 0;
 }
 
+/* Of each user stack, for unwinding; 0: it is walked. */
+static unsigned copied_bytes(const struct settings *settings)
+{
+	if (!settings->unwind || strcmp(settings->unwind, "dwarf") != 0)
+		return 0;
+	return settings->unwind_size ? (unsigned)settings->unwind_size : DEFAULT_UNWIND;
+}
+
 static struct lode_recorder_options recorder_options(const struct recording *recording)
 {
 	const struct settings *settings = recording->settings;
@@ -196,6 +218,7 @@ static struct lode_recorder_options recorder_options(const struct recording *rec
 			     : settings->frequency ? (unsigned)settings->frequency
 						   : DEFAULT_FREQUENCY,
 		.calls = settings->calls,
+		.copy_bytes = copied_bytes(settings),
 		.min_wait = settings->min_wait,
 		.no_own_walk = settings->no_own_walk,
 	};

@@ -25,6 +25,7 @@ int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symb
 		      uint64_t period)
 {
 	memset(builder, 0, sizeof(*builder));
+	lode_record_copies_init(&builder->copies, &builder->stacks);
 	builder->period = period;
 	if (lode_dictionary_init(&builder->dictionary) < 0)
 		return LODE_SYSTEM;
@@ -40,6 +41,7 @@ int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symb
 
 void lode_builder_release(struct lode_builder *builder)
 {
+	lode_record_copies_release(&builder->copies);
 	lode_record_stacks_release(&builder->stacks);
 	lode_processes_release(&builder->processes);
 	lode_record_images_release(&builder->images);
@@ -126,9 +128,8 @@ static int fill(struct lode_builder *builder, const struct lode_record *record, 
 	}
 }
 
-static int take_record(void *context, const struct lode_record *record)
+static int add_record(struct lode_builder *builder, const struct lode_record *record)
 {
-	struct lode_builder *builder = context;
 	enum lode_event_type type;
 	struct lode_event event = {
 		.t = record->t,
@@ -144,6 +145,27 @@ static int take_record(void *context, const struct lode_record *record)
 		return LODE_SYSTEM;
 	builder->events++;
 	return lode_stream_add_event(&builder->stream, type, &event);
+}
+
+static int take_record(void *context, const struct lode_record *record)
+{
+	struct lode_builder *builder = context;
+	struct lode_record resolved;
+
+	if (!builder->copies.count)
+		return add_record(builder, record);
+	resolved = *record;
+	if (lode_record_copies_resolve(&builder->copies, &resolved.user) < 0 ||
+	    lode_record_copies_resolve(&builder->copies, &resolved.waker_user) < 0)
+		return LODE_SYSTEM;
+	return add_record(builder, &resolved);
+}
+
+static int take_copy(void *context, const struct lode_record_copy *copy)
+{
+	struct lode_builder *builder = context;
+
+	return lode_record_copies_add(&builder->copies, copy);
 }
 
 static int take_stack(void *context, const struct lode_record_stack *stack)
@@ -162,7 +184,7 @@ static int take_change(void *context, const struct lode_change *change)
 
 struct lode_recorder_sink lode_builder_sink(struct lode_builder *builder)
 {
-	return (struct lode_recorder_sink){ builder, take_stack, take_change, take_record };
+	return (struct lode_recorder_sink){ builder, take_stack, take_change, take_record, take_copy };
 }
 
 /* ---- names and notes ---- */
@@ -188,6 +210,7 @@ void lode_builder_note(const struct lode_builder *builder, struct lode_notes *no
 	lode_notes_add(notes, builder->stacks.missing, "stacks that were lost", NULL);
 	lode_notes_add(notes, builder->stacks.cut, "stacks deeper than could be recorded, cut at the root",
 		       NULL);
+	lode_record_copies_note(&builder->copies, notes);
 	lode_notes_add(notes, builder->unexplained, "waits whose waker was not recorded", NULL);
 	lode_notes_add(notes, builder->open, "waits that were not over when the recording ended", NULL);
 	lode_notes_add(notes, builder->processes.spaces.dropped,

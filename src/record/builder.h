@@ -6,6 +6,7 @@
 #ifndef LODE_RECORD_BUILDER_H
 #define LODE_RECORD_BUILDER_H
 
+#include "record/copies.h"
 #include "record/recorder.h"
 #include "record/stacks.h"
 #include "trace/stream.h"
@@ -16,6 +17,7 @@ struct lode_builder {
 	struct lode_record_images images;
 	struct lode_processes processes;
 	struct lode_record_stacks stacks;
+	struct lode_record_copies copies; /* of stacks, where they are asked for */
 	uint64_t period;  /* of a CPU sample */
 	uint32_t preempt; /* string */
 	uint32_t *calls;  /* strings, by number of system call; 0: not asked for yet */

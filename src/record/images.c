@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "symbols/elf.h"
+#include "symbols/unwinder.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -55,9 +56,11 @@ int lode_record_images_init(struct lode_record_images *images)
 
 void lode_record_images_release(struct lode_record_images *images)
 {
-	for (size_t i = 0; i < images->count; i++)
+	for (size_t i = 0; i < images->count; i++) {
+		lode_unwinder_close(images->items[i].unwinder);
 		if (images->items[i].fd >= 0)
 			close(images->items[i].fd);
+	}
 	lode_free(images->items);
 	lode_index_release(&images->index);
 	lode_arena_release(&images->arena);

@@ -35,6 +35,8 @@
 /* Bytes of all rings together, and of one: bounds for many CPUs and for few. */
 #define RINGS_BYTES  (64u << 20)
 #define MOST_SLOTS   65536u
+/* Of the ring of stacks, where they are copied. */
+#define COPIES_BYTES (64u << 20)
 #define LEAST_SLOTS  1024u
 #define PROGRAMS_BTF "/sys/kernel/btf/vmlinux"
 
@@ -175,6 +177,13 @@ static void set_up(struct lode_recorder *recorder, const struct lode_recorder_op
 	programs->rodata->switch_has_state = switch_has_state();
 	programs->rodata->walk_kernel = !options->no_own_walk;
 	programs->rodata->with_calls = options->calls && !options->comm && !options->cgroup;
+	programs->rodata->copy_bytes = options->copy_bytes;
+	if (options->copy_bytes) {
+		programs->rodata->stacks_half = COPIES_BYTES / 2;
+		bpf_map__set_max_entries(programs->maps.stacks, COPIES_BYTES);
+	} else {
+		bpf_map__set_max_entries(programs->maps.copies, 1);
+	}
 	bpf_map__set_max_entries(programs->maps.ends, recorder->cpu_count);
 	bpf_map__set_max_entries(programs->maps.slots, recorder->cpu_count * recorder->slot_count);
 	bpf_program__set_autoload(programs->progs.lode_call, options->calls);
@@ -378,12 +387,25 @@ void lode_recorder_wait(struct lode_recorder *recorder, int milliseconds, int de
 	poll(waited, 2, milliseconds);
 }
 
+static int take_copy(struct lode_recorder *recorder, const struct lode_record_copy *copy, size_t size)
+{
+	size_t head = offsetof(struct lode_record_copy, bytes);
+
+	if (size < head || copy->size > size - head || !recorder->sink->copy)
+		return 0;
+	if (recorder->sink->copy(recorder->sink->context, copy) < 0)
+		recorder->failed = 1;
+	return 0;
+}
+
 static int take_stack(void *context, void *bytes, size_t size)
 {
 	struct lode_recorder *recorder = context;
 	const struct lode_record_stack *stack = bytes;
 	size_t head = offsetof(struct lode_record_stack, addresses);
 
+	if (size >= head && stack->count == LODE_RECORD_COPY_MARK)
+		return take_copy(recorder, bytes, size);
 	if (size < head || size < head + stack->count * sizeof(*stack->addresses))
 		return 0; /* only a bell */
 	if (recorder->sink->stack(recorder->sink->context, stack) < 0)
@@ -572,6 +594,7 @@ void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_cou
 		for (uint32_t i = 0; i < recorder->cpu_count; i++) {
 			counts->lost += each[i].lost;
 			counts->lost_stacks += each[i].lost_stacks;
+			counts->lost_copies += each[i].lost_copies;
 			counts->lost_threads += each[i].lost_threads;
 			counts->short_waits += each[i].short_waits;
 			counts->checked_walks += each[i].checked_walks;
@@ -606,6 +629,8 @@ void lode_recorder_note(struct lode_recorder *recorder, struct lode_notes *notes
 	lode_recorder_counts(recorder, &counts);
 	lode_notes_add(notes, counts.lost, "records lost: they came faster than they could be read", NULL);
 	lode_notes_add(notes, counts.lost_stacks, "stacks sent late: their ring was full", NULL);
+	lode_notes_add(notes, counts.lost_copies,
+		       "user stacks lost: they came faster than they could be unwound", NULL);
 	lode_notes_add(notes, counts.lost_threads, "waits lost: too many threads", NULL);
 	lode_notes_add(notes, missed(recorder), "events missed while another of their kind was recorded",
 		       NULL);

@@ -17,6 +17,7 @@ struct lode_recorder_options {
 	const char *cgroup; /* only threads in this control group or below it, a folder; NULL: any */
 	unsigned frequency; /* CPU samples a second; 0: none */
 	int calls;          /* system calls */
+	unsigned copy_bytes; /* of user stacks, for unwinding in the program, at most LODE_RECORD_COPY_BYTES; 0: walk */
 	uint64_t min_wait;  /* nanoseconds; shorter waits and preemptions are only counted */
 	int no_own_walk;    /* kernel stacks only by the kernel's own way; for tests */
 };
@@ -28,6 +29,8 @@ struct lode_recorder_sink {
 	int (*stack)(void *context, const struct lode_record_stack *stack);
 	int (*change)(void *context, const struct lode_change *change);
 	int (*record)(void *context, const struct lode_record *record);
+	/* A copy of a stack that records may name from now on; NULL where none are asked for. */
+	int (*copy)(void *context, const struct lode_record_copy *copy);
 };
 
 struct lode_recorder;

@@ -71,10 +71,39 @@ struct lode_record_stack {
 	uint64_t addresses[LODE_RECORD_FRAMES + 1];
 };
 
+/* Most bytes of a user's stack that are copied, and a page more that a reading may touch. */
+#define LODE_RECORD_COPY_BYTES 16384
+#define LODE_RECORD_COPY_MARK  UINT32_MAX
+
+enum lode_record_copy_kind {
+	LODE_COPY_OWN,   /* where `tid` stopped running */
+	LODE_COPY_WAKER, /* of who woke `tid` */
+	LODE_COPY_CALL,  /* where it made a system call */
+	LODE_COPY_SAMPLE,
+};
+
+/* The innermost bytes of a user's stack, and registers, for unwinding in the program; through the same ring. */
+struct lode_record_copy {
+	uint64_t id;
+	uint32_t mark; /* LODE_RECORD_COPY_MARK, where a stack has its count */
+	uint32_t size; /* of `bytes` */
+	uint32_t pid;  /* whose stack it is */
+	uint32_t tid;  /* for which thread it is kept: of a waker, who was woken */
+	uint32_t kind;
+	uint32_t unused;
+	uint64_t number; /* of copies so far, on this CPU */
+	uint64_t pc;
+	uint64_t sp; /* where `bytes` begin */
+	uint64_t fp;
+	uint64_t link;
+	uint8_t bytes[LODE_RECORD_COPY_BYTES + 4096];
+};
+
 /* Counted in the kernel, a set for each CPU. */
 struct lode_record_counts {
 	uint64_t lost;          /* records without room in their ring */
 	uint64_t lost_stacks;   /* stacks without room, sent again when they are next seen */
+	uint64_t lost_copies;   /* copies of stacks without room */
 	uint64_t lost_threads;  /* switch-outs of threads that got no memory for their state */
 	uint64_t short_waits;   /* waits and preemptions shorter than asked for */
 	uint64_t checked_walks; /* kernel stacks that were also taken by the kernel's own way */

@@ -1,0 +1,470 @@
+/*
+ * Stacks, in the kernel: walking, naming and sending them. A part of
+ * recorder.bpf.c, whose first comment tells the ideas; included there, behind the
+ * maps, settings and counters that it uses.
+ */
+#ifndef LODE_RECORD_STACKS_BPF_H
+#define LODE_RECORD_STACKS_BPF_H
+
+/* ---- ids ---- */
+
+/*
+ * The functions that loop are global: the verifier then looks at each once, by
+ * itself, instead of at every way through all of them. They are given a scratch
+ * with the addresses so far and leave the stack and its sums there.
+ */
+
+#define MULTIPLIER 0x9e3779b97f4a7c15ull
+
+static __always_inline void begin_stack(struct scratch *scratch, bool user, bool sampled)
+{
+	scratch->hash = user;
+	scratch->sum = 0;
+	scratch->stack.count = 0;
+	scratch->stack.user = user;
+	scratch->stack.has_link = 0;
+	scratch->stack.cut = 0;
+	scratch->stack.sampled = sampled;
+}
+
+static __noinline int send_stack(struct scratch *scratch, uint64_t id)
+{
+	uint64_t count = scratch->stack.count;
+	uint64_t size = __builtin_offsetof(struct lode_record_stack, addresses) + count * sizeof(uint64_t);
+
+	if (count > LODE_RECORD_FRAMES)
+		return -1;
+	scratch->stack.id = id;
+	if (bpf_ringbuf_output(&stacks, &scratch->stack, size, BPF_RB_NO_WAKEUP)) {
+		COUNT(lost_stacks);
+		return -1;
+	}
+	return 0;
+}
+
+static __always_inline struct known *known_place(const struct scratch *scratch)
+{
+	uint32_t place = scratch->hash >> (64 - KNOWN_BITS);
+
+	return bpf_map_lookup_elem(&known_stacks, &place);
+}
+
+/* The id of the stack in the scratch, which is sent if it was not before. */
+__noinline uint64_t lode_intern(struct scratch *scratch)
+{
+	uint64_t id, check, *sums;
+	struct known *known;
+
+	if (!scratch)
+		return 0;
+	id = scratch->hash;
+	check = scratch->sum;
+	sums = bpf_map_lookup_elem(&sent, &id);
+	if (sums && *sums != check) {
+		id = id * MULTIPLIER + check;
+		sums = bpf_map_lookup_elem(&sent, &id);
+	}
+	if (!sums) {
+		if (send_stack(scratch, id))
+			return id;
+		bpf_map_update_elem(&sent, &id, &check, BPF_ANY);
+	}
+	known = known_place(scratch);
+	if (known && id == scratch->hash) {
+		known->hash = id;
+		known->check = check;
+	}
+	return id;
+}
+
+static __always_inline uint64_t identify(struct scratch *scratch)
+{
+	const struct known *known = known_place(scratch);
+
+	if (!scratch->stack.count)
+		return 0;
+	if (known && known->hash == scratch->hash && known->check == scratch->sum)
+		return scratch->hash;
+	return lode_intern(scratch);
+}
+
+/* ---- the user's stack ---- */
+
+#if defined(__TARGET_ARCH_arm64)
+#define HAS_LINK        1
+#define REGS_PC(regs)   ((regs)->pc)
+#define REGS_FP(regs)   ((regs)->regs[29])
+#define REGS_SP(regs)   ((regs)->sp)
+#define REGS_LINK(regs) ((regs)->regs[30])
+#else
+#define HAS_LINK        0
+#define REGS_PC(regs)   ((regs)->ip)
+#define REGS_FP(regs)   ((regs)->bp)
+#define REGS_SP(regs)   ((regs)->sp)
+#define REGS_LINK(regs) 0
+#endif
+
+/*
+ * Reads the next piece of the user's stack, from `from` on: `span` bytes, or, at
+ * the end of the memory there, one frame record. Returns how many.
+ */
+static __always_inline uint64_t read_block(struct scratch *scratch, uint64_t from, uint64_t span)
+{
+	if ((int64_t)span < LEAST_SPAN)
+		span = LEAST_SPAN;
+	if (span > BLOCK_BYTES)
+		span = BLOCK_BYTES;
+	if (!bpf_probe_read_user(scratch->block, span, (void *)from))
+		return span;
+	return bpf_probe_read_user(scratch->block, 16, (void *)from) ? 0 : 16;
+}
+
+/*
+ * Walks on from the frame record at `fp`: each holds the next one's address,
+ * which is higher, and a return address. `span`: how many bytes it is expected to
+ * come. Returns how many it came.
+ */
+__noinline int lode_walk_user(struct scratch *scratch, uint64_t fp, uint32_t span)
+{
+	uint64_t first = fp, start = 0, size = 0, hash, sum;
+	uint32_t i;
+
+	if (!scratch)
+		return 0;
+	hash = scratch->hash;
+	sum = scratch->sum;
+	for (i = 1 + HAS_LINK; i < LODE_RECORD_FRAMES; i++) {
+		uint64_t at = fp - start, next, address;
+
+		if (at + 16 > size || at > BLOCK_BYTES) {
+			if (fp & 7 || !fp)
+				break;
+			size = read_block(scratch, fp, first + span - fp);
+			if (!size)
+				break;
+			start = fp;
+			at = 0;
+		}
+		/* The compiler may not reason about it, for the verifier must see the bound. */
+		asm volatile("" : "+r"(at));
+		at &= BLOCK_BYTES - 8;
+		next = *(uint64_t *)(scratch->block + at);
+		address = *(uint64_t *)(scratch->block + at + 8);
+		if (!address)
+			break;
+		scratch->stack.addresses[i] = address;
+		hash = hash * MULTIPLIER + address;
+		sum = sum * 3 + address;
+		if ((int64_t)(next - fp) <= 0) {
+			i++;
+			break;
+		}
+		fp = next;
+	}
+	scratch->hash = hash;
+	scratch->sum = sum;
+	scratch->stack.count = i;
+	scratch->stack.cut = i == LODE_RECORD_FRAMES;
+	return (int)(fp - first + 16);
+}
+
+/* ---- copies of the user's stack ---- */
+
+/*
+ * Page by page, because what lies behind the stack cannot be read. Returns the
+ * id of the copy that was sent, 0 when there was no room.
+ */
+__noinline uint64_t lode_copy_user(struct lode_record_copy *copy)
+{
+	uint64_t from, size = 0, flags = BPF_RB_NO_WAKEUP;
+
+	if (!copy)
+		return 0;
+	from = copy->sp;
+	for (uint32_t i = 0; i < LODE_RECORD_COPY_BYTES / 4096 + 1; i++) {
+		uint64_t piece = 4096 - (from & 4095);
+
+		if (piece > copy_bytes - size)
+			piece = copy_bytes - size;
+		if (size >= copy_bytes || size >= LODE_RECORD_COPY_BYTES || piece > 4096)
+			break;
+		if (bpf_probe_read_user(copy->bytes + size, piece, (void *)from))
+			break;
+		size += piece;
+		from += piece;
+	}
+	if (size > LODE_RECORD_COPY_BYTES)
+		return 0;
+	copy->size = size;
+	copy->mark = LODE_RECORD_COPY_MARK;
+	copy->id = (uint64_t)(bpf_get_smp_processor_id() + 1) << 48 | (uint64_t)copy->kind << 44 | ++copy->number;
+	if (bpf_ringbuf_query(&stacks, BPF_RB_AVAIL_DATA) > stacks_half)
+		flags = BPF_RB_FORCE_WAKEUP;
+	size += __builtin_offsetof(struct lode_record_copy, bytes);
+	if (bpf_ringbuf_output(&stacks, copy, size, flags)) {
+		COUNT(lost_copies);
+		return 0;
+	}
+	return copy->id;
+}
+
+static __always_inline uint64_t copy_user_stack(struct task_struct *task, struct pt_regs *regs, uint32_t tid,
+						uint32_t kind)
+{
+	uint32_t number = kind == LODE_COPY_CALL     ? SCRATCH_CALL
+			  : kind == LODE_COPY_SAMPLE ? SCRATCH_SAMPLE
+						     : SCRATCH_SCHEDULER;
+	struct lode_record_copy *copy = bpf_map_lookup_elem(&copies, &number);
+
+	if (!copy)
+		return 0;
+	copy->pid = task->tgid;
+	copy->tid = tid;
+	copy->kind = kind;
+	copy->pc = REGS_PC(regs);
+	copy->sp = REGS_SP(regs);
+	copy->fp = REGS_FP(regs);
+	copy->link = REGS_LINK(regs);
+	return lode_copy_user(copy);
+}
+
+static __always_inline bool has_user_stack(struct task_struct *task)
+{
+	return !(task->flags & PF_KTHREAD) && task->mm;
+}
+
+/* The user's stack of the current thread. `span`: how many bytes it took last time. */
+static __always_inline uint64_t walk_user_stack(struct scratch *scratch, struct pt_regs *regs, uint16_t *span)
+{
+	uint32_t came;
+
+	begin_stack(scratch, true, false);
+	scratch->stack.has_link = HAS_LINK;
+	scratch->stack.addresses[0] = REGS_PC(regs);
+	scratch->hash = scratch->stack.addresses[0];
+	if (HAS_LINK) {
+		scratch->stack.addresses[1] = REGS_LINK(regs);
+		scratch->hash = scratch->hash * MULTIPLIER + scratch->stack.addresses[1];
+	}
+	came = lode_walk_user(scratch, REGS_FP(regs), span ? *span : 256);
+	if (span)
+		*span = came < UINT16_MAX ? came : UINT16_MAX;
+	return identify(scratch);
+}
+
+/* Whether the current thread has not left the kernel since it entered its last system call. */
+static __always_inline bool is_in_call(const struct lode_record_thread *thread, struct pt_regs *regs)
+{
+	const struct lode_record_entry *entry = &thread->entry;
+
+	return entry->pc == REGS_PC(regs) && entry->fp == REGS_FP(regs) && entry->sp == REGS_SP(regs) &&
+	       (!HAS_LINK || entry->link == REGS_LINK(regs));
+}
+
+/*
+ * The same, but not walked again in a system call that was recorded, and copied
+ * where that is asked for. `thread`: the current one's, or NULL; `tid` and `kind`:
+ * for whom it is taken.
+ */
+static __always_inline uint64_t user_stack(struct scratch *scratch, struct task_struct *task,
+					   const struct lode_record_thread *thread, uint16_t *span,
+					   uint32_t tid, uint32_t kind)
+{
+	struct pt_regs *regs;
+
+	if (!has_user_stack(task))
+		return 0;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	if (with_calls && thread && is_in_call(thread, regs))
+		return thread->entry.user;
+	if (copy_bytes)
+		return copy_user_stack(task, regs, tid, kind);
+	return walk_user_stack(scratch, regs, span);
+}
+
+/* ---- the kernel's stack ---- */
+
+/* The kernel's own way to its stack: into `check`; returns how many addresses. */
+static __always_inline uint32_t ask_kernel_stack(void *context, struct scratch *scratch)
+{
+	long size = bpf_get_stack(context, scratch->check, LODE_RECORD_FRAMES * sizeof(uint64_t), 0);
+
+	return size > 0 ? (uint32_t)size >> 3 : 0;
+}
+
+/* The `count` addresses in `check` become the stack. */
+__noinline int lode_take_asked(struct scratch *scratch, uint32_t count)
+{
+	uint64_t hash = 2, sum = 0;
+	uint32_t i;
+
+	if (!scratch)
+		return 0;
+	for (i = 0; i < LODE_RECORD_FRAMES; i++) {
+		uint64_t address = scratch->check[i];
+
+		if (i >= count)
+			break;
+		scratch->stack.addresses[i] = address;
+		hash = hash * MULTIPLIER + address;
+		sum = sum * 3 + address;
+	}
+	scratch->hash = hash;
+	scratch->sum = sum;
+	scratch->stack.count = i;
+	scratch->stack.cut = i == LODE_RECORD_FRAMES;
+	return 0;
+}
+
+#if defined(__TARGET_ARCH_arm64)
+
+extern void *bpf_rdonly_cast(const void *object, uint32_t type) __ksym __weak;
+
+#define CAST(type, address)                                                                                  \
+	((struct type *)bpf_rdonly_cast((void *)(address), bpf_core_type_id_kernel(struct type)))
+
+/* Return addresses may be signed in their upper bits; all of the kernel's code has them set. */
+#define KERNEL_BITS 0xffff000000000000ull
+
+/* Steps over a record; false at the last one. Where an exception was taken, goes on with its registers. */
+static __always_inline bool next_record(uint64_t *fp, uint64_t *address)
+{
+	struct frame_record *record = CAST(frame_record, *fp);
+	uint64_t next = record->fp;
+
+	*address = record->lr;
+	if (!*address) {
+		struct pt_regs *regs;
+
+		if (next || !bpf_core_type_exists(struct frame_record_meta))
+			return false;
+		if (CAST(frame_record_meta, *fp)->type != FRAME_META_PT_REGS)
+			return false;
+		regs = CAST(pt_regs, *fp - bpf_core_field_offset(struct pt_regs, stackframe));
+		*address = regs->pc;
+		next = regs->regs[29];
+	}
+	*address |= KERNEL_BITS;
+	*fp = next;
+	return true;
+}
+
+__noinline int lode_walk_kernel(struct scratch *scratch, uint64_t fp)
+{
+	uint64_t hash = 2, sum = 0, address;
+	uint32_t i;
+
+	if (!scratch)
+		return 0;
+	for (i = 0; i < LODE_RECORD_FRAMES; i++) {
+		if (!next_record(&fp, &address))
+			break;
+		scratch->stack.addresses[i] = address;
+		hash = hash * MULTIPLIER + address;
+		sum = sum * 3 + address;
+	}
+	scratch->hash = hash;
+	scratch->sum = sum;
+	scratch->stack.count = i;
+	scratch->stack.cut = i == LODE_RECORD_FRAMES;
+	return 0;
+}
+
+/*
+ * Looks for the first frame record near `base`, the context, which lies in the
+ * frame of who calls the program: its return address and that of the record above
+ * it must be two that follow each other in the kernel's own stack. Returns the
+ * offset, 0 when there is none.
+ */
+__noinline int lode_calibrate(struct scratch *scratch, uint64_t base, uint32_t count)
+{
+	if (!scratch)
+		return 0;
+	for (int i = -16; i < 16; i++) {
+		struct frame_record *record = CAST(frame_record, base + i * 8);
+		uint64_t fp = record->fp, address = record->lr | KERNEL_BITS;
+
+		if (fp <= base)
+			continue;
+		for (uint32_t j = 0; j < 6; j++) {
+			if (j + 1 >= count || scratch->check[j] != address)
+				continue;
+			record = CAST(frame_record, fp);
+			if ((record->lr | KERNEL_BITS) == scratch->check[j + 1])
+				return i * 8;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Whether the walk in the scratch is not what the kernel's own way gave, which
+ * begins some frames deeper, in the program itself.
+ */
+__noinline int lode_differs(struct scratch *scratch, uint32_t count)
+{
+	uint64_t hash = 2;
+	uint32_t first = 0;
+
+	if (!scratch || count >= LODE_RECORD_FRAMES - 16)
+		return 0;
+	COUNT(checked_walks);
+	while (first < 8 && scratch->check[first] != scratch->stack.addresses[0])
+		first++;
+	/* Through memory: what the verifier does not know it need not follow. */
+	*(volatile uint64_t *)&scratch->number = first;
+	first = *(volatile uint64_t *)&scratch->number & 15;
+	for (uint32_t i = 0; i < LODE_RECORD_FRAMES - 16; i++) {
+		if (first + i >= count)
+			break;
+		hash = hash * MULTIPLIER + scratch->check[first + i];
+	}
+	return hash != scratch->hash;
+}
+
+/* Walks if that can be done; false: ask the kernel. */
+static __always_inline bool walk(void *context, struct scratch *scratch, struct lode_record_walking *walking)
+{
+	uint64_t base;
+
+	if (!walk_kernel || !bpf_rdonly_cast || walking->wrong > WRONG_WALKS_LIMIT ||
+	    walking->tries > CALIBRATIONS_LIMIT)
+		return false;
+	/* Through memory, because a pointer to the context is no number to the verifier. */
+	*(volatile uint64_t *)&scratch->number = (uint64_t)context;
+	base = *(volatile uint64_t *)&scratch->number;
+	if (!walking->offset) {
+		walking->tries++;
+		walking->offset = lode_calibrate(scratch, base, ask_kernel_stack(context, scratch));
+		if (!walking->offset)
+			return false;
+	}
+	lode_walk_kernel(scratch, base + walking->offset);
+	if (scratch->walks++ & (check_every - 1))
+		return true;
+	if (!lode_differs(scratch, ask_kernel_stack(context, scratch)))
+		return true;
+	COUNT(wrong_walks);
+	walking->wrong++;
+	return false;
+}
+
+#else
+
+static __always_inline bool walk(void *context, struct scratch *scratch, struct lode_record_walking *walking)
+{
+	return false;
+}
+
+#endif
+
+static __always_inline uint64_t kernel_stack(void *context, struct scratch *scratch,
+					     struct lode_record_walking *walking)
+{
+	begin_stack(scratch, false, false);
+	if (!walk(context, scratch, walking))
+		lode_take_asked(scratch, ask_kernel_stack(context, scratch));
+	return identify(scratch);
+}
+
+#endif

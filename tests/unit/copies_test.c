@@ -1,0 +1,346 @@
+/*
+ * Copies of user stacks: what is unwound from a copy of this program's own stack
+ * is what the compiler's unwinder (backtrace) says; what makes no sense ends.
+ */
+#include "cmocka_all.h"
+#include "temporary.h"
+
+#include "record/builder.h"
+
+#include <execinfo.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define MOST 96
+
+struct fixture {
+	char folder[64];
+	struct lode_symbolizer *symbolizer;
+	struct lode_builder builder;
+	struct lode_recorder_sink sink;
+};
+
+static int begin(struct fixture *fixture)
+{
+	char kallsyms[96];
+	int code;
+
+	snprintf(kallsyms, sizeof(kallsyms), "%s/none", fixture->folder);
+	code = lode_builder_init(&fixture->builder, fixture->symbolizer, kallsyms, 1000);
+	fixture->sink = lode_builder_sink(&fixture->builder);
+	return code;
+}
+
+static void set_up(struct fixture *fixture)
+{
+	struct lode_symbols_options options = { .cache = "" };
+
+	assert_int_equal(temporary_folder(fixture->folder, sizeof(fixture->folder)), 0);
+	assert_int_equal(lode_symbolizer_create(&fixture->symbolizer, &options, NULL), 0);
+	assert_int_equal(begin(fixture), 0);
+}
+
+static void tear_down(struct fixture *fixture)
+{
+	lode_builder_release(&fixture->builder);
+	lode_symbolizer_destroy(fixture->symbolizer);
+	assert_int_equal(rmdir(fixture->folder), 0);
+}
+
+/* ---- a copy of this very stack ---- */
+
+static uint64_t stack_end(void)
+{
+	unsigned long long start, end, found = 0;
+	char line[512];
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps))
+		if (strstr(line, "[stack]") && sscanf(line, "%llx-%llx", &start, &end) == 2)
+			found = end;
+	fclose(maps);
+	assert_true(found);
+	return found;
+}
+
+/* Byte by byte, and unseen by the sanitizer, for it forbids to look at what lies between variables. */
+__attribute__((no_sanitize("address"))) static void copy_bytes(struct lode_record_copy *copy)
+{
+	const volatile uint8_t *from = (const volatile uint8_t *)(uintptr_t)copy->sp;
+
+	for (uint32_t i = 0; i < copy->size; i++)
+		copy->bytes[i] = from[i];
+}
+
+struct capture {
+	struct lode_record_copy copy;
+	void *frames[MOST];
+	int count;
+};
+
+static __attribute__((noinline)) void take(struct capture *capture, uint64_t end)
+{
+	ucontext_t context;
+
+	getcontext(&context);
+#if defined(__aarch64__)
+	capture->copy.pc = context.uc_mcontext.pc;
+	capture->copy.sp = context.uc_mcontext.sp;
+	capture->copy.fp = context.uc_mcontext.regs[29];
+	capture->copy.link = context.uc_mcontext.regs[30];
+#elif defined(__x86_64__)
+	capture->copy.pc = (uint64_t)context.uc_mcontext.gregs[REG_RIP];
+	capture->copy.sp = (uint64_t)context.uc_mcontext.gregs[REG_RSP];
+	capture->copy.fp = (uint64_t)context.uc_mcontext.gregs[REG_RBP];
+#endif
+	capture->copy.size = LODE_RECORD_COPY_BYTES;
+	if (end - capture->copy.sp < capture->copy.size)
+		capture->copy.size = (uint32_t)(end - capture->copy.sp);
+	copy_bytes(&capture->copy);
+	capture->count = backtrace(capture->frames, MOST);
+}
+
+/* A stack of a random shape: three functions that call each other, with frames of different sizes. */
+static void second(struct capture *capture, uint64_t end, unsigned random, int depth);
+
+static __attribute__((noinline)) void first(struct capture *capture, uint64_t end, unsigned random, int depth)
+{
+	volatile char room[40];
+
+	room[0] = (char)depth;
+	if (depth)
+		second(capture, end, random * 1103515245u + 12345u, depth - 1);
+	else
+		take(capture, end);
+	room[1] = room[0];
+}
+
+static __attribute__((noinline)) void third(struct capture *capture, uint64_t end, unsigned random, int depth)
+{
+	volatile char *room = __builtin_alloca((random >> 16) % 200 + 1);
+
+	room[0] = 1;
+	first(capture, end, random * 1103515245u + 12345u, depth ? depth - 1 : 0);
+	room[0] = 2;
+}
+
+static __attribute__((noinline)) void second(struct capture *capture, uint64_t end, unsigned random, int depth)
+{
+	volatile uint64_t room[3] = { random, random, random };
+
+	if (random & 0x10000)
+		third(capture, end, random * 1103515245u + 12345u, depth);
+	else
+		first(capture, end, random * 1103515245u + 12345u, depth);
+	room[2] = room[1];
+}
+
+static void name_copy(struct lode_record_copy *copy, uint64_t id)
+{
+	copy->id = id;
+	copy->mark = LODE_RECORD_COPY_MARK;
+	copy->pid = (uint32_t)getpid();
+	copy->tid = copy->pid;
+	copy->kind = LODE_COPY_OWN;
+}
+
+static int tell_wait(struct fixture *fixture, uint64_t user)
+{
+	struct lode_record record = { .type = LODE_RECORD_WAIT,
+				      .pid = (uint32_t)getpid(),
+				      .tid = (uint32_t)getpid(),
+				      .t = 1,
+				      .cost = 1,
+				      .user = user };
+
+	return fixture->sink.record(fixture->sink.context, &record);
+}
+
+/* The addresses that the copy `id` became, leaf first. */
+static const uint64_t *stack_of(struct fixture *fixture, uint64_t id, uint32_t *count)
+{
+	const struct lode_record_stacks *stacks = &fixture->builder.stacks;
+
+	assert_int_equal(lode_record_copies_resolve(&fixture->builder.copies, &id), 0);
+	for (size_t i = 0; i < stacks->count; i++) {
+		if (stacks->contents[i].id == id && stacks->contents[i].user) {
+			*count = stacks->contents[i].count;
+			return stacks->addresses + stacks->contents[i].first;
+		}
+	}
+	fail_msg("the copy has no stack");
+	return NULL;
+}
+
+static void a_copy_of_this_stack_unwinds_to_what_the_compiler_says(void **state)
+{
+	struct capture *capture = calloc(1, sizeof(*capture));
+	uint64_t end = stack_end(), compared = 0;
+	struct fixture fixture;
+
+	(void)state;
+	set_up(&fixture);
+	for (unsigned random = 1; random <= 300; random++) {
+		const uint64_t *addresses;
+		uint32_t count = 0;
+
+		first(capture, end, random * 2654435761u, (int)(random % 25));
+		name_copy(&capture->copy, random);
+		assert_int_equal(fixture.sink.copy(fixture.sink.context, &capture->copy), 0);
+		assert_int_equal(tell_wait(&fixture, random), 0);
+		addresses = stack_of(&fixture, random, &count);
+		/* The innermost is not where both stood in the same function. */
+		for (uint32_t i = 1; i < count && i < (uint32_t)capture->count; i++, compared++)
+			assert_true(addresses[i] == (uint64_t)(uintptr_t)capture->frames[i]);
+		assert_true(count == (uint32_t)capture->count || count + 1 == (uint32_t)capture->count);
+	}
+	assert_true(compared > 300 * 8);
+	assert_int_equal(fixture.builder.copies.lost_way, 0);
+	free(capture);
+	tear_down(&fixture);
+}
+
+static void what_is_not_in_the_copy_is_cut_and_counted(void **state)
+{
+	struct capture *capture = calloc(1, sizeof(*capture));
+	struct fixture fixture;
+	const uint64_t *addresses;
+	uint32_t count = 0;
+
+	(void)state;
+	set_up(&fixture);
+	first(capture, stack_end(), 7, 12);
+	name_copy(&capture->copy, 1);
+	capture->copy.size = 1500; /* take has a whole ucontext_t before the first caller */
+	while (capture->copy.size < LODE_RECORD_COPY_BYTES) {
+		name_copy(&capture->copy, capture->copy.size);
+		assert_int_equal(fixture.sink.copy(fixture.sink.context, &capture->copy), 0);
+		assert_int_equal(tell_wait(&fixture, capture->copy.id), 0);
+		addresses = stack_of(&fixture, capture->copy.id, &count);
+		assert_true(count <= (uint32_t)capture->count);
+		for (uint32_t i = 1; i < count; i++)
+			assert_true(addresses[i] == (uint64_t)(uintptr_t)capture->frames[i]);
+		if (fixture.builder.copies.complete)
+			break;
+		capture->copy.size += 96;
+	}
+	assert_true(fixture.builder.copies.cut > 3);
+	free(capture);
+	tear_down(&fixture);
+}
+
+static void copies_that_make_no_sense_end(void **state)
+{
+	struct capture *capture = calloc(1, sizeof(*capture));
+	uint64_t end = stack_end();
+	struct fixture fixture;
+	uint64_t random = 88172645463325252u;
+
+	(void)state;
+	set_up(&fixture);
+	first(capture, end, 5, 10);
+	for (uint64_t id = 1; id <= 3000; id++) {
+		struct lode_record_copy *copy = &capture->copy;
+
+		name_copy(copy, id);
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		/* One byte after the other goes wrong, and now and then a register. */
+		copy->bytes[random % copy->size] = (uint8_t)(random >> 24);
+		if (random % 16 == 0)
+			copy->fp ^= 1ull << (random >> 32 & 63);
+		if (random % 32 == 1)
+			copy->pc += random >> 40 & 0xfff;
+		if (random % 64 == 2)
+			copy->sp ^= 1ull << (random >> 32 & 63);
+		assert_int_equal(fixture.sink.copy(fixture.sink.context, copy), 0);
+		assert_int_equal(tell_wait(&fixture, id), 0);
+	}
+	free(capture);
+	tear_down(&fixture);
+}
+
+static void a_wait_that_is_long_keeps_its_stack_while_others_come_and_go(void **state)
+{
+	struct capture *capture = calloc(1, sizeof(*capture));
+	struct fixture fixture;
+	uint64_t id = 1;
+	uint32_t count = 0;
+
+	(void)state;
+	set_up(&fixture);
+	first(capture, stack_end(), 3, 4);
+	fixture.builder.copies.limit = 100;
+	name_copy(&capture->copy, id);
+	assert_int_equal(fixture.sink.copy(fixture.sink.context, &capture->copy), 0);
+	for (uint32_t batch = 0; batch < 40; batch++) {
+		for (int i = 0; i < 50; i++) {
+			name_copy(&capture->copy, ++id);
+			capture->copy.tid = 7;
+			assert_int_equal(fixture.sink.copy(fixture.sink.context, &capture->copy), 0);
+		}
+		assert_int_equal(tell_wait(&fixture, id), 0);
+		fixture.builder.copies.limit = 100;
+	}
+	assert_true(fixture.builder.copies.count < 400);
+	stack_of(&fixture, 1, &count);
+	assert_true(count > 4);
+	assert_true(fixture.builder.stacks.count < 4); /* equal stacks are one */
+	free(capture);
+	tear_down(&fixture);
+}
+
+static int tell_all(struct fixture *fixture, struct capture *capture)
+{
+	int code = begin(fixture);
+
+	fixture->builder.copies.limit = 4;
+	for (uint64_t id = 1; !code && id < 12; id++) {
+		name_copy(&capture->copy, id);
+		code = fixture->sink.copy(fixture->sink.context, &capture->copy);
+		if (!code && id % 3 == 0)
+			code = tell_wait(fixture, id);
+	}
+	lode_builder_release(&fixture->builder);
+	return code;
+}
+
+static void memory_that_runs_out_anywhere_is_told(void **state)
+{
+	struct capture *capture = calloc(1, sizeof(*capture));
+	struct fixture fixture;
+	uint64_t failures = 0;
+	int code = LODE_SYSTEM;
+
+	(void)state;
+	set_up(&fixture);
+	lode_builder_release(&fixture.builder);
+	first(capture, stack_end(), 3, 4);
+	for (uint64_t nth = 1; code < 0 || nth < 200; nth++) {
+		lode_memory_fail_at(nth, 0);
+		code = tell_all(&fixture, capture);
+		lode_memory_fail_at(0, 0);
+		failures += code < 0;
+	}
+	assert_true(failures > 20);
+	assert_int_equal(begin(&fixture), 0);
+	free(capture);
+	tear_down(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_copy_of_this_stack_unwinds_to_what_the_compiler_says),
+		cmocka_unit_test(what_is_not_in_the_copy_is_cut_and_counted),
+		cmocka_unit_test(copies_that_make_no_sense_end),
+		cmocka_unit_test(a_wait_that_is_long_keeps_its_stack_while_others_come_and_go),
+		cmocka_unit_test(memory_that_runs_out_anywhere_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
