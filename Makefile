@@ -40,7 +40,8 @@ help:
 	@echo 'make check      all tests, the unit tests under sanitizers too, and the rules of the house'
 	@echo 'make asan       all tests under sanitizers'
 	@echo 'make fuzz       each fuzz target for FUZZ_SECONDS (60)'
-	@echo 'make bench      import and load, side by side with perf script (needs perf and root); mining; explain; recording'
+	@echo 'make bench      import and load, side by side with perf script (needs perf and root); mining; explain; recording;'
+	@echo '                latencies, their truth, and finding planted delays in real programs'
 	@echo 'make install    install under DESTDIR and PREFIX (/usr/local)'
 	@echo 'make setup      install what the build and the tests need, and nothing else'
 	@echo 'make clean      remove all build folders, recordings of make bench too'
@@ -78,6 +79,9 @@ bench: all $(call mark,bench)
 	@bench/mine $(BENCH_MINE_FLAGS) $(BUILD)
 	@bench/explain $(BUILD)
 	@bench/record $(BENCH_RECORD_FLAGS) $(BUILD) || [ $$? = 77 ]
+	@ninja -C $(BUILD) bench/latency && $(BUILD)/bench/latency
+	@bench/latency-truth --quick $(BUILD) || [ $$? = 77 ]
+	@bench/diff $(BUILD) || [ $$? = 77 ]
 
 install: all
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)

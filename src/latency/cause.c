@@ -26,6 +26,9 @@
 /* One caller has what all others have less than this part of. */
 #define ONE_CALLER_PART 10
 
+/* How far up it is looked for a function that many call. */
+#define MOST_STEPS 64
+
 struct search {
 	const struct lode_diff *diff;
 	const struct lode_latency *base;
@@ -121,14 +124,16 @@ static int has_one_caller(const struct search *search, uint32_t node)
 	return here > all - all / ONE_CALLER_PART;
 }
 
-/* The topmost function above `node`, as long as the base shows none of them, that many call; `node` if none
- * is. */
+/* The next function from `node` upwards that many call, as long as the base shows none; `node` if none is. */
 static uint32_t where_paths_meet(const struct search *search, uint32_t node)
 {
-	for (uint32_t at = node; !is_known(search, at) && !is_shown(search, at);
-	     at = search->nodes[at].parent)
+	uint32_t at = node;
+
+	for (int i = 0; i < MOST_STEPS && !is_known(search, at) && !is_shown(search, at); i++) {
 		if (!has_one_caller(search, at))
 			return at;
+		at = search->nodes[at].parent;
+	}
 	return node;
 }
 
