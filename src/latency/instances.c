@@ -28,6 +28,8 @@
 
 #include <string.h>
 
+#define AHEAD 12 /* events of a type */
+
 /* What began at one moment and goes on: depths from `depth` up to the layer above. */
 struct layer {
 	uint32_t depth;
@@ -292,6 +294,16 @@ static int see_event(struct inference *inference, enum lode_event_type type, siz
 	return until > t ? begin_wait(inference, thread, until, stack) : 0;
 }
 
+/* Asks for the memory that an event some places ahead needs. */
+static void look_ahead(const struct inference *inference, const struct lode_events *events, size_t i)
+{
+	if (i + AHEAD >= events->count)
+		return;
+	__builtin_prefetch(&inference->places[events->stack[i + AHEAD]]);
+	if (inference->shares)
+		__builtin_prefetch(&inference->shares->nodes[events->stack[i + AHEAD]]);
+}
+
 /* All events in order of time; of equal times calls first, waits last. */
 static int see_all(struct inference *inference)
 {
@@ -313,6 +325,7 @@ static int see_all(struct inference *inference)
 		}
 		if (best < 0)
 			break;
+		look_ahead(inference, &inference->stream->events[order[best]], next[best]);
 		code = see_event(inference, order[best], next[best]++);
 	}
 	return code;

@@ -69,10 +69,25 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+/* Latencies on their way to the sketch. */
+struct adding {
+	struct lode_latency_partial *partial;
+	struct lode_sketch_item items[64];
+	size_t count;
+};
+
+static int flush(struct adding *adding)
+{
+	size_t count = adding->count;
+
+	adding->count = 0;
+	return lode_sketch_add_all(&adding->partial->sketch, adding->items, count);
+}
+
 static int add_instance(void *context, const struct lode_instance *instance)
 {
-	struct lode_latency_partial *partial = context;
-	struct lode_latency_node *node = &partial->nodes[instance->node];
+	struct adding *adding = context;
+	struct lode_latency_node *node = &adding->partial->nodes[instance->node];
 	uint64_t estimate = lode_instance_estimate(instance);
 
 	node->count++;
@@ -81,7 +96,8 @@ static int add_instance(void *context, const struct lode_instance *instance)
 	node->waited = lode_add_saturating(node->waited, instance->waited);
 	if (estimate > node->longest)
 		node->longest = estimate;
-	return lode_sketch_add(&partial->sketch, instance->node, estimate);
+	adding->items[adding->count++] = (struct lode_sketch_item){ estimate, instance->node };
+	return adding->count == sizeof(adding->items) / sizeof(adding->items[0]) ? flush(adding) : 0;
 }
 
 /* Children have larger numbers than their parents: one pass from the end. */
@@ -93,9 +109,9 @@ static void add_shares(struct lode_latency_partial *partial, const struct lode_t
 	for (size_t i = tree->count; i-- > 1;) {
 		struct lode_latency_node *node = &nodes[i], *parent = &nodes[tree->nodes[i].parent];
 
-		partial->own[i] = shares->time[i];
-		node->estimate = lode_add_saturating(node->estimate, shares->time[i]);
-		node->variance += shares->doubt[i];
+		partial->own[i] = shares->nodes[i].time;
+		node->estimate = lode_add_saturating(node->estimate, shares->nodes[i].time);
+		node->variance += shares->nodes[i].doubt;
 		node->gap = node->count ? shares->gap : 0;
 		parent->estimate = lode_add_saturating(parent->estimate, node->estimate);
 		parent->variance += node->variance;
@@ -108,14 +124,18 @@ static void add_shares(struct lode_latency_partial *partial, const struct lode_t
 int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_error *error)
 {
 	struct lode_time_shares shares = { 0 };
-	/* Nothing but memory can fail there. */
-	int code = lode_instances_share(&partial->stream, add_instance, partial, &shares, &partial->input,
-					error) < 0 ? lode_fail_memory(error) : 0;
+	struct adding adding = { .partial = partial };
+	int code = lode_sketch_reserve(&partial->sketch, partial->dictionary.tree.count);
 
+	if (!code)
+		code = lode_instances_share(&partial->stream, add_instance, &adding, &shares, &partial->input,
+					    error);
+	if (!code)
+		code = flush(&adding);
 	if (!code)
 		add_shares(partial, &shares);
 	lode_time_shares_release(&shares);
-	return code;
+	return code < 0 ? lode_fail_memory(error) : 0; /* nothing else can fail there */
 }
 
 /* ns: a thread that waited all its life but for less than this did nothing else. */

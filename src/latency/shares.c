@@ -40,7 +40,7 @@ struct lode_shares_thread {
 
 static void give(struct lode_time_shares *shares, uint32_t stack, uint64_t ns)
 {
-	shares->time[stack] = lode_add_saturating(shares->time[stack], ns);
+	shares->nodes[stack].time = lode_add_saturating(shares->nodes[stack].time, ns);
 }
 
 /* `common`: where the stacks part, if that is known; LODE_NONE: look. */
@@ -56,9 +56,9 @@ static void divide(struct lode_time_shares *shares, const struct piece *piece, u
 		return;
 	if (common == LODE_NONE)
 		common = lode_places_common(shares->places, piece->from, piece->to);
-	shares->doubt[piece->from] += square / 2;
-	shares->doubt[piece->to] += square / 2;
-	shares->doubt[common] -= square;
+	shares->nodes[piece->from].doubt += square / 2;
+	shares->nodes[piece->to].doubt += square / 2;
+	shares->nodes[common].doubt -= square;
 }
 
 static void set_anchor(struct lode_shares_thread *thread, uint32_t stack)
@@ -157,8 +157,8 @@ void lode_time_shares_finish(struct lode_time_shares *shares)
 	for (size_t i = 0; i < shares->thread_count; i++) {
 		const struct lode_shares_thread *thread = &shares->threads[i];
 
-		shares->doubt[thread->first] += square / 2;
-		shares->doubt[thread->stack] += square / 2;
+		shares->nodes[thread->first].doubt += square / 2;
+		shares->nodes[thread->stack].doubt += square / 2;
 	}
 }
 
@@ -184,10 +184,9 @@ int lode_time_shares_init(struct lode_time_shares *shares, const struct lode_str
 	shares->gap = period;
 	shares->limit = period * PERIODS < 1e18 ? (uint64_t)(period * PERIODS) : (uint64_t)1e18;
 	shares->thread_count = stream->thread_count;
-	shares->time = lode_calloc(nodes, sizeof(*shares->time));
-	shares->doubt = lode_calloc(nodes, sizeof(*shares->doubt));
+	shares->nodes = lode_calloc(nodes, sizeof(*shares->nodes));
 	shares->threads = lode_calloc(stream->thread_count + 1, sizeof(*shares->threads));
-	return shares->time && shares->doubt && shares->threads ? 0 : LODE_SYSTEM;
+	return shares->nodes && shares->threads ? 0 : LODE_SYSTEM;
 }
 
 void lode_time_shares_release(struct lode_time_shares *shares)
@@ -195,7 +194,6 @@ void lode_time_shares_release(struct lode_time_shares *shares)
 	for (size_t i = 0; shares->threads && i < shares->thread_count; i++)
 		lode_free(shares->threads[i].pieces);
 	lode_free(shares->threads);
-	lode_free(shares->time);
-	lode_free(shares->doubt);
+	lode_free(shares->nodes);
 	memset(shares, 0, sizeof(*shares));
 }

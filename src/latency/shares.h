@@ -35,14 +35,18 @@ struct lode_moment {
 /* What of a thread's time is not given away yet. */
 struct lode_shares_thread;
 
-struct lode_time_shares {
-	uint64_t *time; /* by node: ns that belong to this very stack, saturating */
+struct lode_time_share {
+	uint64_t time; /* ns that belong to this very stack, saturating */
 	/*
-	 * By node: ns squared. Each change from one stack to another is in doubt by the gap in which
-	 * it lies: half of its square stands at either stack, and its negative where they part, so
-	 * that a sum over all below a node counts the changes into it and out of it.
+	 * ns squared. Each change from one stack to another is in doubt by the gap in which it lies:
+	 * half of its square stands at either stack, and its negative where they part, so that a
+	 * sum over all below a node counts the changes into it and out of it.
 	 */
-	double *doubt;
+	double doubt;
+};
+
+struct lode_time_shares {
+	struct lode_time_share *nodes; /* by node */
 	double gap; /* ns that the thread ran between two looks at it, as a look sees them; after the end */
 	const struct lode_place *places;
 	struct lode_shares_thread *threads;

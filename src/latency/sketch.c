@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define FIRST_BINS 2u
+#define FIRST_STEPS 4u
 #define FINE	   3 /* bits of a number below its highest one that choose the step */
 
 uint32_t lode_sketch_step(uint64_t latency)
@@ -42,67 +42,89 @@ void lode_sketch_release(struct lode_sketch *sketch)
 	memset(sketch, 0, sizeof(*sketch));
 }
 
+int lode_sketch_reserve(struct lode_sketch *sketch, size_t nodes)
+{
+	if (nodes <= sketch->count)
+		return 0;
+	if (lode_grow(&sketch->rows, &sketch->capacity, nodes, sizeof(*sketch->rows)) < 0)
+		return LODE_SYSTEM;
+	memset(sketch->rows + sketch->count, 0, (nodes - sketch->count) * sizeof(*sketch->rows));
+	sketch->count = nodes;
+	return 0;
+}
+
 static struct lode_sketch_row *row_of(struct lode_sketch *sketch, uint32_t node)
 {
-	if (node < sketch->count)
-		return &sketch->rows[node];
-	if (lode_grow(&sketch->rows, &sketch->capacity, (size_t)node + 1, sizeof(*sketch->rows)) < 0)
-		return NULL;
-	memset(sketch->rows + sketch->count, 0, (node + 1 - sketch->count) * sizeof(*sketch->rows));
-	sketch->count = (size_t)node + 1;
-	return &sketch->rows[node];
+	return lode_sketch_reserve(sketch, (size_t)node + 1) < 0 ? NULL : &sketch->rows[node];
+}
+
+static uint16_t *steps_of(const struct lode_sketch_row *row)
+{
+	return (uint16_t *)(row->counts + row->capacity);
 }
 
 static int make_room(struct lode_sketch *sketch, struct lode_sketch_row *row)
 {
-	uint32_t capacity = row->capacity ? 2 * row->capacity : FIRST_BINS;
-	struct lode_sketch_bin *bins;
+	struct lode_sketch_row larger = { NULL, row->count, row->capacity ? 2 * row->capacity : FIRST_STEPS };
 
 	if (row->count < row->capacity)
 		return 0;
-	bins = lode_arena_alloc(&sketch->arena, capacity * sizeof(*bins));
-	if (!bins)
+	larger.counts = lode_arena_alloc(&sketch->arena,
+					 larger.capacity * (sizeof(*larger.counts) + sizeof(uint16_t)));
+	if (!larger.counts)
 		return LODE_SYSTEM;
-	if (row->count)
-		memcpy(bins, row->bins, row->count * sizeof(*bins));
-	row->bins = bins;
-	row->capacity = capacity;
+	if (row->count) {
+		memcpy(larger.counts, row->counts, row->count * sizeof(*row->counts));
+		memcpy(steps_of(&larger), steps_of(row), row->count * sizeof(uint16_t));
+	}
+	*row = larger;
 	return 0;
 }
 
-/* The first bin that is not below `step`. */
+/* The place of the first step that is not below `step`, without a branch that depends on what is there. */
 static uint32_t place_of(const struct lode_sketch_row *row, uint32_t step)
 {
-	uint32_t low = 0, high = row->count;
+	const uint16_t *steps = steps_of(row), *at = steps;
+	uint32_t left = row->count;
 
-	while (low < high) {
-		uint32_t half = low + (high - low) / 2;
+	if (!left)
+		return 0;
+	while (left > 1) {
+		uint32_t half = left / 2;
 
-		if (row->bins[half].step < step)
-			low = half + 1;
-		else
-			high = half;
+		at = at[half - 1] < step ? at + half : at;
+		left -= half;
 	}
-	return low;
+	return (uint32_t)(at - steps) + (*at < step);
+}
+
+static int insert(struct lode_sketch *sketch, struct lode_sketch_row *row, uint32_t place, uint32_t step)
+{
+	uint16_t *steps;
+
+	if (make_room(sketch, row) < 0)
+		return LODE_SYSTEM;
+	steps = steps_of(row);
+	memmove(&row->counts[place + 1], &row->counts[place], (row->count - place) * sizeof(*row->counts));
+	memmove(&steps[place + 1], &steps[place], (row->count - place) * sizeof(*steps));
+	row->counts[place] = 0;
+	steps[place] = (uint16_t)step;
+	row->count++;
+	return 0;
 }
 
 static int add(struct lode_sketch *sketch, uint32_t node, uint32_t step, uint32_t count)
 {
 	struct lode_sketch_row *row = row_of(sketch, node);
-	struct lode_sketch_bin *bin;
-	uint32_t place;
+	uint32_t place, *sum;
 
 	if (!row)
 		return LODE_SYSTEM;
 	place = place_of(row, step);
-	if (place == row->count || row->bins[place].step != step) {
-		if (make_room(sketch, row) < 0)
-			return LODE_SYSTEM;
-		memmove(&row->bins[place + 1], &row->bins[place], (row->count++ - place) * sizeof(*row->bins));
-		row->bins[place] = (struct lode_sketch_bin){ step, 0 };
-	}
-	bin = &row->bins[place];
-	bin->count = bin->count < UINT32_MAX - count ? bin->count + count : UINT32_MAX;
+	if ((place == row->count || steps_of(row)[place] != step) && insert(sketch, row, place, step) < 0)
+		return LODE_SYSTEM;
+	sum = &row->counts[place];
+	*sum = *sum < UINT32_MAX - count ? *sum + count : UINT32_MAX;
 	return 0;
 }
 
@@ -111,13 +133,33 @@ int lode_sketch_add(struct lode_sketch *sketch, uint32_t node, uint64_t latency)
 	return add(sketch, node, lode_sketch_step(latency), 1);
 }
 
+int lode_sketch_add_all(struct lode_sketch *sketch, const struct lode_sketch_item *items, size_t count)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (items[i].node < sketch->count)
+			__builtin_prefetch(&sketch->rows[items[i].node]);
+	for (size_t i = 0; i < count; i++)
+		if (items[i].node < sketch->count && sketch->rows[items[i].node].counts) {
+			const struct lode_sketch_row *row = &sketch->rows[items[i].node];
+
+			__builtin_prefetch(steps_of(row));
+			__builtin_prefetch(row->counts);
+		}
+	for (size_t i = 0; !code && i < count; i++)
+		code = add(sketch, items[i].node, lode_sketch_step(items[i].latency), 1);
+	return code;
+}
+
 int lode_sketch_merge(struct lode_sketch *sketch, const struct lode_sketch *from, const uint32_t *nodes)
 {
 	int code = 0;
 
 	for (size_t node = 0; node < from->count; node++)
 		for (uint32_t i = 0; !code && i < from->rows[node].count; i++)
-			code = add(sketch, nodes[node], from->rows[node].bins[i].step, from->rows[node].bins[i].count);
+			code = add(sketch, nodes[node], steps_of(&from->rows[node])[i],
+				   from->rows[node].counts[i]);
 	return code;
 }
 
@@ -136,11 +178,11 @@ uint64_t lode_sketch_quantile(const struct lode_sketch *sketch, uint32_t node, d
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; row && i < row->count; i++)
-		total += row->bins[i].count;
+		total += row->counts[i];
 	if (!total)
 		return 0;
 	rank = (uint64_t)(share * (double)(total - 1) + 0.5);
-	while (at + 1 < row->count && before + row->bins[at].count <= rank)
-		before += row->bins[at++].count;
-	return middle_of(row->bins[at].step);
+	while (at + 1 < row->count && before + row->counts[at] <= rank)
+		before += row->counts[at++];
+	return middle_of(steps_of(row)[at]);
 }

@@ -11,14 +11,12 @@
 #include "base/arena.h"
 #include "base/memory.h"
 
-/* How many latencies of a node fall into a step; at most UINT32_MAX are counted. */
-struct lode_sketch_bin {
-	uint32_t step;
-	uint32_t count;
-};
-
+/*
+ * How many latencies of a node fall into each step, at most UINT32_MAX of them: `capacity`
+ * counts, and behind them as many steps, in their order.
+ */
 struct lode_sketch_row {
-	struct lode_sketch_bin *bins; /* by step */
+	uint32_t *counts;
 	uint32_t count;
 	uint32_t capacity;
 };
@@ -27,13 +25,21 @@ struct lode_sketch {
 	struct lode_sketch_row *rows; /* by node */
 	size_t count;
 	size_t capacity;
-	struct lode_arena arena;      /* of the bins */
+	struct lode_arena arena;      /* of counts and steps */
 };
 
 /* A zeroed struct is an empty sketch. */
+/* Room for so many nodes, so that adding does not move them. Returns 0 or LODE_SYSTEM. */
+int lode_sketch_reserve(struct lode_sketch *sketch, size_t nodes);
 void lode_sketch_release(struct lode_sketch *sketch);
 /* Adds a latency of `node`. Returns 0 or LODE_SYSTEM. */
 int lode_sketch_add(struct lode_sketch *sketch, uint32_t node, uint64_t latency);
+/* Adds many; quicker than one by one, since memory is asked for in time. Returns 0 or LODE_SYSTEM. */
+struct lode_sketch_item {
+	uint64_t latency;
+	uint32_t node;
+};
+int lode_sketch_add_all(struct lode_sketch *sketch, const struct lode_sketch_item *items, size_t count);
 /* Adds all of `from`, whose nodes are called `nodes[node]` here. Returns 0 or LODE_SYSTEM. */
 int lode_sketch_merge(struct lode_sketch *sketch, const struct lode_sketch *from, const uint32_t *nodes);
 /*
