@@ -5,6 +5,7 @@
 #include "explain/corpus_table.h"
 #include "latency/latency.h"
 #include "report/explain_report.h"
+#include "scope/frame_filter.h"
 
 #include <ftw.h>
 #include <math.h>
@@ -190,65 +191,52 @@ static void x_and_y_are_attributes_and_times(void **state)
 	}
 }
 
-/* Sums of the instances of a function that lie in no other of its own, by stream. */
-struct latencies {
-	const struct lode_stream *stream;
-	uint64_t sums[STREAMS][FUNCTIONS];
-	unsigned count; /* streams so far */
-};
-
-static int next_stream(void *context, const struct lode_stream *stream)
+/* What the contexts of a function come to in one stream, those below another of its own left out. */
+static uint64_t latency_slowly(struct fixture *fixture, const char *stream, const char *function)
 {
-	struct latencies *latencies = context;
+	const char *const only[] = { stream, NULL };
+	struct lode_latency_options options = { .streams = only, .jobs = 1 };
+	struct lode_latency latency;
+	const struct lode_stack_node *nodes;
+	uint64_t sum = 0;
 
-	latencies->stream = stream;
-	latencies->count++;
-	return 0;
+	assert_int_equal(lode_latency_collect(fixture->corpus, &options, &latency, &fixture->error), 0);
+	nodes = latency.dictionary.tree.nodes;
+	for (uint32_t node = 1; node < latency.node_count; node++) {
+		uint32_t above = nodes[node].parent;
+
+		while (above && nodes[above].frame != nodes[node].frame)
+			above = nodes[above].parent;
+		if (!above && lode_frame_matches(&latency.dictionary.frames, nodes[node].frame, function))
+			sum += latency.nodes[node].estimate;
+	}
+	lode_latency_release(&latency);
+	return sum;
 }
 
-static int add_instance(void *context, const struct lode_instance *instance)
-{
-	struct latencies *latencies = context;
-	const struct lode_dictionary *dictionary = latencies->stream->dictionary;
-	const struct lode_stack_node *nodes = dictionary->tree.nodes;
-	uint32_t frame = nodes[instance->node].frame;
-	struct lode_buffer text = { 0 };
-	unsigned f;
-
-	for (uint32_t above = nodes[instance->node].parent; above; above = nodes[above].parent)
-		if (nodes[above].frame == frame)
-			return 0;
-	lode_frames_text(&dictionary->frames, frame, &text);
-	lode_buffer_byte(&text, '\0');
-	if (sscanf(text.bytes, "app!f%u", &f) == 1)
-		latencies->sums[latencies->count - 1][f] += lode_instance_estimate(instance);
-	lode_buffer_release(&text);
-	return 0;
-}
-
-static void the_latency_of_a_function_is_that_of_its_instances(void **state)
+static void the_latency_of_a_function_is_that_of_its_contexts(void **state)
 {
 	struct fixture *fixture = *state;
 	struct lode_corpus_table_options options = { .x = "size", .features = LODE_FEATURES_LATENCY };
-	struct lode_latency_options everything = { .jobs = 1 };
-	struct latencies latencies = { .count = 0 };
-	struct lode_instance_taker taker = { next_stream, add_instance, &latencies };
 	struct lode_data_table table;
 	struct lode_explain_input input;
+	double all = 0;
 
-	assert_int_equal(lode_latency_instances(fixture->corpus, &everything, &taker, &fixture->error), 0);
-	assert_int_equal(latencies.count, STREAMS);
 	make_well(fixture, &options, &table, &input);
 	for (unsigned f = 0; f < FUNCTIONS; f++) {
-		char name[16];
+		char name[16], stream[16];
 		uint32_t column;
 
 		snprintf(name, sizeof(name), "app!f%u", f);
 		column = lode_data_table_find(&table, name);
 		assert_true(column < table.count && input.auxiliary[column]);
-		for (unsigned s = 0; s < STREAMS; s++)
-			assert_true(table.columns[column].numbers[s] == (double)latencies.sums[s][f]);
+		for (unsigned s = 0; s < STREAMS; s++) {
+			snprintf(stream, sizeof(stream), "stream-%02u", s);
+			assert_true(table.columns[column].numbers[s] == (double)latency_slowly(fixture, stream, name));
+			all += table.columns[column].numbers[s];
+		}
 	}
+	assert_true(all > 0);
 	release(&table, &input);
 }
 
@@ -408,7 +396,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_function_counts_once_for_each_run_and_wait_that_has_it),
 		cmocka_unit_test(x_and_y_are_attributes_and_times),
-		cmocka_unit_test(the_latency_of_a_function_is_that_of_its_instances),
+		cmocka_unit_test(the_latency_of_a_function_is_that_of_its_contexts),
 		cmocka_unit_test(each_symptom_can_be_a_row),
 		cmocka_unit_test(what_clusters_cost_is_a_column_each),
 		cmocka_unit_test(the_function_that_slow_streams_have_is_at_the_root),
