@@ -225,9 +225,13 @@ int lode_choice_take(const struct lode_world *world, struct lode_choice *choice,
 	int code;
 
 	memset(theory, 0, sizeof(*theory));
-	for (unsigned k = 1; k <= LODE_MOST_CLUSTERS; k++)
-		if (choice->theories[k].clusters && (!best || choice->theories[k].length < choice->theories[best].length - LODE_LENGTHS_DIFFER))
+	for (unsigned k = 1; k <= LODE_MOST_CLUSTERS; k++) {
+		const struct lode_theory *other = &choice->theories[k];
+
+		if (other->clusters &&
+		    (!best || other->length < choice->theories[best].length - LODE_LENGTHS_DIFFER))
 			best = k;
+	}
 	if (clusters) {
 		if (choice->theories[clusters].clusters)
 			take(choice, clusters, theory);

@@ -318,19 +318,14 @@ static int compare_ranked(const void *a, const void *b)
 	return left->place < right->place ? -1 : 1;
 }
 
-/* Marks streams that are slow for their x: above the line through all of them. Others are 0, those left out 2. */
-static int mark_slow(const struct lode_corpus_making *making, unsigned char *slow)
+/* x and y of the rows that have both, one after the other; the others are marked with 2. Returns how many. */
+static uint32_t gather(const struct lode_corpus_making *making, double *x, double *y, unsigned char *slow)
 {
 	const struct lode_data_table *table = making->table;
 	unsigned inputs = making->input->inputs;
-	double *x = lode_calloc(table->rows, inputs * sizeof(*x)), *y = lode_calloc(table->rows, sizeof(*y));
-	uint32_t *rows = lode_calloc(table->rows, sizeof(*rows));
-	struct lode_function line;
-	struct lode_points points = { .rows = 0 };
 	uint32_t count = 0;
-	int code = x && y && rows ? 0 : LODE_SYSTEM;
 
-	for (size_t row = 0; code == 0 && row < table->rows; row++) {
+	for (size_t row = 0; row < table->rows; row++) {
 		int whole = !isnan(table->columns[making->input->y].numbers[row]);
 
 		for (unsigned i = 0; i < inputs; i++) {
@@ -339,27 +334,53 @@ static int mark_slow(const struct lode_corpus_making *making, unsigned char *slo
 		}
 		y[count] = table->columns[making->input->y].numbers[row];
 		slow[row] = whole ? 0 : 2;
-		rows[count] = count;
 		count += (uint32_t)whole;
 	}
-	if (code == 0)
-		code = lode_points_make(&points, x, y, count, inputs, LODE_FAMILY_LINEAR, LODE_NOISE_ADDITIVE, NULL);
-	if (code == 0) {
-		lode_function_fit(&points, LODE_SHAPE_LINEAR, rows, count, &line);
-		for (size_t row = 0, i = 0; row < table->rows; row++)
-			if (slow[row] == 0)
-				slow[row] = lode_residual(&points, &line, i++) > 0;
-		lode_points_release(&points);
+	return count;
+}
+
+/* Marks rows that lie above the line through all of them with 1. */
+static int mark_above(const double *x, const double *y, uint32_t count, unsigned inputs, size_t rows,
+		      unsigned char *slow)
+{
+	uint32_t *all = lode_calloc(count + 1, sizeof(*all));
+	struct lode_function line;
+	struct lode_points points;
+
+	if (!all ||
+	    lode_points_make(&points, x, y, count, inputs, LODE_FAMILY_LINEAR, LODE_NOISE_ADDITIVE, NULL) < 0) {
+		lode_free(all);
+		return LODE_SYSTEM;
 	}
+	for (uint32_t i = 0; i < count; i++)
+		all[i] = i;
+	lode_function_fit(&points, LODE_SHAPE_LINEAR, all, count, &line);
+	for (size_t row = 0, i = 0; row < rows; row++)
+		if (slow[row] == 0)
+			slow[row] = lode_residual(&points, &line, i++) > 0;
+	lode_points_release(&points);
+	lode_free(all);
+	return 0;
+}
+
+/* Marks streams that are slow for their x with 1, others with 0, those left out with 2. */
+static int mark_slow(const struct lode_corpus_making *making, unsigned char *slow)
+{
+	size_t rows = making->table->rows;
+	unsigned inputs = making->input->inputs;
+	double *x = lode_calloc(rows, inputs * sizeof(*x)), *y = lode_calloc(rows, sizeof(*y));
+	int code = LODE_SYSTEM;
+
+	if (x && y)
+		code = mark_above(x, y, gather(making, x, y, slow), inputs, rows, slow);
 	lode_free(x);
 	lode_free(y);
-	lode_free(rows);
 	return code;
 }
 
 static void find_owners(struct ranked_column *ranked, const unsigned char *slow, size_t rows, double cost)
 {
-	double sums[3] = { 0 }, counts[3] = { 0 }, means[2];
+	double sums[3] = { 0 }, counts[3] = { 0 }, means[2], rare;
 
 	for (size_t row = 0; row < rows; row++) {
 		sums[slow[row]] += ranked->column.numbers[row];
@@ -369,7 +390,8 @@ static void find_owners(struct ranked_column *ranked, const unsigned char *slow,
 		means[side] = counts[side] > 0 ? sums[side] / counts[side] : 0;
 	if (means[0] + means[1] > 0)
 		ranked->more = (means[1] - means[0]) / (means[1] + means[0]);
-	ranked->worth = log((1 + fabs(ranked->more) + 2 * CHANCE) / (1 - fabs(ranked->more) + 2 * CHANCE)) + log(cost + 1);
+	rare = (1 + fabs(ranked->more) + 2 * CHANCE) / (1 - fabs(ranked->more) + 2 * CHANCE);
+	ranked->worth = log(rare) + log(cost + 1);
 	ranked->owners = ranked->more >= MOSTLY ? SLOW_ONES : ranked->more <= -MOSTLY ? FAST_ONES : ALL;
 }
 

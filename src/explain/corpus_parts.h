@@ -1,4 +1,4 @@
-/* What the two halves of corpus_table.h share: x and y (corpus_table.c), what the streams did (corpus_features.c). */
+/* What the halves of corpus_table.h share: x and y (corpus_table.c), and what streams did (corpus_features.c). */
 #ifndef LODE_EXPLAIN_CORPUS_PARTS_H
 #define LODE_EXPLAIN_CORPUS_PARTS_H
 

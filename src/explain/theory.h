@@ -70,7 +70,8 @@ int lode_theory_split(const struct lode_world *world, struct lode_theory *theory
 int lode_theory_simplify(const struct lode_world *world, struct lode_theory *theory, struct lode_error *error);
 /*
  * How far apart the two nearest functions are in a quarter of their rows at least, so
- * that it does not matter where they cross, in spreads of their noise; INFINITY when there is only one. Needs `labels`.
+ * that it does not matter where they cross, in spreads of their noise; INFINITY when
+ * there is only one. Needs `labels`.
  */
 int lode_theory_distance(const struct lode_world *world, const struct lode_theory *theory, double *least,
 			 struct lode_error *error);

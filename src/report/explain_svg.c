@@ -85,7 +85,8 @@ static double up(const struct lode_explain_frame *plot, double y)
 	return share >= -1e-9 && share <= 1 + 1e-9 ? MARGIN + (1 - share) * PLOT_HEIGHT : NAN;
 }
 
-static void put_dots(const struct lode_explanation *explanation, const struct lode_explain_frame *plot, struct lode_buffer *buffer)
+static void put_dots(const struct lode_explanation *explanation, const struct lode_explain_frame *plot,
+		     struct lode_buffer *buffer)
 {
 	size_t drawn = explanation->rows < MOST_DOTS ? explanation->rows : MOST_DOTS;
 
@@ -109,8 +110,8 @@ static double value_at(const struct lode_explanation *explanation, const struct 
 	return value;
 }
 
-static void put_curve(const struct lode_explanation *explanation, const struct lode_explain_frame *plot, unsigned cluster,
-		      struct lode_buffer *buffer)
+static void put_curve(const struct lode_explanation *explanation, const struct lode_explain_frame *plot,
+		      unsigned cluster, struct lode_buffer *buffer)
 {
 	int inside = 0;
 
@@ -142,7 +143,8 @@ static void put_y(const struct lode_explain_report *report, double at, double y,
 	put_text(MARGIN - 4, at, "end", "#333", &text, buffer);
 }
 
-static void put_axes(const struct lode_explain_report *report, const struct lode_explain_frame *plot, struct lode_buffer *buffer)
+static void put_axes(const struct lode_explain_report *report, const struct lode_explain_frame *plot,
+		     struct lode_buffer *buffer)
 {
 	const struct lode_data_column *columns = report->input->table->columns;
 	struct lode_buffer x = { 0 }, y = { 0 };

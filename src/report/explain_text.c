@@ -291,7 +291,8 @@ static void fill(const struct lode_explanation *explanation, const struct pictur
 
 	memset(counts, 0, picture->width * explanation->clusters * sizeof(*counts));
 	for (size_t row = 0; row < explanation->rows; row++) {
-		size_t x = place(lode_explain_x(explanation, row), picture->frame.least_x, picture->frame.most_x, picture->width);
+		size_t x = place(lode_explain_x(explanation, row), picture->frame.least_x, picture->frame.most_x,
+				 picture->width);
 		size_t y = place(height_of(picture, explanation->points.y[row]), low, high, LINES);
 
 		if (LINES - 1 - y == line)
@@ -338,7 +339,7 @@ static void put_picture(const struct lode_explain_report *report, struct lode_bu
 	}
 	lode_buffer_byte(buffer, '\n');
 	lode_explain_safe(report->input->table->columns[report->input->y].name, buffer);
-	lode_buffer_text(buffer, picture.frame.logarithmic ? " (logarithmic); digits are clusters\n" : "; digits are clusters\n");
+	lode_buffer_print(buffer, "%s; digits are clusters\n", picture.frame.logarithmic ? " (logarithmic)" : "");
 	for (unsigned line = 0; line < LINES; line++) {
 		fill(explanation, &picture, counts, line, text);
 		if (line == 0 || line == LINES - 1)
