@@ -9,7 +9,6 @@
 
 #include <execinfo.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -81,6 +80,17 @@ struct capture {
 	int count;
 };
 
+/* The first of `frames` becomes where `take` is, whoever stands between it and backtrace (a sanitizer does). */
+static void drop_innermost(struct capture *capture, uintptr_t caller)
+{
+	int first = 0;
+
+	while (first + 1 < capture->count && (uintptr_t)capture->frames[first + 1] != caller)
+		first++;
+	memmove(capture->frames, capture->frames + first, (size_t)(capture->count - first) * sizeof(void *));
+	capture->count -= first;
+}
+
 static __attribute__((noinline)) void take(struct capture *capture, uint64_t end)
 {
 	ucontext_t context;
@@ -101,6 +111,7 @@ static __attribute__((noinline)) void take(struct capture *capture, uint64_t end
 		capture->copy.size = (uint32_t)(end - capture->copy.sp);
 	copy_bytes(&capture->copy);
 	capture->count = backtrace(capture->frames, MOST);
+	drop_innermost(capture, (uintptr_t)__builtin_return_address(0));
 }
 
 /* A stack of a random shape: three functions that call each other, with frames of different sizes. */
@@ -178,7 +189,7 @@ static const uint64_t *stack_of(struct fixture *fixture, uint64_t id, uint32_t *
 static void a_copy_of_this_stack_unwinds_to_what_the_compiler_says(void **state)
 {
 	struct capture *capture = calloc(1, sizeof(*capture));
-	uint64_t end = stack_end(), compared = 0;
+	uint64_t end = stack_end(), compared = 0, cut = 0;
 	struct fixture fixture;
 
 	(void)state;
@@ -195,10 +206,14 @@ static void a_copy_of_this_stack_unwinds_to_what_the_compiler_says(void **state)
 		/* The innermost is not where both stood in the same function. */
 		for (uint32_t i = 1; i < count && i < (uint32_t)capture->count; i++, compared++)
 			assert_true(addresses[i] == (uint64_t)(uintptr_t)capture->frames[i]);
-		assert_true(count == (uint32_t)capture->count || count + 1 == (uint32_t)capture->count);
+		/* A sanitizer makes frames larger than the copy; what is not cut reaches the root. */
+		if (fixture.builder.copies.cut == cut)
+			assert_true(count == (uint32_t)capture->count || count + 1 == (uint32_t)capture->count);
+		cut = fixture.builder.copies.cut;
 	}
 	assert_true(compared > 300 * 8);
 	assert_int_equal(fixture.builder.copies.lost_way, 0);
+	assert_true(fixture.builder.copies.complete > 50);
 	free(capture);
 	tear_down(&fixture);
 }
