@@ -1,5 +1,7 @@
 /*
- * How fast latencies are inferred: `latency [EVENTS [THREADS]]`
+ * How fast latencies are inferred: `latency [EVENTS [THREADS]]`, or `latency CORPUS`
+ *
+ * Of a corpus each stream is loaded, then measured. Otherwise:
  *
  * Makes a stream of EVENTS samples and waits (5,000,000) in THREADS threads (16), whose
  * stacks are about 20 frames deep and change by a few frames from one event to the next,
@@ -129,6 +131,16 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static uint64_t count_frames(const struct lode_stream *stream)
+{
+	uint64_t frames = 0;
+
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		for (size_t i = 0; i < stream->events[type].count; i++)
+			frames += lode_stack_tree_depth(&stream->dictionary->tree, stream->events[type].stack[i]);
+	return frames;
+}
+
 static int measure(const struct lode_stream *stream, int sums)
 {
 	size_t events = lode_stream_event_count(stream);
@@ -146,17 +158,46 @@ static int measure(const struct lode_stream *stream, int sums)
 	if (code)
 		return code;
 	qsort(ns, TIMES, sizeof(*ns), by_size);
-	printf("{\"what\":\"%s\",\"events\":%zu,\"stacks\":%zu,\"instances\":%" PRIu64 ",\"ns\":%" PRIu64
+	printf("{\"what\":\"%s\",\"events\":%zu,\"frames\":%" PRIu64 ",\"stacks\":%zu,\"instances\":%" PRIu64 ",\"ns\":%" PRIu64
 	       ",\"events_per_s\":%.0f}\n",
-	       sums ? "sums and quantiles" : "instances", events, stream->dictionary->tree.count, instances,
+	       sums ? "sums and quantiles" : "instances", events, count_frames(stream), stream->dictionary->tree.count, instances,
 	       ns[TIMES / 2], (double)events * 1e9 / (double)ns[TIMES / 2]);
 	return 0;
 }
 
-int main(int argc, char **argv)
+static int measure_entry(const struct lode_corpus_entry *entry, struct lode_error *error)
 {
-	size_t events = argc > 1 ? strtoul(argv[1], NULL, 10) : 5000000;
-	size_t threads = argc > 2 ? strtoul(argv[2], NULL, 10) : 16;
+	struct lode_latency_options options = { 0 };
+	struct lode_latency_partial partial = { 0 };
+	int code = lode_latency_partial_load(&partial, &options, entry, error);
+
+	for (int sums = 0; sums < 2 && !code; sums++)
+		code = measure(&partial.stream, sums);
+	lode_latency_partial_release(&partial);
+	return code;
+}
+
+static int measure_corpus(const char *path)
+{
+	struct lode_error error = { "memory has run out" };
+	struct lode_corpus_list list = { 0 };
+	struct lode_corpus *corpus;
+	int code = lode_corpus_open(&corpus, path, 0, &error);
+
+	if (!code) {
+		code = lode_corpus_streams(corpus, &list, &error);
+		for (size_t i = 0; i < list.count && !code; i++)
+			code = measure_entry(&list.items[i], &error);
+		lode_corpus_list_release(&list);
+		lode_corpus_close(corpus);
+	}
+	if (code)
+		fprintf(stderr, "latency: %s\n", error.text);
+	return -code;
+}
+
+static int measure_made_up(size_t events, size_t threads)
+{
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
 	int code;
@@ -172,4 +213,12 @@ int main(int argc, char **argv)
 	if (code)
 		fprintf(stderr, "latency: memory has run out\n");
 	return -code;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && (*argv[1] < '0' || *argv[1] > '9'))
+		return measure_corpus(argv[1]);
+	return measure_made_up(argc > 1 ? strtoul(argv[1], NULL, 10) : 5000000,
+			       argc > 2 ? strtoul(argv[2], NULL, 10) : 16);
 }
