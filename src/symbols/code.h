@@ -1,0 +1,66 @@
+/*
+ * Code: the functions of a binary as its instructions tell them: where each
+ * begins, where it returns, and which others it calls.
+ *
+ * Functions come from the symbol table and, where there is none, from .eh_frame
+ * (then they are called 0xSTART, as everywhere). What the compiler split off a
+ * function (`.part.0`, `.cold`, `.constprop.0`, `.isra.0`, …) belongs to it: one
+ * function, several pieces. Instructions are decoded for aarch64 (bl, b, ret) and,
+ * by capstone, for x86-64. A `b` or `jmp` out of the function is a tail call: both
+ * a call and a place where the function ends.
+ *
+ * Offsets are offsets in the file, as uprobes want them.
+ */
+#ifndef LODE_SYMBOLS_CODE_H
+#define LODE_SYMBOLS_CODE_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct lode_code_function {
+	const char *name;      /* demangled, without the suffix of a clone */
+	uint32_t first_entry;  /* in `offsets`: where callers enter (clones have entries of their own) */
+	uint32_t entry_count;
+	uint32_t first_end;    /* in `offsets`: return instructions and tail calls */
+	uint32_t end_count;
+	uint32_t first_callee; /* in `callees`: each once, ascending */
+	uint32_t callee_count;
+	uint8_t indirect;      /* calls through pointers too: callees are not all */
+	uint8_t unknown_ends;  /* code that could not be decoded: do not probe */
+};
+
+struct lode_code_piece {
+	uint64_t start;    /* file offset */
+	uint64_t end;
+	uint32_t function;
+};
+
+/* A function of another binary, called through the PLT: LODE_CODE_IMPORT | index in `imports`. */
+#define LODE_CODE_IMPORT 0x80000000u
+
+struct lode_code {
+	struct lode_code_function *functions;
+	size_t count;
+	struct lode_code_piece *pieces; /* by start; they do not overlap */
+	size_t piece_count;
+	uint64_t *offsets;
+	size_t offset_count;
+	uint32_t *callees; /* functions, or imports */
+	size_t callee_count;
+	const char **imports; /* demangled names, without a version */
+	size_t import_count;
+	uint32_t main; /* the function that the C library starts; LODE_NONE: not known */
+	void *owned;
+};
+
+/* Reads the code of the file at `path`. Time and memory are linear in its size. */
+int lode_code_read(struct lode_code *code, const char *path, struct lode_error *error);
+void lode_code_release(struct lode_code *code);
+/* The function whose code holds a file offset; LODE_NONE: none. */
+uint32_t lode_code_find(const struct lode_code *code, uint64_t offset);
+/* The function of this name (as shown, or as the linker knows it); LODE_NONE: none. */
+uint32_t lode_code_named(const struct lode_code *code, const char *name);
+
+#endif
