@@ -9,7 +9,7 @@
 #ifndef LODE_BASE_ERROR_H
 #define LODE_BASE_ERROR_H
 
-enum lode_code {
+enum lode_result {
 	LODE_OK = 0,
 	LODE_FOUND = -1,     /* done, and something was found where --exit-code asked */
 	LODE_USAGE = -2,     /* wrong usage */

@@ -221,6 +221,8 @@ static int find_files(struct found *found, const struct lode_image *image, struc
 	int code = LODE_SYSTEM;
 
 	lode_candidates_find(&candidates, image, image->build_id);
+	if (candidates.failed)
+		goto out;
 	open_binary(found, &candidates, image->build_id, origin);
 	if (read_hints(found, image, origin) < 0 || list_all(&candidates, image, origin) < 0)
 		goto out;

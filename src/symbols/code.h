@@ -9,6 +9,12 @@
  * by capstone, for x86-64. A `b` or `jmp` out of the function is a tail call: both
  * a call and a place where the function ends.
  *
+ * Whoever probes entries and ends must know: one place can be both (a function
+ * that is nothing but a tail call); a function can jump to an entry of its own, so
+ * that it is entered twice at one stack pointer and ends once; and few ends are
+ * left out, because they cannot be told from what is none: a conditional branch
+ * into another function, an indirect jump that does not look like leaving.
+ *
  * Offsets are offsets in the file, as uprobes want them.
  */
 #ifndef LODE_SYMBOLS_CODE_H
@@ -20,19 +26,19 @@
 #include <stdint.h>
 
 struct lode_code_function {
-	const char *name;      /* demangled, without the suffix of a clone */
-	uint32_t first_entry;  /* in `offsets`: where callers enter (clones have entries of their own) */
+	const char *name;     /* demangled, without the suffix of a clone */
+	uint32_t first_entry; /* in `offsets`: where callers enter (clones have entries of their own) */
 	uint32_t entry_count;
-	uint32_t first_end;    /* in `offsets`: return instructions and tail calls */
+	uint32_t first_end; /* in `offsets`: return instructions and tail calls */
 	uint32_t end_count;
 	uint32_t first_callee; /* in `callees`: each once, ascending */
 	uint32_t callee_count;
-	uint8_t indirect;      /* calls through pointers too: callees are not all */
-	uint8_t unknown_ends;  /* code that could not be decoded: do not probe */
+	uint8_t indirect;     /* calls through pointers too: callees are not all */
+	uint8_t unknown_ends; /* could not be decoded, or the kernel cannot probe it: do not probe */
 };
 
 struct lode_code_piece {
-	uint64_t start;    /* file offset */
+	uint64_t start; /* file offset */
 	uint64_t end;
 	uint32_t function;
 };
@@ -49,18 +55,25 @@ struct lode_code {
 	size_t offset_count;
 	uint32_t *callees; /* functions, or imports */
 	size_t callee_count;
-	const char **imports; /* demangled names, without a version */
+	const char **imports; /* as the linker knows them, without a version */
 	size_t import_count;
 	uint32_t main; /* the function that the C library starts; LODE_NONE: not known */
 	void *owned;
 };
 
-/* Reads the code of the file at `path`. Time and memory are linear in its size. */
+/*
+ * Reads the code of the file at `path`, with names from its debug file where there
+ * is one. Time and memory are linear in its size. LODE_BAD_INPUT when it is no ELF
+ * file, LODE_SYSTEM when it cannot be opened or memory ran out; the struct is then
+ * empty. What was read does not change: any number of threads may look things up.
+ */
 int lode_code_read(struct lode_code *code, const char *path, struct lode_error *error);
 void lode_code_release(struct lode_code *code);
 /* The function whose code holds a file offset; LODE_NONE: none. */
 uint32_t lode_code_find(const struct lode_code *code, uint64_t offset);
 /* The function of this name (as shown, or as the linker knows it); LODE_NONE: none. */
 uint32_t lode_code_named(const struct lode_code *code, const char *name);
+/* The function that other binaries get when they import this linker's name; LODE_NONE: none. */
+uint32_t lode_code_exported(const struct lode_code *code, const char *name);
 
 #endif

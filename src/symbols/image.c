@@ -177,13 +177,12 @@ static int is_plain(const char *raw)
 	return !lode_demangle_wanted(raw) && !strchr(raw, '@');
 }
 
-/* The best of the readable forms of record `i` and of the `rivals` behind it. */
-static void choose_name(const struct lode_image *image, const struct lode_table *table, uint32_t i,
-			uint32_t rivals, struct lode_buffer *best)
+void lode_image_choose_name(const struct lode_table *table, uint32_t i, uint32_t rivals, int demangle,
+			    struct lode_buffer *best)
 {
 	struct lode_buffer other = {0};
 
-	lode_demangle(lode_table_text(table, table->records[i].name), image->demangle, best);
+	lode_demangle(lode_table_text(table, table->records[i].name), demangle, best);
 	lode_buffer_byte(best, '\0');
 	for (uint32_t rival = 1; rival <= rivals && !best->failed; rival++) {
 		const char *raw = lode_table_text(table, table->records[i + rival].name);
@@ -191,8 +190,9 @@ static void choose_name(const struct lode_image *image, const struct lode_table 
 		if (!raw)
 			continue;
 		lode_buffer_clear(&other);
-		lode_demangle(raw, image->demangle, &other);
+		lode_demangle(raw, demangle, &other);
 		lode_buffer_byte(&other, '\0');
+		best->failed |= other.failed;
 		if (!other.failed && lode_elf_compare_names(best->bytes, other.bytes) > 0) {
 			struct lode_buffer swap = *best;
 
@@ -224,7 +224,7 @@ static const char *readable_name(struct lode_image *image, const struct lode_tab
 		atomic_store_explicit(&slots[i], raw, memory_order_release);
 		return raw;
 	}
-	choose_name(image, table, i, rivals, &text);
+	lode_image_choose_name(table, i, rivals, image->demangle, &text);
 	if (!text.failed)
 		name = keep_name(image, &slots[i], &text);
 	lode_buffer_release(&text);

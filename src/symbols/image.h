@@ -76,6 +76,10 @@ int lode_image_load_perf_map(struct lode_image *image);
 int lode_image_load_inlines(struct lode_image *image);
 int lode_image_load_unwind(struct lode_image *image);
 
+/* Appends the best of the readable forms of record `i`, which has a name, and of the `rivals` behind it. */
+void lode_image_choose_name(const struct lode_table *table, uint32_t i, uint32_t rivals, int demangle,
+			    struct lode_buffer *best);
+
 void lode_origin_release(struct lode_origin *origin);
 void lode_image_release(struct lode_image *image);
 

@@ -1,0 +1,39 @@
+/*
+ * Cold parts of functions in stripped binaries: nothing but .eh_frame knows them,
+ * as functions of their own. But they give themselves away: a function begins
+ * without a frame, a part of one in the middle of its frame, so that the very
+ * first instruction of its unwinding program describes one.
+ */
+#include "symbols/code_plan.h"
+
+#include "symbols/cfi.h"
+
+#include <dwarf.h>
+
+static int begins_with_frame(const struct lode_cfi_function *function)
+{
+	struct lode_cursor program = function->program;
+	uint8_t first = lode_cursor_u8(&program);
+
+	return !program.failed && (first == DW_CFA_def_cfa || first == DW_CFA_def_cfa_offset ||
+				   first == DW_CFA_def_cfa_register || (first & 0xc0) == DW_CFA_offset);
+}
+
+static int take_function(void *context, const struct lode_cfi_function *function)
+{
+	struct lode_code_plan *plan = context;
+	struct lode_plan_piece *piece;
+
+	if (!begins_with_frame(function))
+		return 0;
+	piece = lode_code_plan_at(plan, function->start);
+	if (piece && piece->address == function->start &&
+	    plan->image.table.records[piece->record].name == LODE_NONE)
+		piece->cold = 1;
+	return 0;
+}
+
+int lode_code_find_cold(struct lode_code_plan *plan)
+{
+	return lode_cfi_walk(&plan->elf, ".eh_frame", take_function, plan);
+}

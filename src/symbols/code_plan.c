@@ -1,0 +1,372 @@
+/*
+ * Plans: see code_plan.h.
+ *
+ * The symbol table of the binary (or of its debug file), laid over the bounds in
+ * .eh_frame, cuts its addresses into segments; those that lie in mapped code are
+ * the pieces. From there on all is a matter of offsets in the file, so that no
+ * address, however wild, needs more than the file has bytes: the pages of the file
+ * lead to the piece at an address in a step or two.
+ */
+#include "symbols/code_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_BITS 8
+
+/* ---- opening ---- */
+
+static int open_files(struct lode_code_plan *plan, const char *path, struct lode_error *error)
+{
+	int code = lode_map_open(&plan->map, path, error);
+
+	if (code < 0)
+		return code;
+	if (lode_elf_open(&plan->elf, path) < 0)
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: is not an ELF file; give a program or a shared library", path);
+	return 0;
+}
+
+/* The table, made as for any other look-up, but without a cache. */
+static int load_table(struct lode_code_plan *plan, const char *path)
+{
+	struct lode_symbols_options options = {.cache = ""};
+	char no_id[1] = "";
+	char *own = lode_strdup(path);
+	int code = LODE_SYSTEM;
+
+	plan->image.kind = LODE_IMAGE_BINARY;
+	plan->image.options = &options;
+	plan->image.cache = "";
+	plan->image.build_id = no_id;
+	plan->image.paths = &own;
+	plan->image.path_count = 1;
+	if (own)
+		code = lode_image_load_binary(&plan->image);
+	plan->image.options = NULL;
+	plan->image.build_id = NULL;
+	plan->image.paths = NULL;
+	lode_free(own);
+	return code;
+}
+
+static int compare_loads(const void *a, const void *b)
+{
+	const struct lode_load *one = a, *other = b;
+
+	return one->address < other->address ? -1 : one->address > other->address;
+}
+
+static int copy_loads(struct lode_code_plan *plan)
+{
+	const struct lode_table *table = &plan->image.table;
+
+	plan->loads = lode_calloc(table->load_count + 1, sizeof(*plan->loads));
+	if (!plan->loads)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < table->load_count; i++) {
+		struct lode_load load = table->loads[i];
+
+		if (!load.size || load.offset >= plan->map.size || load.address > UINT64_MAX - load.size)
+			continue;
+		if (load.size > plan->map.size - load.offset)
+			load.size = plan->map.size - load.offset;
+		plan->loads[plan->load_count++] = load;
+	}
+	if (plan->load_count)
+		qsort(plan->loads, plan->load_count, sizeof(*plan->loads), compare_loads);
+	return 0;
+}
+
+/* The mapped part that holds an address; NULL without one. */
+static const struct lode_load *load_at(const struct lode_code_plan *plan, uint64_t address)
+{
+	size_t low = 0, high = plan->load_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (plan->loads[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || address - plan->loads[low - 1].address >= plan->loads[low - 1].size)
+		return NULL;
+	return &plan->loads[low - 1];
+}
+
+const unsigned char *lode_code_plan_bytes(const struct lode_code_plan *plan, uint64_t address, size_t *left)
+{
+	const struct lode_load *load = load_at(plan, address);
+
+	if (!load)
+		return NULL;
+	*left = load->size - (address - load->address);
+	return plan->map.bytes + load->offset + (address - load->address);
+}
+
+/* ---- pieces ---- */
+
+/* The sections of the procedure linkage table: what has no name there is no function. */
+struct linkage {
+	uint64_t starts[4];
+	uint64_t ends[4];
+};
+
+static void find_linkage(const struct lode_elf *elf, struct linkage *linkage)
+{
+	static const char *const names[] = {".plt", ".plt.sec", ".plt.got", ".iplt"};
+	GElf_Shdr header;
+
+	memset(linkage, 0, sizeof(*linkage));
+	for (size_t i = 0; i < 4; i++) {
+		if (!lode_elf_section(elf, names[i], &header))
+			continue;
+		linkage->starts[i] = header.sh_addr;
+		linkage->ends[i] = header.sh_addr + header.sh_size;
+	}
+}
+
+static int is_linkage(const struct linkage *linkage, uint64_t address)
+{
+	for (size_t i = 0; i < 4; i++)
+		if (address >= linkage->starts[i] && address < linkage->ends[i])
+			return 1;
+	return 0;
+}
+
+static int add_piece(struct lode_code_plan *plan, uint64_t start, uint64_t end, uint32_t record)
+{
+	const struct lode_load *load = load_at(plan, start);
+	struct lode_plan_piece *piece;
+
+	if (!load || !load->executable)
+		return 0;
+	if (end - load->address > load->size)
+		end = load->address + load->size;
+	if (lode_grow(&plan->pieces, &plan->piece_capacity, plan->piece_count + 1, sizeof(*piece)) < 0)
+		return LODE_SYSTEM;
+	piece = &plan->pieces[plan->piece_count++];
+	*piece = (struct lode_plan_piece){
+		.start = start - load->address + load->offset,
+		.end = end - load->address + load->offset,
+		.address = start,
+		.record = record,
+		.function = LODE_NONE,
+	};
+	return 0;
+}
+
+static int find_pieces(struct lode_code_plan *plan)
+{
+	const struct lode_table *table = &plan->image.table;
+	struct linkage linkage;
+	int code = 0;
+
+	find_linkage(&plan->elf, &linkage);
+	for (size_t i = 0; i + 1 < table->segments && code == 0; i++) {
+		uint32_t record = table->owners[i];
+
+		if (record == LODE_NONE)
+			continue;
+		if (table->records[record].name == LODE_NONE && is_linkage(&linkage, table->starts[i]))
+			continue;
+		code = add_piece(plan, table->starts[i], table->starts[i + 1], record);
+	}
+	return code;
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+	const struct lode_plan_piece *one = a, *other = b;
+
+	return one->start < other->start ? -1 : one->start > other->start;
+}
+
+/* By offset; where a strange file maps the same bytes twice, the first wins. */
+static void order_pieces(struct lode_code_plan *plan)
+{
+	size_t kept = 0;
+
+	if (plan->piece_count)
+		qsort(plan->pieces, plan->piece_count, sizeof(*plan->pieces), compare_pieces);
+	for (size_t i = 0; i < plan->piece_count; i++)
+		if (!kept || plan->pieces[i].start >= plan->pieces[kept - 1].end)
+			plan->pieces[kept++] = plan->pieces[i];
+	plan->piece_count = kept;
+}
+
+static int make_pages(struct lode_code_plan *plan)
+{
+	size_t piece = 0;
+
+	plan->page_count = (plan->map.size >> PAGE_BITS) + 1;
+	plan->pages = lode_realloc(NULL, plan->page_count, sizeof(*plan->pages));
+	if (!plan->pages)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < plan->page_count; i++) {
+		while (piece < plan->piece_count && plan->pieces[piece].end <= (uint64_t)i << PAGE_BITS)
+			piece++;
+		plan->pages[i] = (uint32_t)piece;
+	}
+	return 0;
+}
+
+struct lode_plan_piece *lode_code_plan_at(const struct lode_code_plan *plan, uint64_t address)
+{
+	const struct lode_load *load = load_at(plan, address);
+	uint64_t offset;
+	size_t i;
+
+	if (!load)
+		return NULL;
+	offset = address - load->address + load->offset;
+	i = plan->pages[offset >> PAGE_BITS];
+	while (i < plan->piece_count && plan->pieces[i].end <= offset)
+		i++;
+	if (i == plan->piece_count || plan->pieces[i].start > offset)
+		return NULL;
+	/* Bytes that are mapped twice are a piece at only one of their addresses. */
+	return plan->pieces[i].address == address - (offset - plan->pieces[i].start) ? &plan->pieces[i]
+										     : NULL;
+}
+
+/* ---- functions ---- */
+
+uint32_t lode_code_plan_import(struct lode_code_plan *plan, const char *name)
+{
+	const char *end = strchr(name, '@');
+	uint32_t id = lode_strings_add(&plan->imports, name, end ? (size_t)(end - name) : strlen(name));
+
+	return id == LODE_NONE || id > LODE_CODE_IMPORT - 2 ? LODE_NONE : LODE_CODE_IMPORT | (id - 1);
+}
+
+static int is_stub(const char *name)
+{
+	size_t length = name ? strlen(name) : 0;
+
+	return length > 4 && !strcmp(name + length - 4, "@plt");
+}
+
+/* `*ABS*+0xADDRESS@plt` leads to a function of this binary, which is chosen when the program starts. */
+static uint32_t chosen_function(const struct lode_code_plan *plan, const char *name)
+{
+	const struct lode_plan_piece *piece;
+
+	piece = lode_code_plan_at(plan, strtoull(name + strlen("*ABS*+"), NULL, 16));
+	return piece && !(piece->function & LODE_CODE_IMPORT) ? piece->function : LODE_NONE;
+}
+
+uint32_t lode_code_plan_add(struct lode_code_plan *plan, uint32_t record)
+{
+	if (plan->function_count >= LODE_CODE_IMPORT - 1 ||
+	    lode_grow(&plan->functions, &plan->function_capacity, plan->function_count + 1,
+		      sizeof(*plan->functions)) < 0)
+		return LODE_NONE;
+	plan->functions[plan->function_count] = record;
+	return (uint32_t)plan->function_count++;
+}
+
+static int number_piece(struct lode_code_plan *plan, struct lode_plan_piece *piece, const uint32_t *joined,
+			uint32_t *numbers)
+{
+	const struct lode_record *record = &plan->image.table.records[piece->record];
+	const char *name = lode_table_text(&plan->image.table, record->name);
+	int cold = 0;
+
+	piece->stub = is_stub(name) != 0;
+	if (piece->stub) {
+		if (!strncmp(name, "*ABS*", 5))
+			return 0; /* later, when functions have numbers */
+		piece->function = lode_code_plan_import(plan, name);
+		return piece->function == LODE_NONE ? LODE_SYSTEM : 0;
+	}
+	if (piece->cold)
+		return 0; /* when instructions tell whose it is */
+	if (numbers[joined[piece->record]] == LODE_NONE)
+		numbers[joined[piece->record]] = lode_code_plan_add(plan, joined[piece->record]);
+	piece->function = numbers[joined[piece->record]];
+	if (name)
+		lode_code_base_length(name, strcspn(name, "@"), &cold);
+	piece->entry = piece->address == record->start && !cold;
+	return piece->function == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
+static int number_pieces(struct lode_code_plan *plan, const uint32_t *joined, uint32_t *numbers)
+{
+	const struct lode_table *table = &plan->image.table;
+	int code = 0;
+
+	for (size_t i = 0; i < table->count; i++)
+		numbers[i] = LODE_NONE;
+	for (size_t i = 0; i < plan->piece_count && code == 0; i++)
+		code = number_piece(plan, &plan->pieces[i], joined, numbers);
+	for (size_t i = 0; i < plan->piece_count && code == 0; i++) {
+		const char *name = lode_table_text(table, table->records[plan->pieces[i].record].name);
+
+		if (plan->pieces[i].stub && !strncmp(name, "*ABS*", 5))
+			plan->pieces[i].function = chosen_function(plan, name);
+	}
+	return code;
+}
+
+static int number(struct lode_code_plan *plan)
+{
+	size_t count = plan->image.table.count;
+	uint32_t *joined = lode_realloc(NULL, count + 1, sizeof(*joined));
+	uint32_t *numbers = lode_realloc(NULL, count + 1, sizeof(*numbers));
+	int code = LODE_SYSTEM;
+
+	if (joined && numbers && lode_strings_init(&plan->imports) == 0)
+		code = lode_code_join_clones(plan, joined);
+	if (code == 0)
+		code = number_pieces(plan, joined, numbers);
+	lode_free(joined);
+	lode_free(numbers);
+	return code;
+}
+
+int lode_code_plan_make(struct lode_code_plan *plan, const char *path, struct lode_error *error)
+{
+	int code;
+
+	memset(plan, 0, sizeof(*plan));
+	code = open_files(plan, path, error);
+	if (code < 0)
+		return code;
+	if (load_table(plan, path) < 0 || copy_loads(plan) < 0 || find_pieces(plan) < 0)
+		return lode_fail_memory(error);
+	order_pieces(plan);
+	if (make_pages(plan) < 0 || lode_linker_symbols_read(plan) < 0 || lode_code_find_cold(plan) < 0 ||
+	    number(plan) < 0 || lode_code_read_slots(plan) < 0)
+		return lode_fail_memory(error);
+	return 0;
+}
+
+static void close_file(struct lode_elf *elf)
+{
+	if (elf->elf)
+		lode_elf_close(elf);
+}
+
+void lode_code_plan_release(struct lode_code_plan *plan)
+{
+	lode_strings_release(&plan->imports);
+	lode_free(plan->functions);
+	lode_free(plan->loads);
+	lode_free(plan->pages);
+	lode_free(plan->pieces);
+	lode_free(plan->slots);
+	lode_free(plan->symbols.items);
+	lode_free(plan->symbols.marks);
+	lode_table_release(&plan->image.table);
+	lode_origin_release(&plan->image.origin);
+	close_file(&plan->packed_file);
+	close_file(&plan->symbol_file);
+	close_file(&plan->elf);
+	lode_buffer_release(&plan->packed);
+	lode_map_close(&plan->map);
+	memset(plan, 0, sizeof(*plan));
+}
