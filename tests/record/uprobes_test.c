@@ -9,6 +9,7 @@
 #include "../unit/cmocka_all.h"
 
 #include "record/uprobes.h"
+#include "symbols/code.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -91,7 +92,7 @@ static void forget(const struct programs *programs)
 {
 	uint64_t zero = 0;
 
-	for (uint32_t i = 0; i < PLACES; i++)
+	for (uint32_t i = 0; i < 2 * PLACES; i++)
 		assert_int_equal(bpf_map_update_elem(programs->counts, &i, &zero, BPF_ANY), 0);
 }
 
@@ -269,6 +270,54 @@ static void nothing_stays_behind_a_program_that_is_killed(void **state)
 	assert_counted(programs, 1);
 }
 
+/* Places of the entries of the functions, with their numbers, and of their ends, with PLACES added. */
+static size_t find_ends(const struct lode_code *code, struct lode_uprobe_place *places, size_t most)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < PLACES; i++) {
+		uint32_t number = lode_code_find(code, file_offset((uintptr_t)functions[i]));
+		const struct lode_code_function *function = &code->functions[number];
+
+		assert_true(number < code->count);
+		if (function->unknown_ends)
+			return 0; /* of a machine that is not understood here */
+		assert_true(count + function->entry_count + function->end_count <= most);
+		for (uint32_t n = 0; n < function->entry_count; n++)
+			places[count++] =
+				(struct lode_uprobe_place){code->offsets[function->first_entry + n], i};
+		for (uint32_t n = 0; n < function->end_count; n++)
+			places[count++] = (struct lode_uprobe_place){code->offsets[function->first_end + n],
+								     PLACES + i};
+	}
+	return count;
+}
+
+static void what_is_entered_ends_where_its_code_says(void **state)
+{
+	const struct programs *programs = *state;
+	struct lode_uprobe_place places[8 * PLACES];
+	struct lode_error error = {""};
+	struct lode_code code;
+	size_t count;
+	int link;
+
+	forget(programs);
+	assert_int_equal(lode_code_read(&code, SELF, &error), 0);
+	count = find_ends(&code, places, 8 * PLACES);
+	lode_code_release(&code);
+	if (!count)
+		skip();
+	link = lode_uprobes_attach(programs->program, SELF, places, count, (uint32_t)getpid(), &error);
+	if (link < 0)
+		fail_msg("%s", error.text);
+	call_all(NULL);
+	close(link);
+	assert_counted(programs, 1);
+	for (uint32_t i = 0; i < PLACES; i++)
+		assert_int_equal(count_of(programs, PLACES + i), times_called(i));
+}
+
 static void assert_refused(const struct programs *programs, const char *path, uint64_t offset, uint32_t pid,
 			   const char *sentence)
 {
@@ -304,6 +353,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(threads_of_the_process_are_counted_too),
 		cmocka_unit_test(other_processes_are_counted_only_when_all_are_asked_for),
 		cmocka_unit_test(nothing_stays_behind_a_program_that_is_killed),
+		cmocka_unit_test(what_is_entered_ends_where_its_code_says),
 		cmocka_unit_test(what_is_wrong_is_said),
 	};
 	struct lode_error error = { "" };
