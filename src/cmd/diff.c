@@ -10,6 +10,7 @@
 #include "cmd/work.h"
 #include "scope/frame_filter.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Which streams make a side. */
@@ -220,17 +221,30 @@ static int check_sides(const struct lode_call *call, struct lode_error *error)
 			 "'--base-where version=1 --slow-where version=2'. See 'lode help diff'.");
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+	const struct lode_latency_stream *left = a, *right = b;
+
+	return strcmp(left->id, right->id);
+}
+
 /* A stream on both sides blurs the difference. */
-static void tell_common(const struct sides *sides, struct lode_notes *notes)
+static int tell_common(const struct sides *sides, struct lode_notes *notes)
 {
 	const struct lode_latency *base = &sides->base.latency, *slow = &sides->slow.latency;
+	struct lode_latency_stream *sorted = lode_calloc(slow->stream_count, sizeof(*sorted));
 
+	if (!sorted)
+		return LODE_SYSTEM;
+	memcpy(sorted, slow->streams, slow->stream_count * sizeof(*sorted));
+	qsort(sorted, slow->stream_count, sizeof(*sorted), compare_ids);
 	for (size_t i = 0; i < base->stream_count; i++)
-		for (size_t k = 0; k < slow->stream_count; k++)
-			if (!strcmp(base->streams[i].id, slow->streams[k].id))
-				lode_notes_add(notes, 1, "streams are on both sides",
-					       lode_strings_get(&base->dictionary.frames.strings,
-								base->streams[i].name));
+		if (bsearch(&base->streams[i], sorted, slow->stream_count, sizeof(*sorted), compare_ids))
+			lode_notes_add(notes, 1, "streams are on both sides",
+				       lode_strings_get(&base->dictionary.frames.strings,
+							base->streams[i].name));
+	lode_free(sorted);
+	return 0;
 }
 
 static int make_filter(struct sides *sides, const char *const *match)
@@ -263,8 +277,8 @@ static int compare(const struct lode_call *call, struct sides *sides, struct lod
 	lode_bar_wipe(&work->bar);
 	if (code)
 		return code;
-	tell_common(sides, &work->notes);
-	if (lode_diff(&sides->base.latency, &sides->slow.latency, (unsigned)settings->latency.area.jobs,
+	if (tell_common(sides, &work->notes) < 0 ||
+	    lode_diff(&sides->base.latency, &sides->slow.latency, (unsigned)settings->latency.area.jobs,
 		      &sides->diff) < 0 ||
 	    make_filter(sides, settings->latency.area.match.items) < 0 ||
 	    tell_choice(&settings->base, &sides->base_streams) < 0 ||

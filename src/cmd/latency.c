@@ -227,6 +227,8 @@ static int infer(const struct lode_call *call, struct lode_latency_reading *read
 	const char *path = call->operands[0];
 	int code = lode_latency_form(forms, &settings->latency, call, &form, error);
 
+	if (settings->instances && !settings->latency.format)
+		form = NULL; /* lines, whatever the file is called */
 	if (!code)
 		code = check(settings, form, error);
 	if (code)
