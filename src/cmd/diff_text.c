@@ -141,7 +141,7 @@ static int matters(const struct page *page, const struct lode_diff_choice *choic
 {
 	const struct lode_diff *diff = page->report->diff;
 
-	return page->all_frames || node == diff->cause.node ||
+	return page->all_frames || node == diff->cause.node || node == diff->cause.caller ||
 	       lode_diff_delta(diff, node) > lode_diff_delta(diff, choice->path->hottest) / HOT_SHARE;
 }
 
