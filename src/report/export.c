@@ -125,8 +125,12 @@ int lode_export_corpus(struct lode_corpus *corpus, const struct lode_exporter *e
 {
 	struct lode_export export = {.options = options, .output = output};
 	struct lode_corpus_list list = {0};
-	int code = lode_corpus_streams(corpus, &list, error);
+	int code;
 
+	if (options->inferred && !exporter->has_time_line)
+		return lode_fail(error, LODE_USAGE, "%s: has no place for calls on a time line",
+				 exporter->name);
+	code = lode_corpus_streams(corpus, &list, error);
 	if (code < 0)
 		return code;
 	export.corpus = lode_corpus_path(corpus);

@@ -105,9 +105,9 @@ static int write_types(struct lode_pprof *pprof, const uint32_t *strings, struct
 	int code = 0;
 
 	for (size_t i = 0; !code && i < sizeof(types) / sizeof(types[0]); i++)
-		code = lode_pprof_value_type(pprof, PROFILE_SAMPLE_TYPE, strings[types[i][0]],
+		code = lode_pprof_value_type(pprof, LODE_PPROF_PROFILE_SAMPLE_TYPE, strings[types[i][0]],
 					     strings[types[i][1]], error);
-	lode_pprof_number(&pprof->plain, PROFILE_DEFAULT_TYPE, strings[TEXT_LATENCY]);
+	lode_pprof_number(&pprof->plain, LODE_PPROF_PROFILE_DEFAULT_TYPE, strings[TEXT_LATENCY]);
 	return code;
 }
 
@@ -123,7 +123,7 @@ static int write_profile(struct lode_pprof *pprof, const struct lode_latency *la
 		uint64_t values[] = {latency->nodes[node].count, latency->own[node], idle[node]};
 
 		lode_pprof_sample(pprof, node, values, sizeof(values) / sizeof(values[0]));
-		code = lode_pprof_message(pprof, PROFILE_SAMPLE, error);
+		code = lode_pprof_message(pprof, LODE_PPROF_PROFILE_SAMPLE, error);
 	}
 	lode_free(idle);
 	return code ? code : lode_pprof_finish(pprof, error);

@@ -76,16 +76,16 @@ static int add_list(struct writer *writer, uint32_t thread, enum lode_event_type
 
 static void put_label_text(struct writer *writer, enum text key, uint32_t string)
 {
-	lode_pprof_number(&writer->pprof.inner, LABEL_KEY, writer->strings[key]);
-	lode_pprof_number(&writer->pprof.inner, LABEL_TEXT, string);
-	lode_pprof_inner(&writer->pprof, SAMPLE_LABEL);
+	lode_pprof_number(&writer->pprof.inner, LODE_PPROF_LABEL_KEY, writer->strings[key]);
+	lode_pprof_number(&writer->pprof.inner, LODE_PPROF_LABEL_TEXT, string);
+	lode_pprof_inner(&writer->pprof, LODE_PPROF_SAMPLE_LABEL);
 }
 
 static void put_label_number(struct writer *writer, enum text key, uint64_t number)
 {
-	lode_pprof_number(&writer->pprof.inner, LABEL_KEY, writer->strings[key]);
-	lode_pprof_number(&writer->pprof.inner, LABEL_NUMBER, number);
-	lode_pprof_inner(&writer->pprof, SAMPLE_LABEL);
+	lode_pprof_number(&writer->pprof.inner, LODE_PPROF_LABEL_KEY, writer->strings[key]);
+	lode_pprof_number(&writer->pprof.inner, LODE_PPROF_LABEL_NUMBER, number);
+	lode_pprof_inner(&writer->pprof, LODE_PPROF_SAMPLE_LABEL);
 }
 
 static void put_labels(struct writer *writer, const struct lode_stream *stream, uint32_t thread)
@@ -106,7 +106,7 @@ static int put_sample(struct writer *writer, const struct lode_stream *stream, u
 {
 	lode_pprof_sample(&writer->pprof, writer->nodes.ids[number], writer->sums[number].values, 4);
 	put_labels(writer, stream, thread);
-	return lode_pprof_message(&writer->pprof, PROFILE_SAMPLE, error);
+	return lode_pprof_message(&writer->pprof, LODE_PPROF_PROFILE_SAMPLE, error);
 }
 
 static int write_thread(struct writer *writer, const struct lode_stream *stream, uint32_t thread,
@@ -150,19 +150,22 @@ static int write_stream(struct writer *writer, size_t i, struct lode_error *erro
 static int put_value_type(struct writer *writer, unsigned field, enum text type, enum text unit,
 			  struct lode_error *error)
 {
-	return lode_pprof_value_type(&writer->pprof, field, writer->strings[type], writer->strings[unit], error);
+	return lode_pprof_value_type(&writer->pprof, field, writer->strings[type], writer->strings[unit],
+				     error);
 }
 
 static int write_types(struct writer *writer, struct lode_error *error)
 {
-	int code = put_value_type(writer, PROFILE_SAMPLE_TYPE, TEXT_SAMPLES, TEXT_COUNT, error);
+	int code = put_value_type(writer, LODE_PPROF_PROFILE_SAMPLE_TYPE, TEXT_SAMPLES, TEXT_COUNT, error);
 
 	if (code == 0)
-		code = put_value_type(writer, PROFILE_SAMPLE_TYPE, TEXT_CPU, TEXT_NANOSECONDS, error);
+		code = put_value_type(writer, LODE_PPROF_PROFILE_SAMPLE_TYPE, TEXT_CPU, TEXT_NANOSECONDS,
+				      error);
 	if (code == 0)
-		code = put_value_type(writer, PROFILE_SAMPLE_TYPE, TEXT_WAITS, TEXT_COUNT, error);
+		code = put_value_type(writer, LODE_PPROF_PROFILE_SAMPLE_TYPE, TEXT_WAITS, TEXT_COUNT, error);
 	if (code == 0)
-		code = put_value_type(writer, PROFILE_SAMPLE_TYPE, TEXT_WAIT, TEXT_NANOSECONDS, error);
+		code = put_value_type(writer, LODE_PPROF_PROFILE_SAMPLE_TYPE, TEXT_WAIT, TEXT_NANOSECONDS,
+				      error);
 	return code;
 }
 
@@ -183,11 +186,14 @@ static int write_summary(struct writer *writer, struct lode_error *error)
 	}
 	if (!lode_export_wants(export, LODE_RUN))
 		runs = 0;
-	lode_pprof_number(&writer->pprof.plain, PROFILE_DURATION, lode_pprof_signed(duration));
-	lode_pprof_number(&writer->pprof.plain, PROFILE_DEFAULT_TYPE, writer->strings[runs ? TEXT_CPU : TEXT_WAIT]);
+	lode_pprof_number(&writer->pprof.plain, LODE_PPROF_PROFILE_DURATION, lode_pprof_signed(duration));
+	lode_pprof_number(&writer->pprof.plain, LODE_PPROF_PROFILE_DEFAULT_TYPE,
+			  writer->strings[runs ? TEXT_CPU : TEXT_WAIT]);
 	if (runs) {
-		code = put_value_type(writer, PROFILE_PERIOD_TYPE, TEXT_CPU, TEXT_NANOSECONDS, error);
-		lode_pprof_number(&writer->pprof.plain, PROFILE_PERIOD, lode_pprof_signed(run_cost / runs));
+		code = put_value_type(writer, LODE_PPROF_PROFILE_PERIOD_TYPE, TEXT_CPU, TEXT_NANOSECONDS,
+				      error);
+		lode_pprof_number(&writer->pprof.plain, LODE_PPROF_PROFILE_PERIOD,
+				  lode_pprof_signed(run_cost / runs));
 	}
 	return code;
 }

@@ -87,8 +87,8 @@ void lode_pprof_inner(struct lode_pprof *pprof, unsigned field)
 int lode_pprof_value_type(struct lode_pprof *pprof, unsigned field, uint32_t type, uint32_t unit,
 			  struct lode_error *error)
 {
-	lode_pprof_number(&pprof->message, VALUE_TYPE_TYPE, type);
-	lode_pprof_number(&pprof->message, VALUE_TYPE_UNIT, unit);
+	lode_pprof_number(&pprof->message, LODE_PPROF_VALUE_TYPE_TYPE, type);
+	lode_pprof_number(&pprof->message, LODE_PPROF_VALUE_TYPE_UNIT, unit);
 	return lode_pprof_message(pprof, field, error);
 }
 
@@ -99,10 +99,10 @@ void lode_pprof_sample(struct lode_pprof *pprof, uint32_t node, const uint64_t *
 
 	for (; node; node = tree->nodes[node].parent)
 		lode_buffer_varint(&pprof->inner, (uint64_t)tree->nodes[node].frame + 1);
-	lode_pprof_inner(pprof, SAMPLE_LOCATIONS);
+	lode_pprof_inner(pprof, LODE_PPROF_SAMPLE_LOCATIONS);
 	for (size_t i = 0; i < count; i++)
 		lode_buffer_varint(&pprof->inner, lode_pprof_signed(values[i]));
-	lode_pprof_inner(pprof, SAMPLE_VALUES);
+	lode_pprof_inner(pprof, LODE_PPROF_SAMPLE_VALUES);
 }
 
 /* ---- tables ---- */
@@ -115,12 +115,13 @@ static int write_mappings(struct lode_pprof *pprof, struct lode_error *error)
 	for (size_t i = 1; i < frames->module_count && code == 0; i++) {
 		const struct lode_module *module = &frames->modules[i];
 
-		lode_pprof_number(&pprof->message, MAPPING_ID, i);
-		lode_pprof_number(&pprof->message, MAPPING_FILE, module->path ? module->path : module->name);
+		lode_pprof_number(&pprof->message, LODE_PPROF_MAPPING_ID, i);
+		lode_pprof_number(&pprof->message, LODE_PPROF_MAPPING_FILE,
+				  module->path ? module->path : module->name);
 		if (module->build_id)
-			lode_pprof_number(&pprof->message, MAPPING_BUILD_ID, module->build_id);
-		lode_pprof_number(&pprof->message, MAPPING_HAS_FUNCTIONS, 1);
-		code = lode_pprof_message(pprof, PROFILE_MAPPING, error);
+			lode_pprof_number(&pprof->message, LODE_PPROF_MAPPING_BUILD_ID, module->build_id);
+		lode_pprof_number(&pprof->message, LODE_PPROF_MAPPING_HAS_FUNCTIONS, 1);
+		code = lode_pprof_message(pprof, LODE_PPROF_PROFILE_MAPPING, error);
 	}
 	return code;
 }
@@ -131,20 +132,20 @@ static int write_frame(struct lode_pprof *pprof, uint32_t frame, struct lode_err
 	uint64_t id = (uint64_t)frame + 1;
 	int code;
 
-	lode_pprof_number(&pprof->message, FUNCTION_ID, id);
-	lode_pprof_number(&pprof->message, FUNCTION_NAME, item->function);
-	lode_pprof_number(&pprof->message, FUNCTION_SYSTEM_NAME, item->function);
-	lode_pprof_number(&pprof->message, FUNCTION_FILE,
+	lode_pprof_number(&pprof->message, LODE_PPROF_FUNCTION_ID, id);
+	lode_pprof_number(&pprof->message, LODE_PPROF_FUNCTION_NAME, item->function);
+	lode_pprof_number(&pprof->message, LODE_PPROF_FUNCTION_SYSTEM_NAME, item->function);
+	lode_pprof_number(&pprof->message, LODE_PPROF_FUNCTION_FILE,
 			  pprof->dictionary->frames.modules[item->module].name);
-	code = lode_pprof_message(pprof, PROFILE_FUNCTION, error);
+	code = lode_pprof_message(pprof, LODE_PPROF_PROFILE_FUNCTION, error);
 	if (code < 0)
 		return code;
-	lode_pprof_number(&pprof->message, LOCATION_ID, id);
+	lode_pprof_number(&pprof->message, LODE_PPROF_LOCATION_ID, id);
 	if (item->module)
-		lode_pprof_number(&pprof->message, LOCATION_MAPPING, item->module);
-	lode_pprof_number(&pprof->inner, LINE_FUNCTION, id);
-	lode_pprof_inner(pprof, LOCATION_LINE);
-	return lode_pprof_message(pprof, PROFILE_LOCATION, error);
+		lode_pprof_number(&pprof->message, LODE_PPROF_LOCATION_MAPPING, item->module);
+	lode_pprof_number(&pprof->inner, LODE_PPROF_LINE_FUNCTION, id);
+	lode_pprof_inner(pprof, LODE_PPROF_LOCATION_LINE);
+	return lode_pprof_message(pprof, LODE_PPROF_PROFILE_LOCATION, error);
 }
 
 /* Strings are UTF-8 there; bytes that are not become U+FFFD. */
@@ -169,7 +170,7 @@ static int write_tables(struct lode_pprof *pprof, struct lode_error *error)
 		code = write_frame(pprof, i, error);
 	for (size_t i = 0; i < frames->strings.count && code == 0; i++) {
 		put_utf8(&pprof->message, &frames->strings.items[i]);
-		code = lode_pprof_message(pprof, PROFILE_STRING, error);
+		code = lode_pprof_message(pprof, LODE_PPROF_PROFILE_STRING, error);
 	}
 	return code;
 }

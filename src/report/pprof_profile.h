@@ -16,43 +16,43 @@
 
 /* Numbers of the fields. */
 enum {
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE = 2,
-	PROFILE_MAPPING = 3,
-	PROFILE_LOCATION = 4,
-	PROFILE_FUNCTION = 5,
-	PROFILE_STRING = 6,
-	PROFILE_DURATION = 10,
-	PROFILE_PERIOD_TYPE = 11,
-	PROFILE_PERIOD = 12,
-	PROFILE_DEFAULT_TYPE = 14,
+	LODE_PPROF_PROFILE_SAMPLE_TYPE = 1,
+	LODE_PPROF_PROFILE_SAMPLE = 2,
+	LODE_PPROF_PROFILE_MAPPING = 3,
+	LODE_PPROF_PROFILE_LOCATION = 4,
+	LODE_PPROF_PROFILE_FUNCTION = 5,
+	LODE_PPROF_PROFILE_STRING = 6,
+	LODE_PPROF_PROFILE_DURATION = 10,
+	LODE_PPROF_PROFILE_PERIOD_TYPE = 11,
+	LODE_PPROF_PROFILE_PERIOD = 12,
+	LODE_PPROF_PROFILE_DEFAULT_TYPE = 14,
 
-	VALUE_TYPE_TYPE = 1,
-	VALUE_TYPE_UNIT = 2,
+	LODE_PPROF_VALUE_TYPE_TYPE = 1,
+	LODE_PPROF_VALUE_TYPE_UNIT = 2,
 
-	SAMPLE_LOCATIONS = 1,
-	SAMPLE_VALUES = 2,
-	SAMPLE_LABEL = 3,
+	LODE_PPROF_SAMPLE_LOCATIONS = 1,
+	LODE_PPROF_SAMPLE_VALUES = 2,
+	LODE_PPROF_SAMPLE_LABEL = 3,
 
-	LABEL_KEY = 1,
-	LABEL_TEXT = 2,
-	LABEL_NUMBER = 3,
+	LODE_PPROF_LABEL_KEY = 1,
+	LODE_PPROF_LABEL_TEXT = 2,
+	LODE_PPROF_LABEL_NUMBER = 3,
 
-	MAPPING_ID = 1,
-	MAPPING_FILE = 5,
-	MAPPING_BUILD_ID = 6,
-	MAPPING_HAS_FUNCTIONS = 7,
+	LODE_PPROF_MAPPING_ID = 1,
+	LODE_PPROF_MAPPING_FILE = 5,
+	LODE_PPROF_MAPPING_BUILD_ID = 6,
+	LODE_PPROF_MAPPING_HAS_FUNCTIONS = 7,
 
-	LOCATION_ID = 1,
-	LOCATION_MAPPING = 2,
-	LOCATION_LINE = 4,
+	LODE_PPROF_LOCATION_ID = 1,
+	LODE_PPROF_LOCATION_MAPPING = 2,
+	LODE_PPROF_LOCATION_LINE = 4,
 
-	LINE_FUNCTION = 1,
+	LODE_PPROF_LINE_FUNCTION = 1,
 
-	FUNCTION_ID = 1,
-	FUNCTION_NAME = 2,
-	FUNCTION_SYSTEM_NAME = 3,
-	FUNCTION_FILE = 4,
+	LODE_PPROF_FUNCTION_ID = 1,
+	LODE_PPROF_FUNCTION_NAME = 2,
+	LODE_PPROF_FUNCTION_SYSTEM_NAME = 3,
+	LODE_PPROF_FUNCTION_FILE = 4,
 };
 
 struct lode_pprof {
@@ -88,7 +88,8 @@ int lode_pprof_message(struct lode_pprof *pprof, unsigned field, struct lode_err
 /* A type of values, strings of the dictionary, as the field `field`. */
 int lode_pprof_value_type(struct lode_pprof *pprof, unsigned field, uint32_t type, uint32_t unit,
 			  struct lode_error *error);
-/* Builds a sample: its stack and values; labels may follow, then lode_pprof_message(PROFILE_SAMPLE). */
+/* Builds a sample: its stack and values; labels may follow, then
+ * lode_pprof_message(LODE_PPROF_PROFILE_SAMPLE). */
 void lode_pprof_sample(struct lode_pprof *pprof, uint32_t node, const uint64_t *values, size_t count);
 
 #endif

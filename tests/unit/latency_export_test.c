@@ -459,6 +459,7 @@ static void calls_and_streams_can_be_chosen(void **state)
 				     &(struct lode_export_options){ .inferred = 1, .where = none }, &error),
 			 LODE_USAGE);
 	assert_non_null(strstr(error.text, "no stream has 'version=7'"));
+	assert_int_equal(export_file(fixture, "events", &inferred, &error), LODE_USAGE);
 }
 
 /* ---- memory ---- */
