@@ -181,6 +181,8 @@ static int check_found(const struct lode_latency *latency, const struct lode_lat
 		       NULL);
 	lode_notes_add(options->notes, latency->input.idle, "events of the kernel's idle task were left out",
 		       NULL);
+	lode_notes_add(options->notes, latency->stream_count && !latency->input.events,
+		       "corpora without any event that has a stack", path);
 	if (latency->stream_count || !streams)
 		return 0;
 	return lode_fail(error, LODE_USAGE, "%s: no stream has '%s'; 'lode info %s' shows what there is",
