@@ -1,0 +1,570 @@
+/*
+ * The live meter's half in the kernel: it winds the clocks of the hunted threads
+ * (counters.h) and keeps the functions in progress.
+ *
+ * A function in progress is known by the stack pointer at its outermost entry. The
+ * stack grows down, so an event of the same thread at the same or a higher stack
+ * pointer tells that the function is over, whichever way it was left: by its own
+ * return, by an exception, or by longjmp. Open functions of a thread are a chain
+ * from the innermost outwards; every event first closes what its stack pointer
+ * shows to be over. Deeper entries of an open function are recursion and change
+ * nothing but the number of calls.
+ *
+ * What a probe takes from the program is kept out of the clocks: a hit moves
+ * `last` on by its cost, so that neither the function nor any that encloses it is
+ * charged with it.
+ */
+#include "hunt/counters.h"
+#include "record/kernel_types.h"
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+char programs_license[] SEC("license") = "GPL";
+
+const volatile uint32_t thread_mask = 0; /* places for threads - 1 */
+const volatile bool switch_has_state = true;
+
+/* How many places a thread's number may be away from its own, and how many open functions one event closes. */
+#define PLACES_TRIED 8
+#define MOST_CLOSED  64
+
+/* Further apart than this, two stack pointers are of different stacks. */
+#define OTHER_STACK (1ull << 30)
+
+/* More of the state bits of a thread. */
+#define TASK_STOPPED 0x4u
+#define TASK_TRACED  0x8u
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct task_struct___waiting {
+	unsigned in_iowait : 1;
+};
+
+#if defined(__TARGET_ARCH_arm64)
+struct pt_regs___call {
+	uint64_t orig_x0;
+	int32_t syscallno;
+};
+#define REGS_SP(regs)     ((regs)->sp)
+#define REGS_PC(regs)     ((regs)->pc)
+#define REGS_FP(regs)     ((regs)->regs[29])
+#define REGS_LINK(regs)   ((regs)->regs[30])
+#define REGS_CALL(regs)   (((struct pt_regs___call *)(regs))->syscallno)
+#define REGS_OBJECT(regs) (((struct pt_regs___call *)(regs))->orig_x0)
+#else
+struct pt_regs___call {
+	unsigned long di;
+	unsigned long orig_ax;
+};
+#define REGS_SP(regs)     ((regs)->sp)
+#define REGS_PC(regs)     ((regs)->ip)
+#define REGS_FP(regs)     ((regs)->bp)
+#define REGS_LINK(regs)   0
+#define REGS_CALL(regs)   ((int32_t)((struct pt_regs___call *)(regs))->orig_ax)
+#define REGS_OBJECT(regs) (((struct pt_regs___call *)(regs))->di)
+#endif
+
+#pragma clang attribute pop
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct lode_hunt_thread);
+} threads SEC(".maps");
+
+/* Of all threads, LODE_HUNT_SLOTS each. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct lode_hunt_cell);
+} cells SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, LODE_HUNT_SLOTS);
+	__type(key, uint32_t);
+	__type(value, struct lode_hunt_slot);
+} slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct lode_hunt_settings);
+} settings SEC(".maps");
+
+/* Processes that are hunted. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, uint32_t);
+	__type(value, uint8_t);
+} pids SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct lode_hunt_object_key);
+	__type(value, struct lode_hunt_object);
+} objects SEC(".maps");
+
+/* Objects that are watched function by function. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, uint64_t);
+	__type(value, uint8_t);
+} watched SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 256 << 10);
+} messages SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct lode_hunt_counts);
+} counts SEC(".maps");
+
+uint32_t any_watched = 0;
+
+/* ---- tables ---- */
+
+static __always_inline struct lode_hunt_settings *get_settings(void)
+{
+	uint32_t zero = 0;
+
+	return bpf_map_lookup_elem(&settings, &zero);
+}
+
+static __always_inline struct lode_hunt_counts *get_counts(void)
+{
+	uint32_t zero = 0;
+
+	return bpf_map_lookup_elem(&counts, &zero);
+}
+
+static __always_inline struct lode_hunt_thread *find_thread(uint32_t tid, uint32_t *place)
+{
+	for (uint32_t i = 0; i < PLACES_TRIED; i++) {
+		uint32_t at = (tid + i) & thread_mask;
+		struct lode_hunt_thread *thread = bpf_map_lookup_elem(&threads, &at);
+
+		if (thread && thread->tid == tid) {
+			*place = at;
+			return thread;
+		}
+	}
+	return 0;
+}
+
+static __always_inline struct lode_hunt_cell *find_cell(uint32_t place, uint32_t slot)
+{
+	uint32_t at = place * LODE_HUNT_SLOTS + slot;
+
+	return bpf_map_lookup_elem(&cells, &at);
+}
+
+static __noinline int send(uint32_t type, uint32_t slot, uint32_t pid, uint32_t tid)
+{
+	struct lode_hunt_message message = { type, slot, pid, tid };
+	struct lode_hunt_counts *counted;
+
+	if (!bpf_ringbuf_output(&messages, &message, sizeof(message),
+				type == LODE_MESSAGE_MUTED ? BPF_RB_FORCE_WAKEUP : 0))
+		return 0;
+	counted = get_counts();
+	if (counted)
+		__sync_fetch_and_add(&counted->lost_messages, 1);
+	return 0;
+}
+
+/* ---- clocks ---- */
+
+static __always_inline void begin_change(struct lode_hunt_thread *thread)
+{
+	*(volatile uint32_t *)&thread->sequence += 1;
+}
+
+static __always_inline void end_change(struct lode_hunt_thread *thread)
+{
+	__sync_fetch_and_add(&thread->sequence, 1);
+}
+
+/* Winds the clocks up to `now`. */
+static __always_inline void wind(struct lode_hunt_thread *thread, uint64_t now)
+{
+	uint32_t clock = thread->waiting ? LODE_CLOCK_SYNC : thread->clock;
+
+	thread->clocks.time[clock & 3] += (int64_t)(now - thread->last);
+	thread->last = now;
+}
+
+/* ---- functions in progress ---- */
+
+static __always_inline void close_cell(struct lode_hunt_thread *thread, struct lode_hunt_cell *cell,
+				       uint32_t slot)
+{
+	struct lode_hunt_slot *about = bpf_map_lookup_elem(&slots, &slot);
+
+	cell->over.time[LODE_CLOCK_CPU] +=
+		thread->clocks.time[LODE_CLOCK_CPU] - cell->at.time[LODE_CLOCK_CPU];
+	cell->over.time[LODE_CLOCK_SYNC] +=
+		thread->clocks.time[LODE_CLOCK_SYNC] - cell->at.time[LODE_CLOCK_SYNC];
+	cell->over.time[LODE_CLOCK_IO] += thread->clocks.time[LODE_CLOCK_IO] - cell->at.time[LODE_CLOCK_IO];
+	cell->over.operations += thread->clocks.operations - cell->at.operations;
+	cell->over.bytes += thread->clocks.bytes - cell->at.bytes;
+	cell->sp = 0;
+	thread->top = cell->below;
+	if (about && about->flags & LODE_SLOT_WAITING && thread->waiting)
+		thread->waiting--;
+}
+
+/* Closes the functions that are over, now that the stack pointer is `sp`. */
+static __always_inline void sweep(struct lode_hunt_thread *thread, uint32_t place, uint64_t sp)
+{
+	for (uint32_t i = 0; i < MOST_CLOSED; i++) {
+		uint32_t slot = thread->top - 1;
+		struct lode_hunt_cell *cell;
+
+		if (!thread->top || slot >= LODE_HUNT_SLOTS)
+			return;
+		cell = find_cell(place, slot);
+		if (!cell || cell->sp > sp || sp - cell->sp > OTHER_STACK)
+			return;
+		close_cell(thread, cell, slot);
+	}
+}
+
+static __always_inline void open_cell(struct lode_hunt_thread *thread, uint32_t place, uint32_t slot,
+				      uint64_t sp, uint32_t flags)
+{
+	struct lode_hunt_cell *cell = find_cell(place, slot);
+
+	if (!cell)
+		return;
+	cell->calls++;
+	if (cell->sp)
+		return;
+	cell->at = thread->clocks;
+	cell->sp = sp;
+	cell->below = thread->top;
+	thread->top = slot + 1;
+	if (flags & LODE_SLOT_WAITING)
+		thread->waiting++;
+}
+
+/* ---- what probes cost ---- */
+
+/* Counts a hit; mutes the slot when the thread has had too many and this slot is to blame. */
+static __always_inline void charge(struct lode_hunt_thread *thread, struct lode_hunt_slot *slot,
+				   uint32_t number, struct lode_hunt_settings *set, uint64_t now)
+{
+	uint32_t window = (uint32_t)(now / set->window);
+
+	thread->hits++;
+	thread->last += set->hit_cost;
+	slot->hits++;
+	if (slot->window != window) {
+		slot->window = window;
+		slot->window_hits = 0;
+	}
+	slot->window_hits++;
+	if (thread->window != window) {
+		thread->window = window;
+		thread->window_hits = 0;
+	}
+	if (++thread->window_hits <= set->window_limit || slot->flags & LODE_SLOT_MUTED)
+		return;
+	if (slot->window_hits * 4 < thread->window_hits && thread->window_hits < 2 * set->window_limit)
+		return;
+	slot->flags |= LODE_SLOT_MUTED;
+	send(LODE_MESSAGE_MUTED, number, thread->pid, thread->tid);
+}
+
+/* Loaded with the attach type of uprobe_multi, which not every libbpf knows by name. */
+SEC("kprobe")
+int lode_probe(struct pt_regs *context)
+{
+	uint64_t cookie = bpf_get_attach_cookie(context), now = bpf_ktime_get_ns(), sp = REGS_SP(context);
+	uint32_t tid = (uint32_t)bpf_get_current_pid_tgid(), number = cookie & LODE_HUNT_SLOT_MASK, place;
+	struct lode_hunt_thread *thread = find_thread(tid, &place);
+	struct lode_hunt_slot *slot = bpf_map_lookup_elem(&slots, &number);
+	struct lode_hunt_settings *set = get_settings();
+
+	if (!thread || !slot || !set)
+		return 0;
+	begin_change(thread);
+	if (!(slot->flags & LODE_SLOT_MUTED)) {
+		wind(thread, now);
+		sweep(thread, place, sp);
+		if (!(cookie & (LODE_HUNT_END | LODE_HUNT_SWEEP)))
+			open_cell(thread, place, number, sp, slot->flags);
+	}
+	charge(thread, slot, number, set, now);
+	end_change(thread);
+	return 0;
+}
+
+/* ---- the scheduler ---- */
+
+static __always_inline uint32_t block_class(struct task_struct *task, struct pt_regs *regs,
+					    struct lode_hunt_thread *thread, uint32_t state)
+{
+	struct lode_hunt_settings *set = get_settings();
+	int32_t call = REGS_CALL(regs);
+	uint32_t class = LODE_CLOCK_OTHER;
+
+	if (state & (TASK_STOPPED | TASK_TRACED) || !set)
+		return LODE_CLOCK_OTHER;
+	if (call >= 0 && call < LODE_HUNT_CALLS) {
+		class = set->calls[call & (LODE_HUNT_CALLS - 1)];
+		if (class & LODE_CALL_FUTEX) {
+			thread->object = REGS_OBJECT(regs);
+			thread->object_since = thread->clocks.time[LODE_CLOCK_SYNC];
+		}
+		class &= LODE_CALL_CLASS;
+	}
+	if (BPF_CORE_READ_BITFIELD((struct task_struct___waiting *)task, in_iowait))
+		class = LODE_CLOCK_IO;
+	return class;
+}
+
+static __always_inline void switch_out(struct task_struct *task, uint32_t state, bool preempted, uint64_t now)
+{
+	uint32_t place;
+	struct lode_hunt_thread *thread = find_thread(task->pid, &place);
+	struct pt_regs *regs;
+
+	if (!thread)
+		return;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	begin_change(thread);
+	wind(thread, now);
+	thread->pc = REGS_PC(regs);
+	thread->sp = REGS_SP(regs);
+	thread->fp = REGS_FP(regs);
+	thread->link = REGS_LINK(regs);
+	/* The user's stack pointer cannot lie below an open function's but for its own callees'. */
+	if (thread->top && thread->sp)
+		sweep(thread, place, thread->sp - 1);
+	thread->switches++;
+	thread->clock = preempted ? LODE_CLOCK_OTHER : block_class(task, regs, thread, state);
+	thread->blocked = !preempted;
+	end_change(thread);
+}
+
+static __always_inline void add_wait(struct lode_hunt_object_key *key, struct lode_hunt_thread *thread,
+				     int64_t time)
+{
+	struct lode_hunt_object *known = bpf_map_lookup_elem(&objects, key);
+	struct lode_hunt_object fresh = { time, 1, thread->pid, 0 };
+
+	if (!known) {
+		bpf_map_update_elem(&objects, key, &fresh, BPF_ANY);
+		return;
+	}
+	known->time += time;
+	known->waits++;
+}
+
+/* A wait for an object is over. */
+static __noinline int end_wait(struct lode_hunt_thread *thread, uint32_t place)
+{
+	struct lode_hunt_object_key key = { 0 };
+	uint32_t slot;
+	int64_t time;
+
+	if (!thread)
+		return 0;
+	key.object = thread->object;
+	key.tid = thread->tid;
+	time = thread->clocks.time[LODE_CLOCK_SYNC] - thread->object_since;
+	slot = thread->top;
+	thread->object = 0;
+	add_wait(&key, thread, time);
+	if (!any_watched || !bpf_map_lookup_elem(&watched, &key.object))
+		return 0;
+	for (uint32_t i = 0; i < MOST_CLOSED && slot && slot <= LODE_HUNT_SLOTS; i++) {
+		struct lode_hunt_cell *cell = find_cell(place, slot - 1);
+
+		key.slot = slot;
+		add_wait(&key, thread, time);
+		if (!cell)
+			break;
+		slot = cell->below;
+	}
+	return 0;
+}
+
+static __always_inline void switch_in(struct task_struct *task, uint64_t now)
+{
+	uint32_t place;
+	struct lode_hunt_thread *thread = find_thread(task->pid, &place);
+
+	if (!thread)
+		return;
+	begin_change(thread);
+	wind(thread, now);
+	thread->clock = LODE_CLOCK_CPU;
+	thread->blocked = 0;
+	if (thread->object)
+		end_wait(thread, place);
+	end_change(thread);
+}
+
+SEC("tp_btf/sched_switch")
+int lode_hunt_switch(uint64_t *context)
+{
+	struct task_struct *previous = (void *)context[1], *next = (void *)context[2];
+	uint32_t state = switch_has_state ? (uint32_t)context[3] : previous->__state;
+	uint64_t now = bpf_ktime_get_ns();
+
+	if (previous->pid)
+		switch_out(previous, state, context[0] || !state, now);
+	if (next->pid)
+		switch_in(next, now);
+	return 0;
+}
+
+/* Being woken ends a wait; what follows is the run queue. */
+SEC("tp_btf/sched_waking")
+int lode_hunt_waking(uint64_t *context)
+{
+	struct task_struct *task = (void *)context[0];
+	uint32_t place;
+	struct lode_hunt_thread *thread = find_thread(task->pid, &place);
+
+	if (!thread || !thread->blocked)
+		return 0;
+	begin_change(thread);
+	wind(thread, bpf_ktime_get_ns());
+	thread->clock = LODE_CLOCK_OTHER;
+	thread->blocked = 0;
+	end_change(thread);
+	return 0;
+}
+
+/* ---- input and output ---- */
+
+SEC("tp_btf/sys_exit")
+int lode_hunt_exit_call(uint64_t *context)
+{
+	struct pt_regs *regs = (void *)context[0];
+	int64_t result = (int64_t)context[1];
+	uint32_t place;
+	struct lode_hunt_thread *thread = find_thread((uint32_t)bpf_get_current_pid_tgid(), &place);
+	struct lode_hunt_settings *set = get_settings();
+	int32_t call;
+
+	if (!thread || !set || result < 0)
+		return 0;
+	call = REGS_CALL(regs);
+	if (call < 0 || call >= LODE_HUNT_CALLS || !(set->calls[call & (LODE_HUNT_CALLS - 1)] & LODE_CALL_MOVES))
+		return 0;
+	begin_change(thread);
+	thread->clocks.operations++;
+	thread->clocks.bytes += (uint64_t)result;
+	end_change(thread);
+	return 0;
+}
+
+/* ---- births and deaths ---- */
+
+static __always_inline void add_thread(uint32_t pid, uint32_t tid)
+{
+	uint64_t now = bpf_ktime_get_ns();
+	struct lode_hunt_counts *counted;
+
+	for (uint32_t i = 0; i < PLACES_TRIED; i++) {
+		uint32_t at = (tid + i) & thread_mask;
+		struct lode_hunt_thread *thread = bpf_map_lookup_elem(&threads, &at);
+
+		if (!thread || thread->tid || __sync_val_compare_and_swap(&thread->tid, 0, tid) != 0)
+			continue;
+		thread->pid = pid;
+		thread->clock = LODE_CLOCK_OTHER;
+		thread->born = now;
+		thread->last = now;
+		return;
+	}
+	counted = get_counts();
+	if (counted)
+		__sync_fetch_and_add(&counted->lost_threads, 1);
+}
+
+SEC("tp_btf/sched_process_fork")
+int lode_hunt_fork(uint64_t *context)
+{
+	struct task_struct *parent = (void *)context[0], *child = (void *)context[1];
+	uint32_t pid = parent->tgid, new = child->tgid;
+	uint8_t one = 1;
+
+	if (!bpf_map_lookup_elem(&pids, &pid))
+		return 0;
+	if (pid != new)
+		bpf_map_update_elem(&pids, &new, &one, BPF_ANY);
+	add_thread(new, child->pid);
+	send(LODE_MESSAGE_BORN, 0, new, child->pid);
+	return 0;
+}
+
+/* A new program has a new stack: nothing of the old one is in progress. */
+SEC("tp_btf/sched_process_exec")
+int lode_hunt_exec(uint64_t *context)
+{
+	struct task_struct *task = (void *)context[0];
+	uint32_t place;
+	struct lode_hunt_thread *thread = find_thread(task->pid, &place);
+
+	if (!thread)
+		return 0;
+	begin_change(thread);
+	wind(thread, bpf_ktime_get_ns());
+	for (uint32_t i = 0; i < MOST_CLOSED; i++) {
+		uint32_t slot = thread->top - 1;
+		struct lode_hunt_cell *cell;
+
+		if (!thread->top || slot >= LODE_HUNT_SLOTS)
+			break;
+		cell = find_cell(place, slot);
+		if (!cell)
+			break;
+		close_cell(thread, cell, slot);
+	}
+	end_change(thread);
+	send(LODE_MESSAGE_EXECUTED, 0, task->tgid, task->pid);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int lode_hunt_exit(uint64_t *context)
+{
+	struct task_struct *task = (void *)context[0];
+	uint32_t pid = task->tgid, place;
+	struct lode_hunt_thread *thread = find_thread(task->pid, &place);
+	uint64_t now = bpf_ktime_get_ns();
+
+	if (!thread)
+		return 0;
+	begin_change(thread);
+	wind(thread, now);
+	thread->clock = LODE_CLOCK_OTHER;
+	thread->died = now;
+	end_change(thread);
+	if (task->signal->live.counter == 0)
+		bpf_map_delete_elem(&pids, &pid);
+	send(LODE_MESSAGE_DIED, task->signal->live.counter == 0, pid, task->pid);
+	return 0;
+}
