@@ -37,38 +37,6 @@ const volatile bool switch_has_state = true;
 #define TASK_STOPPED 0x4u
 #define TASK_TRACED  0x8u
 
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-
-struct task_struct___waiting {
-	unsigned in_iowait : 1;
-};
-
-#if defined(__TARGET_ARCH_arm64)
-struct pt_regs___call {
-	uint64_t orig_x0;
-	int32_t syscallno;
-};
-#define REGS_SP(regs)     ((regs)->sp)
-#define REGS_PC(regs)     ((regs)->pc)
-#define REGS_FP(regs)     ((regs)->regs[29])
-#define REGS_LINK(regs)   ((regs)->regs[30])
-#define REGS_CALL(regs)   (((struct pt_regs___call *)(regs))->syscallno)
-#define REGS_OBJECT(regs) (((struct pt_regs___call *)(regs))->orig_x0)
-#else
-struct pt_regs___call {
-	unsigned long di;
-	unsigned long orig_ax;
-};
-#define REGS_SP(regs)     ((regs)->sp)
-#define REGS_PC(regs)     ((regs)->ip)
-#define REGS_FP(regs)     ((regs)->bp)
-#define REGS_LINK(regs)   0
-#define REGS_CALL(regs)   ((int32_t)((struct pt_regs___call *)(regs))->orig_ax)
-#define REGS_OBJECT(regs) (((struct pt_regs___call *)(regs))->di)
-#endif
-
-#pragma clang attribute pop
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -331,12 +299,12 @@ static __always_inline uint32_t block_class(struct task_struct *task, struct pt_
 	if (call >= 0 && call < LODE_HUNT_CALLS) {
 		class = set->calls[call & (LODE_HUNT_CALLS - 1)];
 		if (class & LODE_CALL_FUTEX) {
-			thread->object = REGS_OBJECT(regs);
+			thread->object = REGS_ARGUMENT(regs);
 			thread->object_since = thread->clocks.time[LODE_CLOCK_SYNC];
 		}
 		class &= LODE_CALL_CLASS;
 	}
-	if (BPF_CORE_READ_BITFIELD((struct task_struct___waiting *)task, in_iowait))
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
 		class = LODE_CLOCK_IO;
 	return class;
 }

@@ -65,6 +65,7 @@ struct task_struct {
 	int pid;
 	int tgid;
 	char comm[16];
+	unsigned in_iowait : 1;
 	struct mm_struct *mm;
 	struct signal_struct *signal;
 };
@@ -92,6 +93,8 @@ struct pt_regs {
 	uint64_t regs[31];
 	uint64_t sp;
 	uint64_t pc;
+	uint64_t orig_x0; /* first argument of the system call */
+	int32_t syscallno;
 	struct frame_record_meta stackframe;
 };
 
@@ -99,6 +102,8 @@ struct pt_regs {
 
 struct pt_regs {
 	unsigned long bp;
+	unsigned long di; /* first argument of the system call */
+	unsigned long orig_ax;
 	unsigned long ip;
 	unsigned long sp;
 };
@@ -106,5 +111,22 @@ struct pt_regs {
 #endif
 
 #pragma clang attribute pop
+
+/* What the programs ask of registers; REGS_CALL: the system call in progress, below 0: none. */
+#if defined(__TARGET_ARCH_arm64)
+#define REGS_PC(regs)       ((regs)->pc)
+#define REGS_SP(regs)       ((regs)->sp)
+#define REGS_FP(regs)       ((regs)->regs[29])
+#define REGS_LINK(regs)     ((regs)->regs[30])
+#define REGS_CALL(regs)     ((regs)->syscallno)
+#define REGS_ARGUMENT(regs) ((regs)->orig_x0)
+#else
+#define REGS_PC(regs)       ((regs)->ip)
+#define REGS_SP(regs)       ((regs)->sp)
+#define REGS_FP(regs)       ((regs)->bp)
+#define REGS_LINK(regs)     0
+#define REGS_CALL(regs)     ((int32_t)(regs)->orig_ax)
+#define REGS_ARGUMENT(regs) ((regs)->di)
+#endif
 
 #endif

@@ -376,10 +376,22 @@ static __always_inline void write_wait(struct lode_record_thread *thread, struct
 	record->tid = task->pid;
 	record->waker_pid = thread->waker_pid;
 	record->waker_tid = thread->waker_tid;
-	record->value = 0;
+	record->value = thread->call;
 	record->type = type;
 	record->flags = flags;
 	finish_record(record, position);
+}
+
+/* What a thread that blocks is doing, as the value of its record. */
+static __always_inline uint32_t call_of(struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	int32_t call = REGS_CALL(regs);
+	uint32_t value = call < 0 ? 0 : (uint32_t)call + 1;
+
+	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
+		value |= LODE_RECORD_IOWAIT;
+	return value;
 }
 
 static __always_inline void switch_out(void *context, struct task_struct *task, bool preempted, uint64_t now)
@@ -396,6 +408,7 @@ static __always_inline void switch_out(void *context, struct task_struct *task, 
 		return;
 	}
 	thread->out = now;
+	thread->call = task->flags & PF_KTHREAD ? 0 : call_of(task);
 	thread->kernel = kernel_stack(context, scratch, &walkings[0]);
 	thread->user = user_stack(scratch, task, thread, &thread->span, task->pid, LODE_COPY_OWN);
 	/* Last: a waker on another CPU that comes while the stack is taken counts as early. */

@@ -29,6 +29,9 @@ enum lode_record_flag {
 	LODE_RECORD_OPEN = 2,  /* was not over when the recording ended */
 };
 
+/* In the value of a wait: the kernel says that it is for input or output. */
+#define LODE_RECORD_IOWAIT 0x80000000u
+
 /* Stack ids are hashes; 0: no stack. Times are CLOCK_MONOTONIC. */
 struct lode_record {
 	uint64_t sequence; /* position in its ring plus one, written last */
@@ -43,7 +46,7 @@ struct lode_record {
 	uint32_t tid;
 	uint32_t waker_pid;
 	uint32_t waker_tid;
-	uint32_t value;
+	uint32_t value; /* call: its number; wait: that of the system call it is in plus one, or 0 */
 	uint16_t cpu;
 	uint8_t type;
 	uint8_t flags;
@@ -141,7 +144,8 @@ struct lode_record_thread {
 	uint32_t state;
 	uint16_t span;       /* bytes of its user stack that were needed last time */
 	uint16_t waker_span; /* and of its waker's */
-	uint64_t unused;
+	uint32_t call;       /* what it was doing when it stopped running, as in a record's value */
+	uint32_t unused;
 	uint64_t out;   /* when it stopped running */
 	uint64_t woken; /* when it was woken; 0: not yet */
 	uint64_t user;

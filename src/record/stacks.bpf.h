@@ -91,17 +91,9 @@ static __always_inline uint64_t identify(struct scratch *scratch)
 /* ---- the user's stack ---- */
 
 #if defined(__TARGET_ARCH_arm64)
-#define HAS_LINK        1
-#define REGS_PC(regs)   ((regs)->pc)
-#define REGS_FP(regs)   ((regs)->regs[29])
-#define REGS_SP(regs)   ((regs)->sp)
-#define REGS_LINK(regs) ((regs)->regs[30])
+#define HAS_LINK 1
 #else
-#define HAS_LINK        0
-#define REGS_PC(regs)   ((regs)->ip)
-#define REGS_FP(regs)   ((regs)->bp)
-#define REGS_SP(regs)   ((regs)->sp)
-#define REGS_LINK(regs) 0
+#define HAS_LINK 0
 #endif
 
 /*
