@@ -55,6 +55,8 @@ struct lode_hunt_thread {
 	uint32_t top;     /* slot + 1 of the innermost open function; 0: none */
 	uint32_t blocked; /* off its CPU, and not woken yet */
 	uint32_t switches;
+	uint32_t holding; /* the program writes its open functions: keep off */
+	uint32_t unused_too;
 	uint64_t last; /* up to when the clocks are wound */
 	struct lode_hunt_clocks clocks;
 	uint64_t hits; /* of probes */
@@ -68,7 +70,7 @@ struct lode_hunt_thread {
 	uint64_t link;
 	uint64_t born;
 	uint64_t died; /* 0: it lives */
-	uint64_t unused[4];
+	uint64_t unused[3];
 };
 
 /* A function in a thread. */

@@ -274,7 +274,7 @@ int lode_probe(struct pt_regs *context)
 	if (!thread || !slot || !set)
 		return 0;
 	begin_change(thread);
-	if (!(slot->flags & LODE_SLOT_MUTED)) {
+	if (!(slot->flags & LODE_SLOT_MUTED) && !thread->holding) {
 		wind(thread, now);
 		sweep(thread, place, sp);
 		if (!(cookie & (LODE_HUNT_END | LODE_HUNT_SWEEP)))
@@ -324,8 +324,8 @@ static __always_inline void switch_out(struct task_struct *task, uint32_t state,
 	thread->sp = REGS_SP(regs);
 	thread->fp = REGS_FP(regs);
 	thread->link = REGS_LINK(regs);
-	/* The user's stack pointer cannot lie below an open function's but for its own callees'. */
-	if (thread->top && thread->sp)
+	/* A function in progress has its entry at or above the stack pointer. */
+	if (thread->top && thread->sp && !thread->holding)
 		sweep(thread, place, thread->sp - 1);
 	thread->switches++;
 	thread->clock = preempted ? LODE_CLOCK_OTHER : block_class(task, regs, thread, state);

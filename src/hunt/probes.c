@@ -554,6 +554,7 @@ static int take(struct lode_probes *probes, struct lode_probe_wish *wish, struct
 	struct slot *slot;
 
 	wish->slot = find_slot(probes, wish->function);
+	wish->fresh = wish->slot == LODE_NONE;
 	if (wish->slot == LODE_NONE) {
 		wish->slot = free_slot(probes);
 		if (wish->slot == LODE_NONE)

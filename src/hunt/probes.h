@@ -30,6 +30,7 @@ struct lode_probe_wish {
 	int waiting;   /* it waits by spinning: time in it is sync waiting */
 	int sweeping;  /* not measured: its entry tells that frames below were left */
 	uint32_t slot; /* result; LODE_NONE: it cannot be probed, all slots are taken */
+	int fresh;     /* result: the slot may have been another function's */
 };
 
 enum lode_probe_state {

@@ -421,6 +421,17 @@ static void open_cell(struct lode_watch *watch, struct lode_hunt_thread *thread,
 		thread->waiting++;
 }
 
+static void set_entry(struct lode_watch_frame *chain, size_t count, const struct lode_watch_frame *frame,
+		      struct lode_hunt_cell *cell)
+{
+	if (frame->sp <= cell->sp)
+		return;
+	cell->sp = frame->sp;
+	for (size_t i = 0; i < count; i++)
+		if (chain[i].slot == frame->slot)
+			chain[i].sp = frame->sp;
+}
+
 void lode_watch_seed(struct lode_watch *watch, uint32_t place, const struct lode_watch_frame *frames, size_t count)
 {
 	struct lode_hunt_cell *cells = &watch->cells[(size_t)place * LODE_HUNT_SLOTS];
@@ -433,8 +444,11 @@ void lode_watch_seed(struct lode_watch *watch, uint32_t place, const struct lode
 	for (size_t i = 0; i < count && open < LODE_HUNT_SLOTS; i++) {
 		struct lode_hunt_cell *cell = &cells[frames[i].slot];
 
-		if (cell->sp)
-			continue; /* it was entered further out, or is known */
+		if (cell->sp) {
+			/* Entered again since its probes are in; the outermost entry counts. */
+			set_entry(chain, open, &frames[i], cell);
+			continue;
+		}
 		open_cell(watch, thread, cell, &frames[i], now);
 		chain[open++] = frames[i];
 	}

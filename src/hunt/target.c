@@ -1,0 +1,396 @@
+/*
+ * Target: see target.h.
+ *
+ * Sums of a thread are kept in the kernel's tables while it lives. Of a dead
+ * thread they go to `past`, added up by process, and by thread only where an
+ * experiment asks for that thread: a program may start any number of threads.
+ */
+#include "hunt/target.h"
+
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NOT_ASKED (LODE_NONE - 1)
+
+int lode_target_init(struct lode_target *target, struct lode_watch *watch, struct lode_program *program,
+		     struct lode_error *error)
+{
+	memset(target, 0, sizeof(*target));
+	target->watch = watch;
+	target->program = program;
+	if (lode_frames_init(&target->frames) < 0 || lode_record_images_init(&target->images) < 0 ||
+	    lode_processes_init(&target->spaces, &target->images) < 0)
+		return lode_fail_memory(error);
+	return 0;
+}
+
+void lode_target_release(struct lode_target *target)
+{
+	for (size_t i = 0; i < target->binary_count; i++)
+		lode_free(target->binaries[i].path);
+	lode_free(target->binaries);
+	lode_free(target->of_image);
+	lode_free(target->past);
+	lode_free(target->items);
+	lode_processes_release(&target->spaces);
+	lode_record_images_release(&target->images);
+	lode_frames_release(&target->frames);
+	memset(target, 0, sizeof(*target));
+}
+
+/* ---- binaries ---- */
+
+static int keep_binary(struct lode_target *target, uint32_t binary, uint32_t image, const char *path)
+{
+	if (lode_grow(&target->binaries, &target->binary_capacity, (size_t)binary + 1,
+		      sizeof(*target->binaries)) < 0)
+		return LODE_SYSTEM;
+	while (target->binary_count <= binary)
+		target->binaries[target->binary_count++] = (struct lode_target_binary){ NULL, LODE_NONE };
+	if (target->binaries[binary].path)
+		return 0;
+	target->binaries[binary] = (struct lode_target_binary){ lode_strdup(path), image };
+	return target->binaries[binary].path ? 0 : LODE_SYSTEM;
+}
+
+/* Reads the code of an image. LODE_NONE when it has none that can be read. */
+static uint32_t read_binary(struct lode_target *target, uint32_t number)
+{
+	const struct lode_record_image *image;
+	struct lode_error ignored;
+	uint32_t binary;
+	char path[40];
+
+	if (lode_record_image_use(&target->images, number, &target->frames) < 0)
+		return LODE_NONE;
+	image = &target->images.items[number];
+	if (image->kind != LODE_MAPPED_FILE || image->fd < 0)
+		return LODE_NONE;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", image->fd);
+	if (lode_program_add_binary(target->program, path, image->path, &binary, &ignored) < 0 ||
+	    keep_binary(target, binary, number, path) < 0) {
+		target->unreadable++;
+		return LODE_NONE;
+	}
+	return binary;
+}
+
+static uint32_t binary_of(struct lode_target *target, uint32_t image)
+{
+	size_t before = target->image_capacity;
+
+	if (image == LODE_RECORD_IMAGE_UNKNOWN || image == LODE_NONE)
+		return LODE_NONE;
+	if (lode_grow(&target->of_image, &target->image_capacity, (size_t)image + 1, sizeof(*target->of_image)) < 0)
+		return LODE_NONE;
+	for (size_t i = before; i < target->image_capacity; i++)
+		target->of_image[i] = NOT_ASKED;
+	if (target->of_image[image] == NOT_ASKED) {
+		if (target->hurried)
+			return LODE_NONE;
+		target->of_image[image] = read_binary(target, image);
+	}
+	return target->of_image[image];
+}
+
+static uint32_t binary_at(struct lode_target *target, uint32_t pid, uint64_t address, uint64_t *offset)
+{
+	struct lode_record_process *process = lode_processes_get(&target->spaces, pid);
+	const struct lode_mapping *mapping =
+		process ? lode_space_find(&target->spaces.spaces, &process->space, address) : NULL;
+
+	if (!mapping)
+		return LODE_NONE;
+	*offset = address - mapping->start + mapping->offset;
+	return binary_of(target, mapping->image);
+}
+
+uint32_t lode_target_at(struct lode_target *target, uint32_t pid, uint64_t address)
+{
+	uint64_t offset;
+	uint32_t binary = binary_at(target, pid, address, &offset);
+
+	return binary == LODE_NONE ? LODE_NONE : lode_program_at(target->program, binary, offset);
+}
+
+/* ---- processes ---- */
+
+struct lode_target_process *lode_target_find(struct lode_target *target, uint32_t pid)
+{
+	for (size_t i = target->count; i-- > 0;)
+		if (target->items[i].pid == pid)
+			return &target->items[i];
+	return NULL;
+}
+
+static void learn_name(struct lode_target *target, struct lode_target_process *process)
+{
+	const struct lode_record_life *life = lode_processes_life(&target->spaces, process->pid, process->pid);
+
+	if (life && life->name[0])
+		memcpy(process->name, life->name, sizeof(process->name));
+}
+
+/* The path of the program that a process runs. */
+static void program_path(uint32_t pid, char *path, size_t size)
+{
+	char link[32];
+	ssize_t length;
+
+	snprintf(link, sizeof(link), "/proc/%u/exe", pid);
+	length = readlink(link, path, size - 1);
+	path[length < 0 ? 0 : length] = '\0';
+}
+
+uint32_t lode_target_version(struct lode_target *target, uint32_t pid)
+{
+	struct lode_record_process *process = lode_processes_get(&target->spaces, pid);
+
+	return process ? process->space.version : 0;
+}
+
+static int learn_line(struct lode_target *target, struct lode_target_process *process, const char *line,
+		      const char *program)
+{
+	unsigned long long start;
+	uint64_t offset;
+	char rights[8];
+	int at = 0;
+	uint32_t binary;
+
+	if (sscanf(line, "%llx-%*x %7s %*x %*s %*s %n", &start, rights, &at) < 2 || rights[2] != 'x')
+		return 0;
+	binary = binary_at(target, process->pid, start, &offset);
+	if (binary != LODE_NONE && !strncmp(line + at, program, strlen(program)) && *program)
+		process->binary = binary;
+	return 0;
+}
+
+int lode_target_learn(struct lode_target *target, uint32_t pid, struct lode_error *error)
+{
+	struct lode_target_process *process = lode_target_find(target, pid);
+	char path[32], program[4096], *line = NULL;
+	size_t capacity = 0;
+	FILE *file;
+	int code = 0;
+
+	if (!process)
+		return 0;
+	learn_name(target, process);
+	program_path(pid, program, sizeof(program));
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	file = fopen(path, "re"); /* from the kernel */
+	if (!file)
+		return 0;
+	while (!code && getline(&line, &capacity, file) > 0)
+		code = learn_line(target, process, line, program);
+	free(line); /* from getline */
+	fclose(file);
+	return code < 0 ? lode_fail_memory(error) : 0;
+}
+
+int lode_target_add(struct lode_target *target, uint32_t pid, struct lode_error *error)
+{
+	struct lode_target_process *process = lode_target_find(target, pid);
+	int code;
+
+	if (process && !process->ended)
+		return 0;
+	code = lode_watch_add_process(target->watch, pid, error);
+	if (code)
+		return code;
+	if (lode_grow(&target->items, &target->capacity, target->count + 1, sizeof(*process)) < 0)
+		return lode_fail_memory(error);
+	process = &target->items[target->count++];
+	*process = (struct lode_target_process){ .pid = pid, .binary = LODE_NONE, .since = lode_watch_now() };
+	return lode_target_learn(target, pid, error);
+}
+
+void lode_target_end(struct lode_target *target, uint32_t pid)
+{
+	struct lode_target_process *process = lode_target_find(target, pid);
+
+	if (process && !process->ended)
+		process->ended = lode_watch_now();
+}
+
+size_t lode_target_alive(const struct lode_target *target)
+{
+	size_t alive = 0;
+
+	for (size_t i = 0; i < target->count; i++)
+		alive += !target->items[i].ended;
+	return alive;
+}
+
+int lode_target_apply(struct lode_target *target, const struct lode_change *change)
+{
+	uint32_t of = change->type == LODE_CHANGE_FORK ? change->parent_pid : change->pid;
+	struct lode_target_process *process = lode_target_find(target, of);
+	int code;
+
+	if (!process)
+		return 0;
+	code = lode_processes_apply(&target->spaces, change);
+	if (!code && change->type == LODE_CHANGE_NAME && change->tid == change->pid)
+		learn_name(target, process);
+	return code;
+}
+
+/* ---- sums ---- */
+
+static void add_sum(struct lode_watch_sum *sum, const struct lode_watch_sum *more)
+{
+	for (int i = 0; i < LODE_CLOCKS; i++)
+		sum->time[i] += more->time[i];
+	sum->operations += more->operations;
+	sum->bytes += more->bytes;
+	sum->calls += more->calls;
+}
+
+static int is_nothing(const struct lode_watch_sum *sum)
+{
+	return !sum->time[0] && !sum->time[1] && !sum->time[2] && !sum->calls && !sum->operations;
+}
+
+static int keep_past(struct lode_target *target, uint32_t pid, uint32_t tid, uint32_t slot,
+		     const struct lode_watch_sum *sum)
+{
+	for (size_t i = 0; i < target->past_count; i++) {
+		struct lode_target_past *past = &target->past[i];
+
+		if (past->pid == pid && past->tid == tid && past->slot == slot) {
+			add_sum(&past->sum, sum);
+			return 0;
+		}
+	}
+	if (lode_grow(&target->past, &target->past_capacity, target->past_count + 1, sizeof(*target->past)) < 0)
+		return LODE_SYSTEM;
+	target->past[target->past_count++] = (struct lode_target_past){ pid, tid, slot, *sum };
+	return 0;
+}
+
+static int keep_slot(struct lode_target *target, uint32_t place, uint32_t slot, int is_asked)
+{
+	const struct lode_hunt_thread *thread = &target->watch->threads[place];
+	struct lode_watch_sum sum = { 0 };
+	int code;
+
+	lode_watch_add(target->watch, place, slot, thread->died, &sum);
+	if (is_nothing(&sum))
+		return 0;
+	code = keep_past(target, thread->pid, 0, slot, &sum);
+	if (!code && is_asked)
+		code = keep_past(target, thread->pid, thread->tid, slot, &sum);
+	return code;
+}
+
+static int reap(struct lode_target *target, uint32_t place, int is_asked)
+{
+	const struct lode_hunt_thread *thread = &target->watch->threads[place];
+	struct lode_target_process *process = lode_target_find(target, thread->pid);
+	int code = keep_slot(target, place, LODE_NONE, is_asked);
+
+	for (uint32_t slot = 0; !code && slot < LODE_HUNT_SLOTS; slot++)
+		code = keep_slot(target, place, slot, is_asked);
+	if (process) {
+		process->all_hits += thread->hits;
+		process->hits = process->hits > thread->hits ? process->hits : thread->hits;
+	}
+	lode_watch_forget(target->watch, place);
+	return code;
+}
+
+int lode_target_reap(struct lode_target *target, int (*is_asked)(void *context, uint32_t tid), void *context)
+{
+	int code = 0;
+
+	for (uint32_t i = 0; !code && i < target->watch->thread_count; i++) {
+		const struct lode_hunt_thread *thread = &target->watch->threads[i];
+
+		if (thread->tid && thread->died)
+			code = reap(target, i, is_asked(context, thread->tid));
+	}
+	return code;
+}
+
+void lode_target_forget_slot(struct lode_target *target, uint32_t slot)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < target->past_count; i++)
+		if (target->past[i].slot != slot)
+			target->past[kept++] = target->past[i];
+	target->past_count = kept;
+}
+
+void lode_target_sum(const struct lode_target *target, uint32_t pid, uint32_t tid, uint32_t slot, uint64_t now,
+		     struct lode_watch_sum *sum)
+{
+	memset(sum, 0, sizeof(*sum));
+	for (uint32_t i = 0; i < target->watch->thread_count; i++) {
+		const struct lode_hunt_thread *thread = &target->watch->threads[i];
+
+		if (!thread->tid || (pid != LODE_NONE && thread->pid != pid) ||
+		    (tid != LODE_NONE && thread->tid != tid))
+			continue;
+		lode_watch_add(target->watch, i, slot, now, sum);
+	}
+	for (size_t i = 0; i < target->past_count; i++) {
+		const struct lode_target_past *past = &target->past[i];
+
+		if (past->slot == slot && (pid == LODE_NONE || past->pid == pid) &&
+		    past->tid == (tid == LODE_NONE ? 0 : tid))
+			add_sum(sum, &past->sum);
+	}
+}
+
+/* Hits of the thread of a process that had the most: what its time was made longer by. */
+static uint64_t most_hits(const struct lode_target *target, const struct lode_target_process *process)
+{
+	uint64_t most = process->hits;
+
+	for (uint32_t i = 0; i < target->watch->thread_count; i++) {
+		const struct lode_hunt_thread *thread = &target->watch->threads[i];
+
+		if (thread->tid && thread->pid == process->pid && thread->hits > most)
+			most = thread->hits;
+	}
+	return most;
+}
+
+static uint64_t wall_of(const struct lode_target *target, const struct lode_target_process *process, uint64_t now)
+{
+	uint64_t end = process->ended ? process->ended : now;
+	uint64_t took = process->stopped + most_hits(target, process) * target->hit_cost;
+	uint64_t life = end > process->since ? end - process->since : 0;
+
+	return life > took ? life - took : 0;
+}
+
+uint64_t lode_target_wall(const struct lode_target *target, uint32_t pid, uint64_t now)
+{
+	uint64_t wall = 0;
+
+	for (size_t i = 0; i < target->count; i++)
+		if (pid == LODE_NONE || target->items[i].pid == pid)
+			wall += wall_of(target, &target->items[i], now);
+	return wall;
+}
+
+uint64_t lode_target_hits(const struct lode_target *target, uint32_t pid)
+{
+	uint64_t hits = 0;
+
+	for (size_t i = 0; i < target->count; i++)
+		if (pid == LODE_NONE || target->items[i].pid == pid)
+			hits += target->items[i].all_hits;
+	for (uint32_t i = 0; i < target->watch->thread_count; i++)
+		if (target->watch->threads[i].tid && (pid == LODE_NONE || target->watch->threads[i].pid == pid))
+			hits += target->watch->threads[i].hits;
+	return hits;
+}

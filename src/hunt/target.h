@@ -1,0 +1,93 @@
+/*
+ * Target: the hunted processes: which there are, what they have mapped, what
+ * their threads have used, those that have ended included.
+ */
+#ifndef LODE_HUNT_TARGET_H
+#define LODE_HUNT_TARGET_H
+
+#include "hunt/program.h"
+#include "hunt/watch.h"
+#include "record/images.h"
+#include "record/processes.h"
+
+struct lode_target_process {
+	uint32_t pid;
+	uint32_t binary;  /* of the program it runs; LODE_NONE: not known */
+	uint64_t since;   /* when it was first seen */
+	uint64_t ended;   /* 0: it lives */
+	uint64_t stopped; /* nanoseconds that it was held for looking at its stacks */
+	uint64_t hits;    /* of probes, of its threads that have ended, the most of one */
+	uint64_t all_hits;
+	char name[LODE_RECORD_NAME];
+};
+
+/* What threads that have ended used, in one function or (LODE_NONE) in all. */
+struct lode_target_past {
+	uint32_t pid;
+	uint32_t tid; /* 0: all threads of the process together */
+	uint32_t slot;
+	struct lode_watch_sum sum;
+};
+
+/* A binary of the program, as it can be opened here. */
+struct lode_target_binary {
+	char *path;
+	uint32_t image;
+};
+
+struct lode_target {
+	struct lode_watch *watch;
+	struct lode_program *program;
+	struct lode_frames frames; /* only for what images need */
+	struct lode_record_images images;
+	struct lode_processes spaces;
+	struct lode_target_process *items;
+	size_t count;
+	size_t capacity;
+	struct lode_target_past *past;
+	size_t past_count;
+	size_t past_capacity;
+	uint32_t *of_image; /* the binary of an image; LODE_NONE: none, NOT_ASKED: see target.c */
+	size_t image_capacity;
+	struct lode_target_binary *binaries; /* by the program's numbers */
+	size_t binary_count;
+	size_t binary_capacity;
+	uint64_t hit_cost;
+	int hurried;         /* someone is stopped: no code is read now */
+	uint64_t unreadable; /* binaries whose code could not be read */
+};
+
+int lode_target_init(struct lode_target *target, struct lode_watch *watch, struct lode_program *program,
+		     struct lode_error *error);
+void lode_target_release(struct lode_target *target);
+
+/* Adds a process and reads the code of all that it has mapped. Returns 0, 1 when there is none, or a negative code. */
+int lode_target_add(struct lode_target *target, uint32_t pid, struct lode_error *error);
+/* The process, or NULL. */
+struct lode_target_process *lode_target_find(struct lode_target *target, uint32_t pid);
+void lode_target_end(struct lode_target *target, uint32_t pid);
+/* How many live. */
+size_t lode_target_alive(const struct lode_target *target);
+/* What happened to a process, from the sideband. Returns 0 or LODE_SYSTEM. */
+int lode_target_apply(struct lode_target *target, const struct lode_change *change);
+/* Changes when the process maps something. */
+uint32_t lode_target_version(struct lode_target *target, uint32_t pid);
+/* Reads the code of what the process has mapped by now. */
+int lode_target_learn(struct lode_target *target, uint32_t pid, struct lode_error *error);
+
+/* The function at an address of a process; LODE_NONE: none. */
+uint32_t lode_target_at(struct lode_target *target, uint32_t pid, uint64_t address);
+
+/* Keeps what threads that are dead have used, and frees their places. `is_asked`: someone asks for this thread. */
+int lode_target_reap(struct lode_target *target, int (*is_asked)(void *context, uint32_t tid), void *context);
+/* Forgets what dead threads used in a slot that becomes another function's. */
+void lode_target_forget_slot(struct lode_target *target, uint32_t slot);
+/* What all threads of a process (LODE_NONE: of all) used, or one thread, in the function of a slot (LODE_NONE: in all). */
+void lode_target_sum(const struct lode_target *target, uint32_t pid, uint32_t tid, uint32_t slot, uint64_t now,
+		     struct lode_watch_sum *sum);
+/* Wall time of a process (LODE_NONE: of all together), without what hunting took from it. */
+uint64_t lode_target_wall(const struct lode_target *target, uint32_t pid, uint64_t now);
+/* Hits of probes in all threads, ever. */
+uint64_t lode_target_hits(const struct lode_target *target, uint32_t pid);
+
+#endif

@@ -1,0 +1,416 @@
+/*
+ * A program to be hunted: `prey WHAT FILE` does one thing over and over until it is
+ * killed, or for ten seconds. See prey.h.
+ */
+#include "prey.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS 1000000u
+
+static struct prey_page *page;
+static volatile uint64_t sink;
+static uint64_t end;
+
+static uint64_t clock_of(clockid_t which)
+{
+	struct timespec time;
+
+	clock_gettime(which, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static uint64_t wall(void)
+{
+	return clock_of(CLOCK_MONOTONIC);
+}
+
+static uint64_t cpu(void)
+{
+	return clock_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static int goes_on(void)
+{
+	return wall() < end;
+}
+
+/* Begins and ends what a function uses; in between the truth grows by steps, so that it can be read at any time. */
+struct span {
+	struct prey_truth *truth;
+	uint64_t cpu;
+	uint64_t wall;
+};
+
+static struct span begin(int truth)
+{
+	__atomic_fetch_add(&page->truths[truth].calls, 1, __ATOMIC_RELAXED);
+	return (struct span){ &page->truths[truth], cpu(), wall() };
+}
+
+static void step(struct span *span)
+{
+	uint64_t now_cpu = cpu(), now_wall = wall();
+	uint64_t used = now_cpu - span->cpu, took = now_wall - span->wall;
+
+	__atomic_fetch_add(&span->truth->cpu, used, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&span->truth->blocked, took > used ? took - used : 0, __ATOMIC_RELAXED);
+	span->cpu = now_cpu;
+	span->wall = now_wall;
+}
+
+/* Uses so much CPU time. */
+static __attribute__((noinline)) void burn(uint64_t time)
+{
+	uint64_t until = cpu() + time;
+
+	while (cpu() < until)
+		for (int i = 0; i < 200; i++)
+			sink += (uint64_t)i * sink + 1;
+}
+
+static void nap(uint64_t time)
+{
+	struct timespec left = { 0, (long)time };
+
+	nanosleep(&left, NULL);
+}
+
+/* ---- shares: two functions, called over and over ---- */
+
+__attribute__((noinline)) void work_much(void)
+{
+	struct span span = begin(0);
+
+	burn(6 * MS);
+	step(&span);
+	sink++;
+}
+
+__attribute__((noinline)) void work_little(void)
+{
+	struct span span = begin(1);
+
+	burn(2 * MS);
+	step(&span);
+	sink++;
+}
+
+__attribute__((noinline)) void sleep_some(void)
+{
+	struct span span = begin(2);
+
+	nap(2 * MS);
+	step(&span);
+	sink++;
+}
+
+static void do_shares(void)
+{
+	while (goes_on()) {
+		work_much();
+		work_little();
+		sleep_some();
+	}
+}
+
+/* ---- loop: in progress all the time, from before the hunt begins ---- */
+
+__attribute__((noinline)) void long_loop(void)
+{
+	struct span span = begin(0);
+
+	while (goes_on()) {
+		burn(3 * MS);
+		nap(1 * MS);
+		step(&span);
+	}
+}
+
+/* ---- recursion ---- */
+
+__attribute__((noinline)) void descend(int depth)
+{
+	if (depth > 0) {
+		descend(depth - 1);
+		sink++;
+		return;
+	}
+	burn(2 * MS);
+	sink++;
+}
+
+static void do_recursion(void)
+{
+	while (goes_on()) {
+		struct span span = begin(0);
+
+		descend(60);
+		step(&span);
+		burn(2 * MS);
+	}
+}
+
+/* ---- tail calls ---- */
+
+__attribute__((noinline)) void tail_end(void)
+{
+	burn(3 * MS);
+	sink++;
+}
+
+__attribute__((noinline)) void tail_caller(void)
+{
+	struct span span = begin(0);
+
+	burn(1 * MS);
+	step(&span);
+	tail_end();
+}
+
+static void do_tail(void)
+{
+	while (goes_on()) {
+		struct span span;
+
+		tail_caller();
+		span = begin(1);
+		burn(2 * MS);
+		step(&span);
+	}
+}
+
+/* ---- longjmp ---- */
+
+static jmp_buf back;
+
+__attribute__((noinline)) void jumper(int depth)
+{
+	if (depth > 0) {
+		jumper(depth - 1);
+		sink++;
+		return;
+	}
+	burn(2 * MS);
+	longjmp(back, 1);
+}
+
+__attribute__((noinline)) void after_jump(void)
+{
+	struct span span = begin(1);
+
+	burn(4 * MS);
+	step(&span);
+	sink++;
+}
+
+static void do_jumps(void)
+{
+	while (goes_on()) {
+		struct span span = begin(0);
+
+		if (!setjmp(back))
+			jumper(3);
+		step(&span);
+		after_jump();
+	}
+}
+
+/* ---- threads and a lock: one holds it 6 ms of every 8, the other waits for it ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+__attribute__((noinline)) void hold_lock(void)
+{
+	pthread_mutex_lock(&lock);
+	nap(6 * MS);
+	pthread_mutex_unlock(&lock);
+	sink++;
+}
+
+__attribute__((noinline)) void want_lock(void)
+{
+	struct span span = begin(0);
+
+	pthread_mutex_lock(&lock);
+	step(&span);
+	pthread_mutex_unlock(&lock);
+	sink++;
+}
+
+static void *holder(void *argument)
+{
+	while (goes_on()) {
+		hold_lock();
+		nap(2 * MS);
+	}
+	return argument;
+}
+
+static void do_lock(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, holder, NULL);
+	while (goes_on()) {
+		want_lock();
+		nap(MS);
+	}
+	pthread_join(thread, NULL);
+}
+
+/* ---- small writes, and reads that wait ---- */
+
+__attribute__((noinline)) void small_writes(int fd)
+{
+	char bytes[64] = "";
+
+	for (int i = 0; i < 50; i++)
+		if (write(fd, bytes, sizeof(bytes)) > 0)
+			__atomic_fetch_add(&page->truths[0].calls, 1, __ATOMIC_RELAXED);
+}
+
+static void do_writes(void)
+{
+	int fd = open("/dev/null", O_WRONLY);
+
+	while (goes_on()) {
+		small_writes(fd);
+		burn(1 * MS);
+	}
+}
+
+__attribute__((noinline)) void read_byte(int fd)
+{
+	struct span span = begin(0);
+	char byte;
+
+	while (read(fd, &byte, 1) < 0 && errno == EINTR)
+		;
+	step(&span);
+	sink++;
+}
+
+static void *writer(void *argument)
+{
+	int fd = *(int *)argument;
+
+	while (goes_on()) {
+		nap(5 * MS);
+		if (write(fd, "", 1) < 0)
+			break;
+	}
+	return NULL;
+}
+
+static void do_pipe(void)
+{
+	pthread_t thread;
+	int fds[2];
+
+	if (pipe(fds) < 0)
+		return;
+	pthread_create(&thread, NULL, writer, &fds[1]);
+	while (goes_on()) {
+		read_byte(fds[0]);
+		burn(1 * MS);
+	}
+	pthread_join(thread, NULL);
+}
+
+/* ---- too many calls ---- */
+
+__attribute__((noinline)) void tiny(void)
+{
+	sink++;
+}
+
+__attribute__((noinline)) void call_tiny(void)
+{
+	for (int i = 0; i < 100000; i++)
+		tiny();
+	page->truths[0].calls += 100000;
+}
+
+static void do_hot(void)
+{
+	while (goes_on())
+		call_tiny();
+}
+
+/* ---- children ---- */
+
+static void do_children(void)
+{
+	for (int i = 0; i < 2; i++) {
+		if (!fork()) {
+			while (goes_on()) {
+				work_much();
+				nap(2 * MS);
+			}
+			_exit(0);
+		}
+	}
+	while (goes_on())
+		nap(5 * MS);
+	while (wait(NULL) > 0)
+		;
+}
+
+/* ---- many threads that come and go ---- */
+
+static void *short_life(void *argument)
+{
+	work_little();
+	return argument;
+}
+
+static void do_lives(void)
+{
+	while (goes_on()) {
+		pthread_t thread;
+
+		if (!pthread_create(&thread, NULL, short_life, NULL))
+			pthread_join(thread, NULL);
+		nap(MS);
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*act)(void);
+} acts[] = {
+	{ "shares", do_shares },   { "loop", long_loop },     { "recursion", do_recursion },
+	{ "tail", do_tail },       { "jumps", do_jumps },     { "lock", do_lock },
+	{ "writes", do_writes },   { "pipe", do_pipe },       { "hot", do_hot },
+	{ "children", do_children }, { "lives", do_lives },
+};
+
+int main(int count, char **words)
+{
+	int fd = count == 3 ? open(words[2], O_RDWR | O_CREAT, 0600) : -1;
+
+	if (fd < 0 || ftruncate(fd, sizeof(*page)) < 0)
+		return 2;
+	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		return 2;
+	end = wall() + 10000000000u;
+	__atomic_store_n(&page->ready, 1, __ATOMIC_RELEASE);
+	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++)
+		if (!strcmp(acts[i].name, words[1])) {
+			acts[i].act();
+			return 0;
+		}
+	return 2;
+}

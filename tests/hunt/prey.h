@@ -1,0 +1,28 @@
+/*
+ * Prey: what the programs that are hunted in tests have in common. Each measures by
+ * itself, with the clock of its thread, what its functions use, and keeps the sums
+ * where the hunter can read them: in a file that both map. So a test compares two
+ * measurements of the same time, however busy the machine is.
+ */
+#ifndef LODE_TESTS_HUNT_PREY_H
+#define LODE_TESTS_HUNT_PREY_H
+
+#include <stdint.h>
+
+#define PREY_TRUTHS 8
+
+/* What a function has used, all threads together; `cpu` of its threads' clocks, nanoseconds. */
+struct prey_truth {
+	char name[32];
+	uint64_t cpu;
+	uint64_t blocked; /* wall time minus CPU time */
+	uint64_t calls;
+};
+
+struct prey_page {
+	uint32_t ready;
+	uint32_t unused;
+	struct prey_truth truths[PREY_TRUTHS];
+};
+
+#endif
