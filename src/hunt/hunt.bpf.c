@@ -244,6 +244,8 @@ static __always_inline void charge(struct lode_hunt_thread *thread, struct lode_
 	thread->hits++;
 	thread->last += set->hit_cost;
 	slot->hits++;
+	if (slot->flags & LODE_SLOT_MUTED)
+		return; /* it is on its way out; others are not to blame for it */
 	if (slot->window != window) {
 		slot->window = window;
 		slot->window_hits = 0;
@@ -253,7 +255,7 @@ static __always_inline void charge(struct lode_hunt_thread *thread, struct lode_
 		thread->window = window;
 		thread->window_hits = 0;
 	}
-	if (++thread->window_hits <= set->window_limit || slot->flags & LODE_SLOT_MUTED)
+	if (++thread->window_hits <= set->window_limit)
 		return;
 	if (slot->window_hits * 4 < thread->window_hits && thread->window_hits < 2 * set->window_limit)
 		return;

@@ -168,12 +168,33 @@ static int take_samples(struct lode_meter *meter,
 
 /* ---- life ---- */
 
+struct addition {
+	struct lode_live *live;
+	struct lode_error *error;
+};
+
+static int add_one(void *context, uint32_t pid)
+{
+	struct addition *addition = context;
+	int code = lode_recorder_add_pid(addition->live->recorder, pid, addition->error);
+
+	return code ? code : add_process(addition->live, pid, addition->error);
+}
+
+/* As add_one; that a child is gone is no matter. */
+static int add_child(void *context, uint32_t pid)
+{
+	int code = add_one(context, pid);
+
+	return code < 0 ? code : 0;
+}
+
 int lode_live_meter_add(struct lode_meter *meter, uint32_t pid, struct lode_error *error)
 {
-	struct lode_live *live = lode_live_of(meter);
-	int code = lode_recorder_add_pid(live->recorder, pid, error);
+	struct addition addition = { lode_live_of(meter), error };
+	int code = add_one(&addition, pid);
 
-	return code ? code : add_process(live, pid, error);
+	return code ? code : lode_target_descendants(pid, add_child, &addition);
 }
 
 static int add_all(struct lode_live *live, const struct lode_live_meter_options *options, struct lode_error *error)

@@ -3,7 +3,7 @@
  * and taken out while they run. It is a struct lode_meter (meter.h):
  *
  * - numbers on the axis of processes are pids, on that of threads tids, the host is 0;
- * - children of the hunted processes are followed;
+ * - what the hunted processes have started is hunted too, now and from now on;
  * - `read` of an experiment whose probes were taken out because they cost too much
  *   says so; nobody has to ask in time, a thread of the meter's own takes them out.
  *
@@ -18,7 +18,7 @@
 #include "record/recorder.h"
 
 struct lode_live_meter_options {
-	const uint32_t *pids; /* processes to hunt; their children are followed */
+	const uint32_t *pids; /* processes to hunt, with all that they have started and will start */
 	size_t pid_count;
 	double cost;        /* the most that probes may take of a thread's time; 0: 0.10 */
 	unsigned frequency; /* CPU samples a second; 0: 499 */
@@ -34,7 +34,7 @@ struct lode_live_meter_options {
  */
 int lode_live_meter_create(struct lode_meter **meter, const struct lode_live_meter_options *options,
 			   struct lode_error *error);
-/* Hunts one more process. Returns 0, 1 when it is gone, or a negative code. */
+/* Hunts one more process and its children. Returns 0, 1 when it is gone, or a negative code. */
 int lode_live_meter_add(struct lode_meter *meter, uint32_t pid, struct lode_error *error);
 /* Takes all probes out and hands the rest of what was recorded to the tee. Readings stay. Once, before destroy. */
 int lode_live_meter_finish(struct lode_meter *meter, struct lode_error *error);

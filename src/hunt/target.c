@@ -9,6 +9,8 @@
 
 #include "base/memory.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,6 +193,53 @@ int lode_target_learn(struct lode_target *target, uint32_t pid, struct lode_erro
 	free(line); /* from getline */
 	fclose(file);
 	return code < 0 ? lode_fail_memory(error) : 0;
+}
+
+/* The parent of a process; 0: it is gone. */
+static uint32_t parent_of(uint32_t pid)
+{
+	char path[32], text[512], *end;
+	unsigned parent = 0;
+	size_t size;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	file = fopen(path, "re"); /* from the kernel */
+	if (!file)
+		return 0;
+	size = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[size] = '\0';
+	end = strrchr(text, ')');
+	return end && sscanf(end + 1, " %*c %u", &parent) == 1 ? parent : 0;
+}
+
+static int is_descendant(uint32_t pid, uint32_t ancestor)
+{
+	/* As deep as anyone nests processes; parents that change meanwhile must not lead in circles. */
+	for (int i = 0; pid > 1 && i < 1000; i++) {
+		pid = parent_of(pid);
+		if (pid == ancestor)
+			return 1;
+	}
+	return 0;
+}
+
+int lode_target_descendants(uint32_t pid, int (*each)(void *context, uint32_t pid), void *context)
+{
+	DIR *folder = opendir("/proc");
+	struct dirent *entry;
+	int code = 0;
+
+	while (!code && folder && (entry = readdir(folder))) {
+		uint32_t other = (uint32_t)strtoul(entry->d_name, NULL, 10);
+
+		if (isdigit((unsigned char)entry->d_name[0]) && is_descendant(other, pid))
+			code = each(context, other);
+	}
+	if (folder)
+		closedir(folder);
+	return code;
 }
 
 int lode_target_add(struct lode_target *target, uint32_t pid, struct lode_error *error)

@@ -63,6 +63,8 @@ void lode_target_release(struct lode_target *target);
 
 /* Adds a process and reads the code of all that it has mapped. Returns 0, 1 when there is none, or a negative code. */
 int lode_target_add(struct lode_target *target, uint32_t pid, struct lode_error *error);
+/* Calls `each` with the pids of all processes that a process has started and that live, directly or not. */
+int lode_target_descendants(uint32_t pid, int (*each)(void *context, uint32_t pid), void *context);
 /* The process, or NULL. */
 struct lode_target_process *lode_target_find(struct lode_target *target, uint32_t pid);
 void lode_target_end(struct lode_target *target, uint32_t pid);
