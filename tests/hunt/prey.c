@@ -1,9 +1,10 @@
 /*
  * A program to be hunted: `prey WHAT FILE` does one thing over and over until it is
- * killed, or for ten seconds. See prey.h.
+ * killed, or for a minute. See prey.h.
  */
 #include "prey.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -42,6 +43,7 @@ static uint64_t cpu(void)
 
 static int goes_on(void)
 {
+	__atomic_fetch_add(&page->turns, 1, __ATOMIC_RELAXED);
 	return wall() < end;
 }
 
@@ -50,33 +52,71 @@ struct span {
 	struct prey_truth *truth;
 	uint64_t cpu;
 	uint64_t wall;
+	uint64_t queued;
 };
 
-static struct span begin(int truth)
+/* Time that the thread stood in the run queue, as the kernel tells it; 0: it does not. */
+static uint64_t queued(void)
 {
-	__atomic_fetch_add(&page->truths[truth].calls, 1, __ATOMIC_RELAXED);
-	return (struct span){ &page->truths[truth], cpu(), wall() };
+	unsigned long long ran, waited;
+	char text[128] = "";
+	int fd = open("/proc/thread-self/schedstat", O_RDONLY);
+
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) < 0 || sscanf(text, "%llu %llu", &ran, &waited) != 2)
+		waited = 0;
+	close(fd);
+	return waited;
 }
+
+static struct span make_span(int truth, uint64_t address)
+{
+	page->truths[truth].address = address;
+	__atomic_fetch_add(&page->truths[truth].calls, 1, __ATOMIC_RELAXED);
+	return (struct span){ &page->truths[truth], cpu(), wall(), 0 };
+}
+
+#define begin(truth, function) make_span(truth, (uint64_t)(uintptr_t)(function))
 
 static void step(struct span *span)
 {
-	uint64_t now_cpu = cpu(), now_wall = wall();
-	uint64_t used = now_cpu - span->cpu, took = now_wall - span->wall;
+	uint64_t now_cpu = cpu();
 
-	__atomic_fetch_add(&span->truth->cpu, used, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&span->truth->blocked, took > used ? took - used : 0, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&span->truth->cpu, now_cpu - span->cpu, __ATOMIC_RELAXED);
 	span->cpu = now_cpu;
-	span->wall = now_wall;
 }
 
-/* Uses so much CPU time. */
-static __attribute__((noinline)) void burn(uint64_t time)
+/* The same for a function that waits: the wall time that is neither CPU time nor spent in the run queue. */
+static struct span begin_wait(int truth, uint64_t address)
+{
+	struct span span = make_span(truth, address);
+
+	span.queued = queued();
+	span.cpu = cpu();
+	span.wall = wall();
+	return span;
+}
+
+static void end_wait(struct span *span)
+{
+	uint64_t used = cpu() - span->cpu, took = wall() - span->wall, stood = queued() - span->queued;
+
+	__atomic_fetch_add(&span->truth->cpu, used, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&span->truth->blocked, took > used + stood ? took - used - stood : 0, __ATOMIC_RELAXED);
+}
+
+/* Uses so much CPU time; `span` (NULL: none) tells of it as it goes. */
+static __attribute__((noinline)) void burn(uint64_t time, struct span *span)
 {
 	uint64_t until = cpu() + time;
 
-	while (cpu() < until)
-		for (int i = 0; i < 200; i++)
+	while (cpu() < until) {
+		for (int i = 0; i < 20000; i++)
 			sink += (uint64_t)i * sink + 1;
+		if (span)
+			step(span);
+	}
 }
 
 static void nap(uint64_t time)
@@ -90,25 +130,25 @@ static void nap(uint64_t time)
 
 __attribute__((noinline)) void work_much(void)
 {
-	struct span span = begin(0);
+	struct span span = begin(0, work_much);
 
-	burn(6 * MS);
+	burn(6 * MS, &span);
 	step(&span);
 	sink++;
 }
 
 __attribute__((noinline)) void work_little(void)
 {
-	struct span span = begin(1);
+	struct span span = begin(1, work_little);
 
-	burn(2 * MS);
+	burn(2 * MS, &span);
 	step(&span);
 	sink++;
 }
 
 __attribute__((noinline)) void sleep_some(void)
 {
-	struct span span = begin(2);
+	struct span span = begin(2, sleep_some);
 
 	nap(2 * MS);
 	step(&span);
@@ -128,10 +168,10 @@ static void do_shares(void)
 
 __attribute__((noinline)) void long_loop(void)
 {
-	struct span span = begin(0);
+	struct span span = begin(0, long_loop);
 
 	while (goes_on()) {
-		burn(3 * MS);
+		burn(3 * MS, &span);
 		nap(1 * MS);
 		step(&span);
 	}
@@ -139,25 +179,25 @@ __attribute__((noinline)) void long_loop(void)
 
 /* ---- recursion ---- */
 
-__attribute__((noinline)) void descend(int depth)
+__attribute__((noinline)) void descend(int depth, struct span *span)
 {
 	if (depth > 0) {
-		descend(depth - 1);
+		descend(depth - 1, span);
 		sink++;
 		return;
 	}
-	burn(2 * MS);
+	burn(2 * MS, span);
 	sink++;
 }
 
 static void do_recursion(void)
 {
 	while (goes_on()) {
-		struct span span = begin(0);
+		struct span span = begin(0, descend);
 
-		descend(60);
+		descend(60, &span);
 		step(&span);
-		burn(2 * MS);
+		burn(2 * MS, NULL);
 	}
 }
 
@@ -165,15 +205,18 @@ static void do_recursion(void)
 
 __attribute__((noinline)) void tail_end(void)
 {
-	burn(3 * MS);
+	struct span span = begin(1, tail_end);
+
+	burn(3 * MS, &span);
+	step(&span);
 	sink++;
 }
 
 __attribute__((noinline)) void tail_caller(void)
 {
-	struct span span = begin(0);
+	struct span span = begin(0, tail_caller);
 
-	burn(1 * MS);
+	burn(1 * MS, &span);
 	step(&span);
 	tail_end();
 }
@@ -181,12 +224,8 @@ __attribute__((noinline)) void tail_caller(void)
 static void do_tail(void)
 {
 	while (goes_on()) {
-		struct span span;
-
 		tail_caller();
-		span = begin(1);
-		burn(2 * MS);
-		step(&span);
+		burn(2 * MS, NULL);
 	}
 }
 
@@ -194,22 +233,23 @@ static void do_tail(void)
 
 static jmp_buf back;
 
-__attribute__((noinline)) void jumper(int depth)
+__attribute__((noinline)) void jumper(int depth, struct span *span)
 {
 	if (depth > 0) {
-		jumper(depth - 1);
+		jumper(depth - 1, span);
 		sink++;
 		return;
 	}
-	burn(2 * MS);
-	longjmp(back, 1);
+	burn(2 * MS, span);
+	if (goes_on() || sink)
+		longjmp(back, 1);
 }
 
 __attribute__((noinline)) void after_jump(void)
 {
-	struct span span = begin(1);
+	struct span span = begin(1, after_jump);
 
-	burn(4 * MS);
+	burn(4 * MS, &span);
 	step(&span);
 	sink++;
 }
@@ -217,11 +257,10 @@ __attribute__((noinline)) void after_jump(void)
 static void do_jumps(void)
 {
 	while (goes_on()) {
-		struct span span = begin(0);
+		struct span span = begin(0, jumper);
 
 		if (!setjmp(back))
-			jumper(3);
-		step(&span);
+			jumper(3, &span);
 		after_jump();
 	}
 }
@@ -240,10 +279,10 @@ __attribute__((noinline)) void hold_lock(void)
 
 __attribute__((noinline)) void want_lock(void)
 {
-	struct span span = begin(0);
+	struct span span = begin_wait(0, (uint64_t)(uintptr_t)want_lock);
 
 	pthread_mutex_lock(&lock);
-	step(&span);
+	end_wait(&span);
 	pthread_mutex_unlock(&lock);
 	sink++;
 }
@@ -277,27 +316,28 @@ __attribute__((noinline)) void small_writes(int fd)
 
 	for (int i = 0; i < 50; i++)
 		if (write(fd, bytes, sizeof(bytes)) > 0)
-			__atomic_fetch_add(&page->truths[0].calls, 1, __ATOMIC_RELAXED);
+			__atomic_fetch_add(&page->operations, 1, __ATOMIC_RELAXED);
 }
 
 static void do_writes(void)
 {
 	int fd = open("/dev/null", O_WRONLY);
 
+	page->truths[0].address = (uint64_t)(uintptr_t)small_writes;
 	while (goes_on()) {
 		small_writes(fd);
-		burn(1 * MS);
+		burn(1 * MS, NULL);
 	}
 }
 
 __attribute__((noinline)) void read_byte(int fd)
 {
-	struct span span = begin(0);
+	struct span span = begin_wait(0, (uint64_t)(uintptr_t)read_byte);
 	char byte;
 
 	while (read(fd, &byte, 1) < 0 && errno == EINTR)
 		;
-	step(&span);
+	end_wait(&span);
 	sink++;
 }
 
@@ -306,7 +346,7 @@ static void *writer(void *argument)
 	int fd = *(int *)argument;
 
 	while (goes_on()) {
-		nap(5 * MS);
+		nap(20 * MS);
 		if (write(fd, "", 1) < 0)
 			break;
 	}
@@ -323,7 +363,7 @@ static void do_pipe(void)
 	pthread_create(&thread, NULL, writer, &fds[1]);
 	while (goes_on()) {
 		read_byte(fds[0]);
-		burn(1 * MS);
+		burn(1 * MS, NULL);
 	}
 	pthread_join(thread, NULL);
 }
@@ -340,10 +380,13 @@ __attribute__((noinline)) void call_tiny(void)
 	for (int i = 0; i < 100000; i++)
 		tiny();
 	page->truths[0].calls += 100000;
+	page->truths[1].calls++;
 }
 
 static void do_hot(void)
 {
+	page->truths[0].address = (uint64_t)(uintptr_t)tiny;
+	page->truths[1].address = (uint64_t)(uintptr_t)call_tiny;
 	while (goes_on())
 		call_tiny();
 }
@@ -386,6 +429,35 @@ static void do_lives(void)
 	}
 }
 
+/* ---- a plugin, loaded after a while ---- */
+
+static void burn_for_plugin(void *context)
+{
+	burn(2 * MS, context);
+}
+
+static void do_plugin(void)
+{
+	void *library = NULL;
+	void (*work)(void (*burn)(void *context), void *context) = NULL;
+	uint64_t load = wall() + 300 * MS;
+
+	while (goes_on()) {
+		if (!library && wall() > load) {
+			library = dlopen(getenv("PREY_PLUGIN"), RTLD_NOW);
+			if (!library)
+				return;
+			*(void **)&work = dlsym(library, "plugin_work");
+		}
+		if (work) {
+			struct span span = begin(0, work);
+
+			work(burn_for_plugin, &span);
+		}
+		burn(2 * MS, NULL);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*act)(void);
@@ -394,6 +466,7 @@ static const struct {
 	{ "tail", do_tail },       { "jumps", do_jumps },     { "lock", do_lock },
 	{ "writes", do_writes },   { "pipe", do_pipe },       { "hot", do_hot },
 	{ "children", do_children }, { "lives", do_lives },
+	{ "plugin", do_plugin },
 };
 
 int main(int count, char **words)
@@ -405,7 +478,7 @@ int main(int count, char **words)
 	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED)
 		return 2;
-	end = wall() + 10000000000u;
+	end = wall() + 60000000000u;
 	__atomic_store_n(&page->ready, 1, __ATOMIC_RELEASE);
 	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++)
 		if (!strcmp(acts[i].name, words[1])) {

@@ -13,15 +13,16 @@
 
 /* What a function has used, all threads together; `cpu` of its threads' clocks, nanoseconds. */
 struct prey_truth {
-	char name[32];
+	uint64_t address; /* of the function, in the process */
 	uint64_t cpu;
-	uint64_t blocked; /* wall time minus CPU time */
+	uint64_t blocked; /* wall time that was neither CPU time nor spent in the run queue; where a function waits */
 	uint64_t calls;
 };
 
 struct prey_page {
-	uint32_t ready;
-	uint32_t unused;
+	uint64_t ready;
+	uint64_t operations; /* writes done */
+	uint64_t turns;      /* how often the program has gone round: it lives */
 	struct prey_truth truths[PREY_TRUTHS];
 };
 

@@ -1,0 +1,728 @@
+/*
+ * What the live meter measures is what the hunted program says of itself (prey.h),
+ * and the program goes on unharmed.
+ *
+ *	meter_test FOLDER [TEST...]
+ *
+ * FOLDER holds the programs to hunt. Both measure the same time: the program's own
+ * sums are read just before and just after each reading, so that the meter's
+ * must lie between, whatever else the machine is doing. Only time that the
+ * hypervisor takes is seen by one of them alone; therefore a comparison that
+ * fails is made again, up to three times in all.
+ *
+ * Exits with 77, and says why, where the kernel does not permit it.
+ */
+#include "base/memory.h"
+#include "hunt/live_meter.h"
+#include "prey.h"
+#include "unit/cmocka_all.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS    1000000u
+#define TRIES 3
+#define WAIT  (25u * MS)
+
+static const char *folder;
+
+struct hunt {
+	pid_t pid;
+	char page_path[64];
+	struct prey_page *page;
+	struct lode_meter *meter;
+};
+
+static void nap(uint64_t time)
+{
+	struct timespec left = { (time_t)(time / 1000000000u), (long)(time % 1000000000u) };
+
+	while (nanosleep(&left, &left) < 0 && errno == EINTR)
+		;
+}
+
+/* ---- the program that is hunted ---- */
+
+static void run_prey(const char *program, const char *act, const char *page)
+{
+	char path[4096], plugin[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, program);
+	snprintf(plugin, sizeof(plugin), "%s/plugin.so", folder);
+	setenv("PREY_PLUGIN", plugin, 1);
+	execl(path, path, act, page, (char *)NULL);
+	_exit(3);
+}
+
+static void map_page(struct hunt *hunt)
+{
+	int fd = mkstemp(hunt->page_path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, sizeof(*hunt->page)), 0);
+	hunt->page = mmap(NULL, sizeof(*hunt->page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(hunt->page != MAP_FAILED);
+	close(fd);
+}
+
+static void begin_hunt(struct hunt *hunt, const char *program, const char *act)
+{
+	*hunt = (struct hunt){ .page_path = "/tmp/lode-prey-XXXXXX" };
+	map_page(hunt);
+	hunt->pid = fork();
+	if (!hunt->pid)
+		run_prey(program, act, hunt->page_path);
+	for (int i = 0; i < 5000 && hunt->page->turns < 3; i++)
+		nap(2 * MS);
+	assert_true(hunt->page->turns >= 3);
+}
+
+static void begin_meter(struct hunt *hunt, double cost)
+{
+	uint32_t pid = (uint32_t)hunt->pid;
+	struct lode_live_meter_options options = { .pids = &pid, .pid_count = 1, .cost = cost };
+	struct lode_error error;
+
+	if (lode_live_meter_create(&hunt->meter, &options, &error) < 0)
+		fail_msg("%s", error.text);
+}
+
+/* Whether any thread of the program is stopped, or traced. */
+static int is_held(pid_t pid)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command),
+		 "cat /proc/%d/task/*/status | grep -E '^State:.*[Tt] |^TracerPid:\\s[1-9]' > /dev/null", (int)pid);
+	return system(command) == 0;
+}
+
+/* The program is as it was before: it lives, is not stopped, and goes on. */
+static void check_unharmed(struct hunt *hunt)
+{
+	uint64_t turns = hunt->page->turns;
+
+	assert_int_equal(waitpid(hunt->pid, NULL, WNOHANG), 0);
+	assert_false(is_held(hunt->pid));
+	for (int i = 0; i < 5000 && hunt->page->turns < turns + 2; i++)
+		nap(2 * MS);
+	assert_true(hunt->page->turns >= turns + 2);
+}
+
+static void end_hunt(struct hunt *hunt)
+{
+	if (hunt->meter)
+		hunt->meter->operations->destroy(hunt->meter);
+	check_unharmed(hunt);
+	kill(hunt->pid, SIGKILL);
+	assert_int_equal(waitpid(hunt->pid, NULL, 0), hunt->pid);
+	unlink(hunt->page_path);
+	munmap(hunt->page, sizeof(*hunt->page));
+}
+
+/* ---- functions ---- */
+
+/* The offset in its file of an address of the program, and the file's name. */
+static uint64_t file_offset(const struct hunt *hunt, uint64_t address, char *module, size_t size)
+{
+	char path[64], line[4096], *name;
+	unsigned long long start, end, offset;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)hunt->pid);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%llx-%llx %*s %llx", &start, &end, &offset) != 3 || address < start || address >= end)
+			continue;
+		fclose(file);
+		line[strcspn(line, "\n")] = '\0';
+		name = strrchr(line, '/');
+		snprintf(module, size, "%s", name ? name + 1 : "");
+		return address - start + offset;
+	}
+	fclose(file);
+	return 0;
+}
+
+/* The function at an address, found by its offset, for a stripped program has no names. */
+static uint32_t function_at(const struct hunt *hunt, uint64_t address)
+{
+	const struct lode_program *program = hunt->meter->program;
+	char module[4096];
+	uint64_t offset = file_offset(hunt, address, module, sizeof(module));
+
+	for (uint32_t i = 0; i < lode_program_count(program); i++) {
+		const struct lode_program_function *function = lode_program_function(program, i);
+
+		if (function->binary != LODE_NONE && !strcmp(function->module, module) &&
+		    lode_program_at(program, function->binary, offset) == i)
+			return i;
+	}
+	return LODE_NONE;
+}
+
+static struct lode_focus focus_on(uint32_t function)
+{
+	return (struct lode_focus){ function, LODE_NONE, LODE_NONE, LODE_NONE, 0 };
+}
+
+static void start_one(struct hunt *hunt, uint32_t number, enum lode_hypothesis hypothesis,
+		      const struct lode_focus *focus)
+{
+	struct lode_error error;
+
+	if (hunt->meter->operations->start(hunt->meter, &number, &hypothesis, focus, 1, &error) < 0)
+		fail_msg("%s", error.text);
+}
+
+static void wait_for(struct hunt *hunt, uint64_t time)
+{
+	const struct lode_meter_operations *operations = hunt->meter->operations;
+	uint64_t until = operations->now(hunt->meter) + time;
+	struct lode_error error;
+	int code = 0;
+
+	while (code == 0 && operations->now(hunt->meter) < until)
+		code = operations->wait(hunt->meter, until, &error);
+	assert_true(code >= 0);
+}
+
+static struct lode_reading read_one(struct hunt *hunt, uint32_t number)
+{
+	struct lode_reading reading;
+	struct lode_error error;
+
+	assert_int_equal(hunt->meter->operations->read(hunt->meter, number, &reading, &error), 0);
+	return reading;
+}
+
+/* ---- comparing ---- */
+
+/* A reading, and the program's own sum before and after it. */
+struct moment {
+	struct prey_truth before;
+	struct lode_reading reading;
+	struct prey_truth after;
+};
+
+static struct moment take_moment(struct hunt *hunt, uint32_t number, int truth)
+{
+	struct moment moment;
+
+	memcpy(&moment.before, &hunt->page->truths[truth], sizeof(moment.before));
+	moment.reading = read_one(hunt, number);
+	memcpy(&moment.after, &hunt->page->truths[truth], sizeof(moment.after));
+	return moment;
+}
+
+/* How far, in points of the wall time, a measured time lies outside what the program says. */
+static double distance(uint64_t measured, uint64_t least, uint64_t most, uint64_t wall)
+{
+	if (measured < least)
+		return 100.0 * (double)(least - measured) / (double)wall;
+	return measured > most ? 100.0 * (double)(measured - most) / (double)wall : 0;
+}
+
+/*
+ * The program keeps its sums of CPU time up to date every millisecond or so; a wait
+ * is told when it is over, and the longest takes WAIT.
+ */
+static double compare(const struct moment *a, const struct moment *b, enum lode_hypothesis hypothesis)
+{
+	uint64_t wall = b->reading.wall - a->reading.wall, measured, least, most, slack;
+
+	measured = b->reading.time[hypothesis] - a->reading.time[hypothesis];
+	if (hypothesis == LODE_CPU_BOUND) {
+		least = b->before.cpu - a->after.cpu;
+		most = b->after.cpu - a->before.cpu;
+	} else {
+		least = b->before.blocked - a->after.blocked;
+		most = b->after.blocked - a->before.blocked;
+	}
+	slack = hypothesis == LODE_CPU_BOUND ? MS : WAIT;
+	return distance(measured, least > slack ? least - slack : 0, most + slack, wall);
+}
+
+/* Measures a function that the program keeps a sum of, and compares. */
+static void check_share(struct hunt *hunt, int truth, enum lode_hypothesis hypothesis, double points)
+{
+	static uint32_t number = 1000;
+	uint32_t function = function_at(hunt, hunt->page->truths[truth].address);
+	struct lode_focus focus = focus_on(function);
+	double off = 0;
+
+	assert_int_not_equal(function, LODE_NONE);
+	start_one(hunt, ++number, hypothesis, &focus);
+	for (int try = 0; try < TRIES; try++) {
+		struct moment first, second;
+
+		nap(20 * MS);
+		first = take_moment(hunt, number, truth);
+		wait_for(hunt, hypothesis == LODE_CPU_BOUND ? 500 * MS : 1000 * MS);
+		second = take_moment(hunt, number, truth);
+		assert_int_equal(second.reading.state, LODE_READING_ON);
+		off = compare(&first, &second, hypothesis);
+		print_message("  %s: %.1f of 100, %.2f off, %llu calls\n",
+			      lode_program_function(hunt->meter->program, function)->name,
+			      100.0 * (double)(second.reading.time[hypothesis] - first.reading.time[hypothesis]) /
+				      (double)(second.reading.wall - first.reading.wall),
+			      off, (unsigned long long)second.reading.calls);
+		if (off <= points)
+			break;
+	}
+	assert_true(off <= points);
+}
+
+static void hunt_shares(const char *program, const char *act, int truths, enum lode_hypothesis hypothesis)
+{
+	struct hunt hunt;
+
+	begin_hunt(&hunt, program, act);
+	begin_meter(&hunt, 0);
+	for (int i = 0; i < truths; i++)
+		check_share(&hunt, i, hypothesis, 2);
+	end_hunt(&hunt);
+}
+
+/* ---- tests ---- */
+
+static void shares_of_cpu_time_are_the_programs_own(void **state)
+{
+	(void)state;
+	hunt_shares("prey", "shares", 2, LODE_CPU_BOUND);
+}
+
+static void a_function_in_progress_from_before_is_measured_at_once(void **state)
+{
+	(void)state;
+	hunt_shares("prey", "loop", 1, LODE_CPU_BOUND);
+}
+
+static void recursion_counts_once(void **state)
+{
+	(void)state;
+	hunt_shares("prey", "recursion", 1, LODE_CPU_BOUND);
+}
+
+static void a_function_ends_with_its_tail_call(void **state)
+{
+	(void)state;
+	hunt_shares("prey", "tail", 2, LODE_CPU_BOUND);
+}
+
+static void functions_left_by_longjmp_are_over(void **state)
+{
+	struct hunt hunt;
+	struct lode_focus focus;
+
+	(void)state;
+	begin_hunt(&hunt, "prey", "jumps");
+	begin_meter(&hunt, 0);
+	check_share(&hunt, 1, LODE_CPU_BOUND, 2);
+	/* What follows the jump has probes too, and tells that the other is over. */
+	focus = focus_on(function_at(&hunt, hunt.page->truths[1].address));
+	start_one(&hunt, 1, LODE_CPU_BOUND, &focus);
+	check_share(&hunt, 0, LODE_CPU_BOUND, 2);
+	end_hunt(&hunt);
+}
+
+static void exceptions_pass_through_functions_with_probes(void **state)
+{
+	char path[4096];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/prey_throw", folder);
+	if (access(path, X_OK) < 0)
+		skip(); /* there was no C++ compiler */
+	hunt_shares("prey_throw", "-", 2, LODE_CPU_BOUND);
+}
+
+static void a_stripped_program_is_measured(void **state)
+{
+	(void)state;
+	hunt_shares("prey_stripped", "shares", 2, LODE_CPU_BOUND);
+}
+
+static void a_plugin_that_comes_late_is_measured(void **state)
+{
+	struct hunt hunt;
+
+	(void)state;
+	begin_hunt(&hunt, "prey", "plugin");
+	begin_meter(&hunt, 0);
+	for (int i = 0; i < 100 && (!hunt.page->truths[0].address ||
+				    function_at(&hunt, hunt.page->truths[0].address) == LODE_NONE);
+	     i++)
+		wait_for(&hunt, 100 * MS);
+	check_share(&hunt, 0, LODE_CPU_BOUND, 2);
+	end_hunt(&hunt);
+}
+
+static void waiting_for_a_lock_is_sync_waiting(void **state)
+{
+	(void)state;
+	hunt_shares("prey", "lock", 1, LODE_SYNC_WAITING);
+}
+
+static void waiting_for_a_pipe_is_io_blocking(void **state)
+{
+	(void)state;
+	hunt_shares("prey", "pipe", 1, LODE_IO_BLOCKING);
+}
+
+struct found {
+	uint64_t objects[64];
+	uint32_t numbers[64];
+	size_t count;
+};
+
+static int find_one(void *context, uint32_t number, uint64_t object)
+{
+	struct found *found = context;
+
+	if (found->count < 64) {
+		found->objects[found->count] = object;
+		found->numbers[found->count++] = number;
+	}
+	return 0;
+}
+
+static void the_lock_that_is_waited_for_is_found(void **state)
+{
+	struct hunt hunt;
+	struct found found = { .count = 0 };
+	struct lode_focus focus = focus_on(LODE_NONE);
+	struct lode_reading all, object, in_function;
+
+	(void)state;
+	begin_hunt(&hunt, "prey", "lock");
+	begin_meter(&hunt, 0);
+	wait_for(&hunt, 300 * MS);
+	assert_int_equal(hunt.meter->operations->below(hunt.meter, &focus, LODE_AXIS_OBJECT, find_one, &found), 0);
+	assert_int_equal(found.count, 1);
+	start_one(&hunt, 1, LODE_SYNC_WAITING, &focus);
+	focus.object = found.objects[0];
+	start_one(&hunt, 2, LODE_SYNC_WAITING, &focus);
+	focus.function = function_at(&hunt, hunt.page->truths[0].address);
+	start_one(&hunt, 3, LODE_SYNC_WAITING, &focus);
+	wait_for(&hunt, 500 * MS);
+	all = read_one(&hunt, 1);
+	object = read_one(&hunt, 2);
+	in_function = read_one(&hunt, 3);
+	assert_true(all.time[LODE_SYNC_WAITING] > 50 * MS);
+	/* The same waits, but for those that began before, and what lies between two readings. */
+	assert_true(object.time[LODE_SYNC_WAITING] + 30 * MS > all.time[LODE_SYNC_WAITING]);
+	assert_true(object.time[LODE_SYNC_WAITING] < all.time[LODE_SYNC_WAITING] + 30 * MS);
+	assert_true(in_function.time[LODE_SYNC_WAITING] + 60 * MS > all.time[LODE_SYNC_WAITING]);
+	end_hunt(&hunt);
+}
+
+static void operations_and_their_bytes_are_counted(void **state)
+{
+	struct hunt hunt;
+	struct lode_focus all = focus_on(LODE_NONE), one;
+	uint64_t before, after, least, most;
+	struct lode_reading reading;
+
+	(void)state;
+	begin_hunt(&hunt, "prey", "writes");
+	begin_meter(&hunt, 0);
+	one = focus_on(function_at(&hunt, hunt.page->truths[0].address));
+	before = hunt.page->operations;
+	start_one(&hunt, 1, LODE_SMALL_IO, &all);
+	start_one(&hunt, 2, LODE_SMALL_IO, &one);
+	least = hunt.page->operations;
+	wait_for(&hunt, 200 * MS);
+	most = hunt.page->operations;
+	reading = read_one(&hunt, 1);
+	assert_true(reading.operations + 1 >= most - least);
+	reading = read_one(&hunt, 2);
+	after = hunt.page->operations;
+	/* One round of writes may be under way at either end. */
+	assert_true(reading.operations + 51 >= most - least && reading.operations <= after - before + 51);
+	assert_int_equal(reading.bytes, reading.operations * 64);
+	end_hunt(&hunt);
+}
+
+static void a_function_that_is_called_too_often_is_let_go(void **state)
+{
+	struct hunt hunt;
+	struct lode_focus often, seldom;
+	struct lode_reading reading = { 0 };
+
+	(void)state;
+	begin_hunt(&hunt, "prey", "hot");
+	begin_meter(&hunt, 0.05);
+	often = focus_on(function_at(&hunt, hunt.page->truths[0].address));
+	seldom = focus_on(function_at(&hunt, hunt.page->truths[1].address));
+	start_one(&hunt, 2, LODE_CPU_BOUND, &seldom);
+	assert_true(hunt.meter->operations->predict(hunt.meter, LODE_CPU_BOUND, &often) >= 0);
+	start_one(&hunt, 1, LODE_CPU_BOUND, &often);
+	for (int i = 0; i < 100 && reading.state != LODE_READING_COSTLY; i++) {
+		wait_for(&hunt, 20 * MS);
+		reading = read_one(&hunt, 1);
+	}
+	assert_int_equal(reading.state, LODE_READING_COSTLY);
+	assert_non_null(reading.why);
+	assert_true(reading.calls > 0);
+	/* Once known, it is predicted to cost more than is allowed; the other one is still measured. */
+	assert_true(hunt.meter->operations->predict(hunt.meter, LODE_CPU_BOUND, &often) > 0.05);
+	assert_int_equal(read_one(&hunt, 2).state, LODE_READING_ON);
+	wait_for(&hunt, 900 * MS);
+	reading = read_one(&hunt, 2);
+	assert_true(reading.calls > 0);
+	assert_true(hunt.meter->operations->cost(hunt.meter) < 0.05);
+	end_hunt(&hunt);
+}
+
+static void children_are_followed(void **state)
+{
+	struct hunt hunt;
+	struct found found = { .count = 0 };
+	struct lode_focus all = focus_on(LODE_NONE), one;
+	uint64_t time = 0;
+
+	(void)state;
+	begin_hunt(&hunt, "prey", "children");
+	for (int i = 0; i < 1000 && hunt.page->truths[0].calls < 4; i++)
+		nap(5 * MS);
+	begin_meter(&hunt, 0);
+	assert_int_equal(hunt.meter->operations->below(hunt.meter, &all, LODE_AXIS_PROCESS, find_one, &found), 0);
+	assert_int_equal(found.count, 3);
+	one = focus_on(function_at(&hunt, hunt.page->truths[0].address));
+	for (size_t i = 0; i < found.count; i++) {
+		one.process = found.numbers[i];
+		start_one(&hunt, (uint32_t)i + 1, LODE_CPU_BOUND, &one);
+	}
+	wait_for(&hunt, 500 * MS);
+	for (size_t i = 0; i < found.count; i++) {
+		struct lode_reading reading = read_one(&hunt, (uint32_t)i + 1);
+
+		if (found.numbers[i] == (uint32_t)hunt.pid)
+			assert_int_equal(reading.calls, 0);
+		else
+			assert_true(reading.calls > 0);
+		time += reading.time[LODE_CPU_BOUND];
+	}
+	assert_true(time > 20 * MS);
+	end_hunt(&hunt);
+}
+
+static void threads_that_have_ended_still_count(void **state)
+{
+	(void)state;
+	struct hunt hunt;
+
+	begin_hunt(&hunt, "prey", "lives");
+	begin_meter(&hunt, 0);
+	check_share(&hunt, 1, LODE_CPU_BOUND, 2);
+	end_hunt(&hunt);
+}
+
+static int count_sample(void *context, const struct lode_meter_sample *sample)
+{
+	struct found *found = context;
+
+	if (!sample->depth)
+		return 0;
+	found->objects[0] += sample->weight;
+	for (size_t i = 0; i < sample->depth; i++)
+		if (sample->functions[i] == found->numbers[0]) {
+			found->objects[1] += sample->weight;
+			break;
+		}
+	return 0;
+}
+
+static void samples_show_where_the_time_goes(void **state)
+{
+	struct hunt hunt;
+	struct found found = { .count = 0 };
+	struct lode_focus all = focus_on(LODE_NONE);
+	struct lode_error error;
+
+	(void)state;
+	begin_hunt(&hunt, "prey", "shares");
+	begin_meter(&hunt, 0);
+	found.numbers[0] = function_at(&hunt, hunt.page->truths[0].address);
+	for (int i = 0; i < 20 && found.objects[0] < 200 * MS; i++) {
+		wait_for(&hunt, 500 * MS);
+		assert_int_equal(hunt.meter->operations->samples(hunt.meter, count_sample, &found, &error), 0);
+	}
+	print_message("  %.1f of 100\n", 100.0 * (double)found.objects[1] / (double)found.objects[0]);
+	assert_true(found.objects[1] > found.objects[0] * 60 / 100 && found.objects[1] < found.objects[0] * 90 / 100);
+	assert_int_equal(hunt.meter->operations->start(hunt.meter, NULL, NULL, &all, 0, &error), 0);
+	end_hunt(&hunt);
+}
+
+static int note_root(void *context, uint32_t function)
+{
+	struct found *found = context;
+
+	return find_one(found, function, 0);
+}
+
+static void main_is_a_root(void **state)
+{
+	struct hunt hunt;
+	struct found found = { .count = 0 };
+	struct lode_focus all = focus_on(LODE_NONE);
+
+	(void)state;
+	begin_hunt(&hunt, "prey", "shares");
+	begin_meter(&hunt, 0);
+	assert_int_equal(hunt.meter->operations->roots(hunt.meter, &all, note_root, &found), 0);
+	assert_true(found.count >= 1);
+	assert_string_equal(lode_program_function(hunt.meter->program, found.numbers[0])->name, "prey!main");
+	end_hunt(&hunt);
+}
+
+static void the_end_of_the_program_is_told(void **state)
+{
+	struct hunt hunt;
+	struct lode_focus all = focus_on(LODE_NONE);
+	struct lode_error error;
+	int code = 0;
+
+	(void)state;
+	begin_hunt(&hunt, "prey", "shares");
+	begin_meter(&hunt, 0);
+	start_one(&hunt, 1, LODE_CPU_BOUND, &all);
+	kill(hunt.pid, SIGKILL);
+	assert_int_equal(waitpid(hunt.pid, NULL, 0), hunt.pid);
+	for (int i = 0; i < 100 && code == 0; i++)
+		code = hunt.meter->operations->wait(hunt.meter, hunt.meter->operations->now(hunt.meter) + 100 * MS, &error);
+	assert_int_equal(code, 1);
+	assert_int_equal(read_one(&hunt, 1).state, LODE_READING_GONE);
+	hunt.meter->operations->destroy(hunt.meter);
+	unlink(hunt.page_path);
+	munmap(hunt.page, sizeof(*hunt.page));
+}
+
+/* ---- a hunter that is killed ---- */
+
+/* The bytes of the program at an address, as it runs. */
+static uint32_t code_word(const struct hunt *hunt, uint64_t address)
+{
+	char path[64];
+	uint32_t word = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)hunt->pid);
+	fd = open(path, O_RDONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(pread(fd, &word, sizeof(word), (off_t)address), sizeof(word));
+	close(fd);
+	return word;
+}
+
+static void hunt_until_killed(struct hunt *hunt)
+{
+	struct lode_focus focus;
+
+	begin_meter(hunt, 0);
+	for (uint32_t i = 1;; i++) {
+		focus = focus_on(function_at(hunt, hunt->page->truths[i % 3].address));
+		start_one(hunt, i, LODE_CPU_BOUND, &focus);
+		hunt->page->truths[7].calls = i;
+	}
+}
+
+static void a_hunter_that_is_killed_leaves_nothing_behind(void **state)
+{
+	struct hunt hunt;
+	uint32_t word;
+
+	(void)state;
+	begin_hunt(&hunt, "prey", "shares");
+	word = code_word(&hunt, hunt.page->truths[0].address);
+	for (int round = 0; round < 3; round++) {
+		pid_t hunter;
+
+		hunt.page->truths[7].calls = 0;
+		hunter = fork();
+		if (!hunter)
+			hunt_until_killed(&hunt);
+		for (int i = 0; i < 5000 && hunt.page->truths[7].calls < 5; i++)
+			nap(2 * MS);
+		assert_true(hunt.page->truths[7].calls >= 5);
+		nap((uint64_t)round * 1700000); /* somewhere in its work */
+		kill(hunter, SIGKILL);
+		assert_int_equal(waitpid(hunter, NULL, 0), hunter);
+		for (int i = 0; i < 5000 && code_word(&hunt, hunt.page->truths[0].address) != word; i++)
+			nap(2 * MS);
+		assert_int_equal(code_word(&hunt, hunt.page->truths[0].address), word);
+		check_unharmed(&hunt);
+	}
+	end_hunt(&hunt);
+}
+
+/* ---- main ---- */
+
+/* Why it cannot be done here, or 0. */
+static int cannot_hunt(void)
+{
+	struct lode_live_meter_options options = { 0 };
+	struct lode_meter *meter;
+	struct lode_error error;
+	uint32_t pid = (uint32_t)fork();
+
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	options.pids = &pid;
+	options.pid_count = 1;
+	if (lode_live_meter_create(&meter, &options, &error) == 0) {
+		meter->operations->destroy(meter);
+		error.text[0] = '\0';
+	}
+	kill((pid_t)pid, SIGKILL);
+	waitpid((pid_t)pid, NULL, 0);
+	if (error.text[0])
+		printf("skipped: %s\n", error.text);
+	return error.text[0] != '\0';
+}
+
+int main(int count, char **words)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shares_of_cpu_time_are_the_programs_own),
+		cmocka_unit_test(a_function_in_progress_from_before_is_measured_at_once),
+		cmocka_unit_test(recursion_counts_once),
+		cmocka_unit_test(a_function_ends_with_its_tail_call),
+		cmocka_unit_test(functions_left_by_longjmp_are_over),
+		cmocka_unit_test(exceptions_pass_through_functions_with_probes),
+		cmocka_unit_test(a_stripped_program_is_measured),
+		cmocka_unit_test(a_plugin_that_comes_late_is_measured),
+		cmocka_unit_test(waiting_for_a_lock_is_sync_waiting),
+		cmocka_unit_test(waiting_for_a_pipe_is_io_blocking),
+		cmocka_unit_test(the_lock_that_is_waited_for_is_found),
+		cmocka_unit_test(operations_and_their_bytes_are_counted),
+		cmocka_unit_test(a_function_that_is_called_too_often_is_let_go),
+		cmocka_unit_test(children_are_followed),
+		cmocka_unit_test(threads_that_have_ended_still_count),
+		cmocka_unit_test(samples_show_where_the_time_goes),
+		cmocka_unit_test(main_is_a_root),
+		cmocka_unit_test(the_end_of_the_program_is_told),
+		cmocka_unit_test(a_hunter_that_is_killed_leaves_nothing_behind),
+	};
+
+	if (count < 2)
+		return 2;
+	folder = words[1];
+	if (count > 2)
+		cmocka_set_test_filter(words[2]);
+	if (cannot_hunt())
+		return 77;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
