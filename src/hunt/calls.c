@@ -2,9 +2,10 @@
  * Calls: see calls.h.
  *
  * Waiting for another thread or process (locks, semaphores, children) is
- * synchronisation. Waiting for bytes, or for a descriptor that has some, is input
- * and output: which of the two a pipe between two processes is, nobody can tell
- * from outside. Sleeping for a time is neither.
+ * synchronisation. Waiting for bytes is input and output: which of the two a pipe
+ * between two processes is, nobody can tell from outside. Waiting for a descriptor
+ * to have some may be either that or having nothing to do (hunt.bpf.c decides when
+ * it is over). Sleeping for a time is neither.
  */
 #include "hunt/calls.h"
 
@@ -14,6 +15,7 @@
 #define SYNC  LODE_CLOCK_SYNC
 #define FUTEX (LODE_CLOCK_SYNC | LODE_CALL_FUTEX)
 #define IO    LODE_CLOCK_IO
+#define POLLS (LODE_CLOCK_OTHER | LODE_CALL_POLLS)
 #define MOVES (LODE_CLOCK_IO | LODE_CALL_MOVES)
 
 static const struct {
@@ -58,23 +60,23 @@ static const struct {
 	{ SYS_copy_file_range, MOVES },
 	{ SYS_sendmmsg, IO },
 	{ SYS_recvmmsg, IO },
-	{ SYS_accept, IO },
-	{ SYS_accept4, IO },
+	{ SYS_accept, POLLS },
+	{ SYS_accept4, POLLS },
 	{ SYS_connect, IO },
-	{ SYS_ppoll, IO },
-	{ SYS_pselect6, IO },
-	{ SYS_epoll_pwait, IO },
+	{ SYS_ppoll, POLLS },
+	{ SYS_pselect6, POLLS },
+	{ SYS_epoll_pwait, POLLS },
 #ifdef SYS_epoll_pwait2
-	{ SYS_epoll_pwait2, IO },
+	{ SYS_epoll_pwait2, POLLS },
 #endif
 #ifdef SYS_poll
-	{ SYS_poll, IO },
+	{ SYS_poll, POLLS },
 #endif
 #ifdef SYS_select
-	{ SYS_select, IO },
+	{ SYS_select, POLLS },
 #endif
 #ifdef SYS_epoll_wait
-	{ SYS_epoll_wait, IO },
+	{ SYS_epoll_wait, POLLS },
 #endif
 #ifdef SYS_open
 	{ SYS_open, IO },

@@ -38,7 +38,11 @@ enum lode_hunt_clock {
 #define LODE_CALL_CLASS 3u  /* bits: the clock that runs while it blocks */
 #define LODE_CALL_FUTEX 4u  /* waits for the object in its first argument */
 #define LODE_CALL_MOVES 8u  /* returns how many bytes it has read or written */
+#define LODE_CALL_POLLS 16u /* waits for descriptors to have something: may be idle */
 #define LODE_HUNT_CALLS 512 /* numbers; a power of two */
+
+/* Waiting for descriptors longer than this, in nanoseconds, is being idle, and so is waiting in vain. */
+#define LODE_HUNT_IDLE 1000000000
 
 struct lode_hunt_clocks {
 	int64_t time[LODE_CLOCKS];
@@ -69,8 +73,9 @@ struct lode_hunt_thread {
 	uint64_t fp;
 	uint64_t link;
 	uint64_t born;
-	uint64_t died; /* 0: it lives */
-	uint64_t unused[3];
+	uint64_t died;    /* 0: it lives */
+	int64_t polling;  /* OTHER when it began to wait for descriptors */
+	uint64_t unused[2];
 };
 
 /* A function in a thread. */

@@ -304,6 +304,8 @@ static __always_inline uint32_t block_class(struct task_struct *task, struct pt_
 			thread->object = REGS_ARGUMENT(regs);
 			thread->object_since = thread->clocks.time[LODE_CLOCK_SYNC];
 		}
+		if (class & LODE_CALL_POLLS && !thread->polling)
+			thread->polling = thread->clocks.time[LODE_CLOCK_OTHER] + 1;
 		class &= LODE_CALL_CLASS;
 	}
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
@@ -428,6 +430,21 @@ int lode_hunt_waking(uint64_t *context)
 
 /* ---- input and output ---- */
 
+/*
+ * A wait for descriptors is over. While it lasts nobody knows what it is; it was
+ * for input or output when there was some, and when it was not too long.
+ */
+static __always_inline void end_polling(struct lode_hunt_thread *thread, int64_t result)
+{
+	int64_t time = thread->clocks.time[LODE_CLOCK_OTHER] - (thread->polling - 1);
+
+	thread->polling = 0;
+	if (result <= 0 || time <= 0 || time > LODE_HUNT_IDLE)
+		return;
+	thread->clocks.time[LODE_CLOCK_OTHER] -= time;
+	thread->clocks.time[LODE_CLOCK_IO] += time;
+}
+
 SEC("tp_btf/sys_exit")
 int lode_hunt_exit_call(uint64_t *context)
 {
@@ -438,14 +455,18 @@ int lode_hunt_exit_call(uint64_t *context)
 	struct lode_hunt_settings *set = get_settings();
 	int32_t call;
 
-	if (!thread || !set || result < 0)
+	if (!thread || !set)
 		return 0;
 	call = REGS_CALL(regs);
-	if (call < 0 || call >= LODE_HUNT_CALLS || !(set->calls[call & (LODE_HUNT_CALLS - 1)] & LODE_CALL_MOVES))
+	if (call < 0 || call >= LODE_HUNT_CALLS)
 		return 0;
 	begin_change(thread);
-	thread->clocks.operations++;
-	thread->clocks.bytes += (uint64_t)result;
+	if (thread->polling)
+		end_polling(thread, result);
+	if (result >= 0 && set->calls[call & (LODE_HUNT_CALLS - 1)] & LODE_CALL_MOVES) {
+		thread->clocks.operations++;
+		thread->clocks.bytes += (uint64_t)result;
+	}
 	end_change(thread);
 	return 0;
 }

@@ -113,7 +113,7 @@ static int each_process(struct lode_live *live, int (*each)(void *context, uint3
 	int code = 0;
 
 	for (size_t i = 0; !code && i < live->target.count; i++)
-		if (!live->target.items[i].ended)
+		if (!live->target.items[i].ended && !live->target.items[i].launches)
 			code = each(context, live->target.items[i].pid, 0);
 	return code;
 }

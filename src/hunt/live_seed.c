@@ -89,7 +89,7 @@ int lode_live_seed(struct lode_live *live, struct lode_error *error)
 	for (size_t i = 0; !code && i < live->target.count; i++) {
 		uint32_t pid = live->target.items[i].pid;
 
-		if (live->target.items[i].ended)
+		if (live->target.items[i].ended || live->target.items[i].launches)
 			continue;
 		code = lode_stops_prepare(live->stops, pid, lode_target_version(&live->target, pid), error);
 		if (!code && seed_process(live, seeding, &live->target.items[i]) < 0)

@@ -194,19 +194,26 @@ static size_t resolve(struct lode_stack_samples *samples, uint32_t pid, const st
 	return depth;
 }
 
-/* What a thread that waits is waiting for; LODE_HYPOTHESES: for nothing that is asked for. */
-static enum lode_hypothesis class_of(uint32_t value)
+/* What a thread that waited so long was waiting for; LODE_HYPOTHESES: for nothing that is asked for. */
+static enum lode_hypothesis class_of(uint32_t value, uint64_t time)
 {
 	uint8_t calls[LODE_HUNT_CALLS];
-	uint32_t call = value & ~LODE_RECORD_IOWAIT, class;
+	uint32_t call = value & ~LODE_RECORD_IOWAIT;
 
 	if (value & LODE_RECORD_IOWAIT)
 		return LODE_IO_BLOCKING;
 	if (!call || call > LODE_HUNT_CALLS)
 		return LODE_HYPOTHESES;
 	lode_hunt_calls(calls);
-	class = calls[call - 1] & LODE_CALL_CLASS;
-	return class == LODE_CLOCK_SYNC ? LODE_SYNC_WAITING : class == LODE_CLOCK_IO ? LODE_IO_BLOCKING : LODE_HYPOTHESES;
+	switch (calls[call - 1] & LODE_CALL_CLASS) {
+	case LODE_CLOCK_SYNC:
+		return LODE_SYNC_WAITING;
+	case LODE_CLOCK_IO:
+		return LODE_IO_BLOCKING;
+	default:
+		return calls[call - 1] & LODE_CALL_POLLS && time <= LODE_HUNT_IDLE ? LODE_IO_BLOCKING :
+										      LODE_HYPOTHESES;
+	}
 }
 
 static int take_record(void *context, const struct lode_record *record)
@@ -220,7 +227,7 @@ static int take_record(void *context, const struct lode_record *record)
 		return LODE_SYSTEM;
 	if (record->type == LODE_RECORD_WAIT) {
 		sample.weight = record->cost;
-		sample.counts = class_of(record->value);
+		sample.counts = class_of(record->value, record->cost);
 	} else if (record->type != LODE_RECORD_RUN) {
 		return 0;
 	}

@@ -129,6 +129,17 @@ struct lode_target_process *lode_target_find(struct lode_target *target, uint32_
 	return NULL;
 }
 
+/* Programs that start the processes of a parallel program and wait for them. */
+static const char *const launchers[] = { "mpirun", "mpiexec", "hydra_", "orterun", "orted", "prte", "prun", "srun", "slurmstepd" };
+
+static int launches_only(const char *name)
+{
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
+		if (!strncmp(name, launchers[i], strlen(launchers[i])))
+			return 1;
+	return 0;
+}
+
 static void learn_name(struct lode_target *target, struct lode_target_process *process)
 {
 	const struct lode_record_life *life = lode_processes_life(&target->spaces, process->pid, process->pid);
@@ -172,6 +183,22 @@ static int learn_line(struct lode_target *target, struct lode_target_process *pr
 	return 0;
 }
 
+/* Begins or ends to measure the process itself, as it has become or is no more one that only starts others. */
+static int learn_role(struct lode_target *target, struct lode_target_process *process, struct lode_error *error)
+{
+	int before = process->launches, code;
+
+	learn_name(target, process);
+	process->launches = launches_only(process->name);
+	if (process->launches == before)
+		return 0;
+	process->since = lode_watch_now();
+	if (process->launches)
+		return lode_watch_children_only(target->watch, process->pid, error);
+	code = lode_watch_add_process(target->watch, process->pid, error);
+	return code < 0 ? code : 0;
+}
+
 int lode_target_learn(struct lode_target *target, uint32_t pid, struct lode_error *error)
 {
 	struct lode_target_process *process = lode_target_find(target, pid);
@@ -182,7 +209,9 @@ int lode_target_learn(struct lode_target *target, uint32_t pid, struct lode_erro
 
 	if (!process)
 		return 0;
-	learn_name(target, process);
+	code = learn_role(target, process, error);
+	if (code || process->launches)
+		return code;
 	program_path(pid, program, sizeof(program));
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
 	file = fopen(path, "re"); /* from the kernel */
@@ -418,6 +447,8 @@ static uint64_t wall_of(const struct lode_target *target, const struct lode_targ
 	uint64_t took = process->stopped + most_hits(target, process) * target->hit_cost;
 	uint64_t life = end > process->since ? end - process->since : 0;
 
+	if (process->launches)
+		return 0;
 	return life > took ? life - took : 0;
 }
 

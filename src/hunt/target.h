@@ -18,6 +18,7 @@ struct lode_target_process {
 	uint64_t stopped; /* nanoseconds that it was held for looking at its stacks */
 	uint64_t hits;    /* of probes, of its threads that have ended, the most of one */
 	uint64_t all_hits;
+	int launches; /* it only starts others (mpirun): not measured itself */
 	char name[LODE_RECORD_NAME];
 };
 

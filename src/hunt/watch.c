@@ -280,20 +280,28 @@ static void add_found(struct lode_watch *watch, uint32_t pid, uint32_t tid)
 	}
 }
 
+static int add_pid(struct lode_watch *watch, uint32_t pid, struct lode_error *error)
+{
+	uint8_t one = 1;
+
+	if (bpf_map_update_elem(bpf_map__fd(watch->programs->maps.pids), &pid, &one, BPF_ANY) < 0)
+		return lode_fail(error, LODE_SYSTEM, "hunt: process %u cannot be watched: %s", pid, strerror(errno));
+	return 0;
+}
+
 int lode_watch_add_process(struct lode_watch *watch, uint32_t pid, struct lode_error *error)
 {
-	int map = bpf_map__fd(watch->programs->maps.pids);
 	struct dirent *entry;
-	uint8_t one = 1;
 	char path[32];
 	DIR *folder;
+	int code = add_pid(watch, pid, error);
 
-	if (bpf_map_update_elem(map, &pid, &one, BPF_ANY) < 0)
-		return lode_fail(error, LODE_SYSTEM, "hunt: process %u cannot be watched: %s", pid, strerror(errno));
+	if (code)
+		return code;
 	snprintf(path, sizeof(path), "/proc/%u/task", pid);
 	folder = opendir(path);
 	if (!folder) {
-		bpf_map_delete_elem(map, &pid);
+		bpf_map_delete_elem(bpf_map__fd(watch->programs->maps.pids), &pid);
 		return 1;
 	}
 	while ((entry = readdir(folder)))
@@ -301,6 +309,14 @@ int lode_watch_add_process(struct lode_watch *watch, uint32_t pid, struct lode_e
 			add_found(watch, pid, (uint32_t)strtoul(entry->d_name, NULL, 10));
 	closedir(folder);
 	return 0;
+}
+
+int lode_watch_children_only(struct lode_watch *watch, uint32_t pid, struct lode_error *error)
+{
+	for (uint32_t i = 0; i < watch->thread_count; i++)
+		if (watch->threads[i].tid && watch->threads[i].pid == pid)
+			lode_watch_forget(watch, i);
+	return add_pid(watch, pid, error);
 }
 
 void lode_watch_forget(struct lode_watch *watch, uint32_t place)

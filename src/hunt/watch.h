@@ -45,6 +45,8 @@ int lode_watch_messages(const struct lode_watch *watch);
 int lode_watch_add_process(struct lode_watch *watch, uint32_t pid, struct lode_error *error);
 /* Watches one thread; for calibrating. Its place, or LODE_NONE. */
 uint32_t lode_watch_add_thread(struct lode_watch *watch, uint32_t pid, uint32_t tid);
+/* Watches only for what the process will start, not what it does itself. Returns 0 or LODE_SYSTEM. */
+int lode_watch_children_only(struct lode_watch *watch, uint32_t pid, struct lode_error *error);
 /* Frees the place of a thread that is dead, or was added by hand. */
 void lode_watch_forget(struct lode_watch *watch, uint32_t place);
 /* A copy of a thread as it was at one moment. */
