@@ -2,8 +2,8 @@
 #include "hunt/closer.h"
 
 #include "base/memory.h"
+#include "hunt/quiet_thread.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #define MOST_THREADS 32
@@ -60,7 +60,7 @@ static int has_worker(struct lode_closer *closer)
 {
 	if (closer->idle > closer->count || closer->started == MOST_THREADS)
 		return 1;
-	if (pthread_create(&closer->threads[closer->started], NULL, work, closer) == 0)
+	if (lode_quiet_thread(&closer->threads[closer->started], work, closer) == 0)
 		closer->started++;
 	return closer->started > 0;
 }

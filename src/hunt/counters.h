@@ -18,7 +18,7 @@
 
 #include <stdint.h>
 
-/* Functions that have probes, at a time. Slot numbers are cookies of the probes. */
+/* Functions that have probes, at a time, at most. Slot numbers are cookies of the probes. */
 #define LODE_HUNT_SLOTS 1024
 
 /* Cookie: slot in the lower bits, and what kind of place it is. */

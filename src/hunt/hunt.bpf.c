@@ -24,6 +24,7 @@
 char programs_license[] SEC("license") = "GPL";
 
 const volatile uint32_t thread_mask = 0; /* places for threads - 1 */
+const volatile uint32_t slot_count = 1;
 const volatile bool switch_has_state = true;
 
 /* How many places a thread's number may be away from its own, and how many open functions one event closes. */
@@ -45,7 +46,7 @@ struct {
 	__type(value, struct lode_hunt_thread);
 } threads SEC(".maps");
 
-/* Of all threads, LODE_HUNT_SLOTS each. */
+/* Of all threads, `slot_count` each. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -139,7 +140,7 @@ static __always_inline struct lode_hunt_thread *find_thread(uint32_t tid, uint32
 
 static __always_inline struct lode_hunt_cell *find_cell(uint32_t place, uint32_t slot)
 {
-	uint32_t at = place * LODE_HUNT_SLOTS + slot;
+	uint32_t at = place * slot_count + slot;
 
 	return bpf_map_lookup_elem(&cells, &at);
 }
@@ -206,7 +207,7 @@ static __always_inline void sweep(struct lode_hunt_thread *thread, uint32_t plac
 		uint32_t slot = thread->top - 1;
 		struct lode_hunt_cell *cell;
 
-		if (!thread->top || slot >= LODE_HUNT_SLOTS)
+		if (!thread->top || slot >= slot_count)
 			return;
 		cell = find_cell(place, slot);
 		if (!cell || cell->sp > sp || sp - cell->sp > OTHER_STACK)
@@ -368,7 +369,7 @@ static __noinline int end_wait(struct lode_hunt_thread *thread, uint32_t place)
 	add_wait(&key, thread, time);
 	if (!any_watched || !bpf_map_lookup_elem(&watched, &key.object))
 		return 0;
-	for (uint32_t i = 0; i < MOST_CLOSED && slot && slot <= LODE_HUNT_SLOTS; i++) {
+	for (uint32_t i = 0; i < MOST_CLOSED && slot && slot <= slot_count; i++) {
 		struct lode_hunt_cell *cell = find_cell(place, slot - 1);
 
 		key.slot = slot;
@@ -527,7 +528,7 @@ int lode_hunt_exec(uint64_t *context)
 		uint32_t slot = thread->top - 1;
 		struct lode_hunt_cell *cell;
 
-		if (!thread->top || slot >= LODE_HUNT_SLOTS)
+		if (!thread->top || slot >= slot_count)
 			break;
 		cell = find_cell(place, slot);
 		if (!cell)

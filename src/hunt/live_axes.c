@@ -46,7 +46,7 @@ static int64_t open_wait(struct lode_live *live, uint32_t place, uint64_t object
 
 	lode_watch_thread(&live->watch, place, &thread);
 	if (thread.object != object ||
-	    (slot != LODE_NONE && !live->watch.cells[(size_t)place * LODE_HUNT_SLOTS + slot].sp))
+	    (slot != LODE_NONE && !live->watch.cells[(size_t)place * live->watch.slot_count + slot].sp))
 		return 0;
 	lode_watch_add(&live->watch, place, LODE_NONE, now, &sum);
 	return sum.time[LODE_CLOCK_SYNC] - thread.object_since;

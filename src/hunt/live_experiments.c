@@ -158,7 +158,7 @@ double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothes
 	(void)hypothesis;
 	if (focus->function == LODE_NONE)
 		return 0;
-	if (make_wish(live, focus->function, &wish))
+	if (!live->probes || make_wish(live, focus->function, &wish))
 		return -1;
 	slot = lode_probes_slot(live->probes, focus->function);
 	if (slot == LODE_NONE)

@@ -176,9 +176,14 @@ struct addition {
 static int add_one(void *context, uint32_t pid)
 {
 	struct addition *addition = context;
-	int code = lode_recorder_add_pid(addition->live->recorder, pid, addition->error);
+	struct lode_live *live = addition->live;
+	int code = lode_recorder_add_pid(live->recorder, pid, addition->error);
 
-	return code ? code : add_process(addition->live, pid, addition->error);
+	if (!code)
+		code = add_process(live, pid, addition->error);
+	if (!code && !live->never_stop)
+		code = lode_stops_prepare(live->stops, pid, lode_target_version(&live->target, pid), addition->error);
+	return code;
 }
 
 /* As add_one; that a child is gone is no matter. */

@@ -9,7 +9,9 @@
  * hit at the same stack pointer changes nothing but the number of calls.
  *
  * Links are for one process each, because a probe in a library would else stop
- * every program of the machine that uses it.
+ * every program of the machine that uses it. Before Linux 6.10 such a link sees the
+ * first thread only; there they are for all processes, and the kernel's side
+ * passes over those that are not hunted.
  *
  * All is under one lock: the caller and the keeper change groups.
  */
@@ -18,14 +20,16 @@
 #include "base/memory.h"
 #include "hunt/calibrate.h"
 #include "hunt/closer.h"
+#include "hunt/quiet_thread.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 /* Hits a second from which on probes that nobody needs are taken out though others of the group stay. */
@@ -68,6 +72,7 @@ struct lode_probes {
 	struct lode_watch *watch;
 	struct lode_closer *closer;
 	uint64_t hit_cost;
+	int for_all; /* links cannot be for one process on this kernel */
 	pthread_mutex_t lock;
 	struct slot slots[LODE_HUNT_SLOTS];
 	struct group *groups;
@@ -204,7 +209,9 @@ static int make_group(struct lode_probes *probes, const uint32_t *slots, size_t 
 	memcpy(group->slots, slots, count * sizeof(*slots));
 	group->count = count;
 	group->binary = probes->slots[slots[0]].binary;
-	for (size_t i = 0; !code && i < probes->pid_count; i++) {
+	if (probes->for_all)
+		code = add_link(probes, group, 0, error);
+	for (size_t i = 0; !code && !probes->for_all && i < probes->pid_count; i++) {
 		code = add_link(probes, group, probes->pids[i], error);
 		if (code && !is_alive(probes->pids[i]))
 			code = 0; /* it has ended in between */
@@ -333,21 +340,16 @@ static void *keep(void *argument)
 	return NULL;
 }
 
-/* Signals are the business of the thread that waits. */
-static int start_keeper(struct lode_probes *probes)
-{
-	sigset_t all, before;
-	int code;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	code = pthread_create(&probes->keeper, NULL, keep, probes);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	probes->has_keeper = !code;
-	return code;
-}
-
 /* ---- life ---- */
+
+static int is_before_6_10(void)
+{
+	struct utsname system;
+	int major, minor;
+
+	return uname(&system) == 0 && sscanf(system.release, "%d.%d", &major, &minor) == 2 &&
+	       (major < 6 || (major == 6 && minor < 10));
+}
 
 static int start(struct lode_probes *probes, double cost, struct lode_error *error)
 {
@@ -363,9 +365,11 @@ static int start(struct lode_probes *probes, double cost, struct lode_error *err
 		return lode_fail_memory(error);
 	probes->messages = ring_buffer__new(lode_watch_messages(probes->watch), take_message, probes, NULL);
 	probes->end = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (!probes->messages || probes->end < 0 || start_keeper(probes))
-		return lode_fail(error, LODE_SYSTEM, "hunt: nobody can listen to the kernel: %s", strerror(errno));
-	return 0;
+	if (probes->messages && probes->end >= 0)
+		probes->has_keeper = !lode_quiet_thread(&probes->keeper, keep, probes);
+	if (probes->has_keeper)
+		return 0;
+	return lode_fail(error, LODE_SYSTEM, "hunt: nobody can listen to the kernel: %s", strerror(errno));
 }
 
 int lode_probes_create(struct lode_probes **result, struct lode_watch *watch, double cost, int event,
@@ -380,6 +384,7 @@ int lode_probes_create(struct lode_probes **result, struct lode_watch *watch, do
 	probes->watch = watch;
 	probes->event = event;
 	probes->end = -1;
+	probes->for_all = is_before_6_10();
 	pthread_mutex_init(&probes->lock, NULL);
 	for (size_t i = 0; i < LODE_HUNT_SLOTS; i++)
 		probes->slots[i].function = probes->slots[i].group = LODE_NONE;
@@ -442,7 +447,7 @@ static int add_process(struct lode_probes *probes, uint32_t pid, struct lode_err
 	if (lode_grow(&probes->pids, &probes->pid_capacity, probes->pid_count + 1, sizeof(pid)) < 0)
 		return lode_fail_memory(error);
 	probes->pids[probes->pid_count++] = pid;
-	for (size_t i = 0; !code && i < probes->group_count; i++) {
+	for (size_t i = 0; !code && !probes->for_all && i < probes->group_count; i++) {
 		if (probes->groups[i].count)
 			code = add_link(probes, &probes->groups[i], pid, error);
 		if (code && !is_alive(pid))
@@ -492,7 +497,7 @@ void lode_probes_remove_process(struct lode_probes *probes, uint32_t pid)
 
 static uint32_t find_slot(const struct lode_probes *probes, uint32_t function)
 {
-	for (uint32_t i = 0; i < LODE_HUNT_SLOTS; i++)
+	for (uint32_t i = 0; i < probes->watch->slot_count; i++)
 		if (probes->slots[i].function == function)
 			return i;
 	return LODE_NONE;
@@ -505,7 +510,7 @@ static uint32_t free_slot(struct lode_probes *probes)
 
 	if (i != LODE_NONE)
 		return i;
-	for (i = 0; i < LODE_HUNT_SLOTS; i++) {
+	for (i = 0; i < probes->watch->slot_count; i++) {
 		const struct slot *slot = &probes->slots[i];
 
 		if (!slot->users && slot->group == LODE_NONE && !lode_watch_is_open(probes->watch, i)) {

@@ -69,12 +69,28 @@ static struct process *find_process(struct lode_stops *stops, uint32_t pid)
 	return NULL;
 }
 
+/* Reading the memory of a process needs the same permission as stopping it. */
+static int check_permission(uint32_t pid, struct lode_error *error)
+{
+	char byte;
+	struct iovec here = { &byte, 1 }, there = { NULL, 1 };
+
+	if (process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0) >= 0 || errno != EPERM)
+		return 0;
+	return lode_fail(error, LODE_SYSTEM,
+			 "hunt: the stacks of process %u may not be looked at; run as root, or with the capability "
+			 "CAP_SYS_PTRACE, and see that /proc/sys/kernel/yama/ptrace_scope is not 3",
+			 pid);
+}
+
 int lode_stops_prepare(struct lode_stops *stops, uint32_t pid, uint32_t version, struct lode_error *error)
 {
 	struct process *process = find_process(stops, pid);
 
 	if (process && process->version == version)
 		return 0;
+	if (check_permission(pid, error) < 0)
+		return LODE_SYSTEM;
 	if (!process) {
 		if (lode_grow(&stops->processes, &stops->capacity, stops->count + 1, sizeof(*process)) < 0)
 			return lode_fail_memory(error);
@@ -177,7 +193,7 @@ static int stop(struct lode_stops *stops, uint32_t tid, int *signal)
 
 static int get_registers(uint32_t tid, struct lode_registers *registers)
 {
-	lode_kernel_registers kernel;
+	struct user_regs_struct kernel;
 	struct iovec bytes = { &kernel, sizeof(kernel) };
 
 	if (ptrace(PTRACE_GETREGSET, (pid_t)tid, (void *)NT_PRSTATUS, &bytes) < 0)

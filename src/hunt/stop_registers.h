@@ -19,9 +19,7 @@ struct lode_registers {
 /* Bytes between the stack pointer at a function's entry and the one after its return. */
 #define LODE_RETURN_SIZE 0
 
-typedef struct user_regs_struct lode_kernel_registers;
-
-static inline void lode_registers_from_kernel(struct lode_registers *registers, const lode_kernel_registers *kernel)
+static inline void lode_registers_from_kernel(struct lode_registers *registers, const struct user_regs_struct *kernel)
 {
 	for (int i = 0; i < 31; i++)
 		registers->values[i] = kernel->regs[i];
@@ -46,9 +44,7 @@ static inline void lode_registers_from_few(struct lode_registers *registers, uin
 #define LODE_REGISTER_SP 7
 #define LODE_RETURN_SIZE 8
 
-typedef struct user_regs_struct lode_kernel_registers;
-
-static inline void lode_registers_from_kernel(struct lode_registers *registers, const lode_kernel_registers *kernel)
+static inline void lode_registers_from_kernel(struct lode_registers *registers, const struct user_regs_struct *kernel)
 {
 	const uint64_t values[LODE_REGISTERS] = {
 		kernel->rax, kernel->rdx, kernel->rcx, kernel->rbx, kernel->rsi, kernel->rdi,

@@ -373,7 +373,7 @@ static int reap(struct lode_target *target, uint32_t place, int is_asked)
 	struct lode_target_process *process = lode_target_find(target, thread->pid);
 	int code = keep_slot(target, place, LODE_NONE, is_asked);
 
-	for (uint32_t slot = 0; !code && slot < LODE_HUNT_SLOTS; slot++)
+	for (uint32_t slot = 0; !code && slot < target->watch->slot_count; slot++)
 		code = keep_slot(target, place, slot, is_asked);
 	if (process) {
 		process->all_hits += thread->hits;

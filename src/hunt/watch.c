@@ -35,7 +35,9 @@
 
 /* Places for threads: what is asked for with room to grow, between these. */
 #define LEAST_PLACES 128u
-#define MOST_PLACES  2048u
+#define MOST_PLACES  4096u
+/* And for functions in threads, 64 MiB: with very many threads fewer functions can be probed at a time. */
+#define MOST_CELLS (512u << 10)
 
 uint64_t lode_watch_now(void)
 {
@@ -99,9 +101,10 @@ static int load(struct lode_watch *watch, struct lode_error *error)
 	if (!programs)
 		return explain(errno, error);
 	programs->rodata->thread_mask = watch->thread_count - 1;
+	programs->rodata->slot_count = watch->slot_count;
 	programs->rodata->switch_has_state = switch_has_state();
 	bpf_map__set_max_entries(programs->maps.threads, watch->thread_count);
-	bpf_map__set_max_entries(programs->maps.cells, watch->thread_count * LODE_HUNT_SLOTS);
+	bpf_map__set_max_entries(programs->maps.cells, watch->thread_count * watch->slot_count);
 	bpf_program__set_expected_attach_type(programs->progs.lode_probe,
 					      (enum bpf_attach_type)LODE_UPROBES_ATTACH_TYPE);
 	bpf_program__set_autoattach(programs->progs.lode_probe, false);
@@ -123,7 +126,7 @@ static size_t threads_bytes(const struct lode_watch *watch)
 
 static size_t cells_bytes(const struct lode_watch *watch)
 {
-	return (size_t)watch->thread_count * LODE_HUNT_SLOTS * sizeof(*watch->cells);
+	return (size_t)watch->thread_count * watch->slot_count * sizeof(*watch->cells);
 }
 
 static int map_tables(struct lode_watch *watch, struct lode_error *error)
@@ -145,6 +148,9 @@ int lode_watch_open(struct lode_watch *watch, uint32_t threads, struct lode_erro
 	watch->thread_count = LEAST_PLACES;
 	while (watch->thread_count < MOST_PLACES && watch->thread_count < 4 * threads)
 		watch->thread_count *= 2;
+	watch->slot_count = MOST_CELLS / watch->thread_count;
+	if (watch->slot_count > LODE_HUNT_SLOTS)
+		watch->slot_count = LODE_HUNT_SLOTS;
 	code = lode_uprobes_possible(error);
 	if (!code)
 		code = load(watch, error);
@@ -324,7 +330,7 @@ void lode_watch_forget(struct lode_watch *watch, uint32_t place)
 	struct lode_hunt_thread *thread = &watch->threads[place];
 	uint32_t tid = thread->tid;
 
-	memset(&watch->cells[(size_t)place * LODE_HUNT_SLOTS], 0, LODE_HUNT_SLOTS * sizeof(*watch->cells));
+	memset(&watch->cells[(size_t)place * watch->slot_count], 0, watch->slot_count * sizeof(*watch->cells));
 	memset(thread, 0, sizeof(*thread));
 	thread->tid = tid;
 	__atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
@@ -347,7 +353,7 @@ static void copy_state(const struct lode_watch *watch, uint32_t place, uint32_t 
 		       struct lode_hunt_thread *thread, struct lode_hunt_cell *cell)
 {
 	const struct lode_hunt_thread *shared = &watch->threads[place];
-	const struct lode_hunt_cell *shared_cell = &watch->cells[(size_t)place * LODE_HUNT_SLOTS + slot];
+	const struct lode_hunt_cell *shared_cell = &watch->cells[(size_t)place * watch->slot_count + slot];
 
 	for (int i = 0; i < TRIES; i++) {
 		uint32_t sequence = begin_read(shared);
@@ -409,11 +415,11 @@ void lode_watch_add(const struct lode_watch *watch, uint32_t place, uint32_t slo
 /* The open functions of a thread, innermost first. */
 static size_t open_frames(const struct lode_watch *watch, uint32_t place, struct lode_watch_frame *frames)
 {
-	const struct lode_hunt_cell *cells = &watch->cells[(size_t)place * LODE_HUNT_SLOTS];
+	const struct lode_hunt_cell *cells = &watch->cells[(size_t)place * watch->slot_count];
 	uint32_t slot = watch->threads[place].top;
 	size_t count = 0;
 
-	while (slot && slot <= LODE_HUNT_SLOTS && count < LODE_HUNT_SLOTS) {
+	while (slot && slot <= watch->slot_count && count < watch->slot_count) {
 		frames[count++] = (struct lode_watch_frame){ slot - 1, cells[slot - 1].sp };
 		slot = cells[slot - 1].below;
 	}
@@ -450,14 +456,14 @@ static void set_entry(struct lode_watch_frame *chain, size_t count, const struct
 
 void lode_watch_seed(struct lode_watch *watch, uint32_t place, const struct lode_watch_frame *frames, size_t count)
 {
-	struct lode_hunt_cell *cells = &watch->cells[(size_t)place * LODE_HUNT_SLOTS];
+	struct lode_hunt_cell *cells = &watch->cells[(size_t)place * watch->slot_count];
 	struct lode_hunt_thread *thread = &watch->threads[place];
 	struct lode_watch_frame chain[LODE_HUNT_SLOTS];
 	size_t open = open_frames(watch, place, chain);
 	uint64_t now = lode_watch_now();
 	uint32_t below = 0;
 
-	for (size_t i = 0; i < count && open < LODE_HUNT_SLOTS; i++) {
+	for (size_t i = 0; i < count && open < watch->slot_count; i++) {
 		struct lode_hunt_cell *cell = &cells[frames[i].slot];
 
 		if (cell->sp) {
@@ -480,7 +486,7 @@ int lode_watch_is_open(const struct lode_watch *watch, uint32_t slot)
 {
 	for (size_t i = 0; i < watch->thread_count; i++)
 		if (watch->threads[i].tid && !watch->threads[i].died &&
-		    watch->cells[i * LODE_HUNT_SLOTS + slot].sp)
+		    watch->cells[i * watch->slot_count + slot].sp)
 			return 1;
 	return 0;
 }
@@ -488,7 +494,7 @@ int lode_watch_is_open(const struct lode_watch *watch, uint32_t slot)
 void lode_watch_clear_slot(struct lode_watch *watch, uint32_t slot)
 {
 	for (size_t i = 0; i < watch->thread_count; i++)
-		memset(&watch->cells[i * LODE_HUNT_SLOTS + slot], 0, sizeof(*watch->cells));
+		memset(&watch->cells[i * watch->slot_count + slot], 0, sizeof(*watch->cells));
 	memset(&watch->slots[slot], 0, sizeof(*watch->slots));
 }
 

@@ -17,6 +17,7 @@ struct lode_watch {
 	struct lode_hunt_slot *slots;
 	struct lode_hunt_settings *settings;
 	uint32_t thread_count; /* places; a power of two */
+	uint32_t slot_count;
 };
 
 /* What a thread, or a function in a thread, has used up to some moment. */

@@ -1,0 +1,21 @@
+/* Threads that signals leave alone: they are the business of the thread that waits. */
+#ifndef LODE_HUNT_QUIET_THREAD_H
+#define LODE_HUNT_QUIET_THREAD_H
+
+#include <pthread.h>
+#include <signal.h>
+
+/* As pthread_create. */
+static inline int lode_quiet_thread(pthread_t *thread, void *(*work)(void *argument), void *argument)
+{
+	sigset_t all, before;
+	int code;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	code = pthread_create(thread, NULL, work, argument);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return code;
+}
+
+#endif
