@@ -312,6 +312,8 @@ int lode_live_stop(struct lode_meter *meter, const uint32_t *experiments, size_t
 		if (experiment->slot != LODE_NONE && live->probes)
 			lode_probes_drop(live->probes, experiment->slot);
 	}
+	if (live->probes)
+		lode_probes_tidy(live->probes);
 	return 0;
 }
 

@@ -635,22 +635,28 @@ static int is_worth_thinning(struct lode_probes *probes, const struct group *gro
 		needless++;
 		rate += rate_of(probes, group->slots[i]);
 	}
-	return needless == group->count || rate > WORTH_REMOVING;
+	return needless && (needless == group->count || rate > WORTH_REMOVING);
 }
 
 void lode_probes_drop(struct lode_probes *probes, uint32_t number)
 {
-	struct slot *slot;
-
 	if (number >= LODE_HUNT_SLOTS)
 		return;
 	pthread_mutex_lock(&probes->lock);
-	slot = &probes->slots[number];
-	if (slot->users)
-		slot->users--;
-	if (!slot->users && slot->group != LODE_NONE &&
-	    is_worth_thinning(probes, &probes->groups[slot->group]))
-		thin_group(probes, slot->group, is_needed);
+	if (probes->slots[number].users)
+		probes->slots[number].users--;
+	pthread_mutex_unlock(&probes->lock);
+}
+
+void lode_probes_tidy(struct lode_probes *probes)
+{
+	size_t count;
+
+	pthread_mutex_lock(&probes->lock);
+	count = probes->group_count; /* what is made anew needs no look */
+	for (size_t i = 0; i < count; i++)
+		if (is_worth_thinning(probes, &probes->groups[i]))
+			thin_group(probes, i, is_needed);
 	pthread_mutex_unlock(&probes->lock);
 }
 

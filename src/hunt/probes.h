@@ -67,8 +67,10 @@ void lode_probes_remove_process(struct lode_probes *probes, uint32_t pid);
 int lode_probes_take(struct lode_probes *probes, struct lode_probe_wish *wishes, size_t count,
 		     struct lode_error *error);
 int lode_probes_insert(struct lode_probes *probes, struct lode_error *error);
-/* A slot is needed once less; with nobody left its probes go out, at once or when it is worth while. */
+/* A slot is needed once less. */
 void lode_probes_drop(struct lode_probes *probes, uint32_t slot);
+/* Takes probes out that nobody needs, where it is worth while: a whole group, or those that are hit often. */
+void lode_probes_tidy(struct lode_probes *probes);
 
 enum lode_probe_state lode_probes_state(struct lode_probes *probes, uint32_t slot);
 /* The slot of a function, or LODE_NONE. */

@@ -213,13 +213,14 @@ static int look_stopped(struct lode_stops *stops, struct process *process, uint3
 			uint64_t *stopped)
 {
 	uint32_t tid = stops->watch->threads[place].tid;
-	uint64_t began = lode_watch_now();
 	struct lode_registers registers;
 	size_t count = 0;
+	uint64_t began;
 	int signal = 0, code = 1;
 
 	if (stop(stops, tid, &signal))
 		return 1;
+	began = lode_watch_now();
 	if (!get_registers(tid, &registers))
 		count = lode_unwinder_walk(process->unwinder, tid, &registers, stops->frames, LODE_STOP_FRAMES);
 	if (count)

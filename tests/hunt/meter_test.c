@@ -608,6 +608,84 @@ static void the_end_of_the_program_is_told(void **state)
 	munmap(hunt.page, sizeof(*hunt.page));
 }
 
+/* ---- failures ---- */
+
+/* A hunt from creation to end, in which anything may fail. */
+static int hunt_once(const struct hunt *hunt, struct lode_error *error)
+{
+	const uint32_t numbers[2] = { 1, 2 };
+	const enum lode_hypothesis hypotheses[2] = { LODE_CPU_BOUND, LODE_SYNC_WAITING };
+	uint32_t pid = (uint32_t)hunt->pid;
+	struct lode_live_meter_options options = { .pids = &pid, .pid_count = 1 };
+	struct lode_focus foci[2] = { focus_on(LODE_NONE), focus_on(LODE_NONE) };
+	struct lode_reading reading;
+	struct hunt own = *hunt;
+	int code = lode_live_meter_create(&own.meter, &options, error);
+
+	if (code)
+		return code;
+	foci[1].function = function_at(&own, own.page->truths[0].address);
+	code = own.meter->operations->start(own.meter, numbers, hypotheses, foci, 2, error);
+	if (!code)
+		code = own.meter->operations->wait(own.meter, own.meter->operations->now(own.meter) + 10 * MS, error);
+	if (!code)
+		code = own.meter->operations->read(own.meter, 2, &reading, error);
+	if (!code)
+		code = own.meter->operations->stop(own.meter, numbers, 2, error);
+	own.meter->operations->destroy(own.meter);
+	return code;
+}
+
+static void memory_that_runs_out_is_told(void **state)
+{
+	struct hunt hunt;
+	struct lode_error error;
+	uint64_t asked;
+	int failed = 0;
+
+	(void)state;
+	begin_hunt(&hunt, "prey", "shares");
+	lode_memory_fail_at(0, 0);
+	assert_int_equal(hunt_once(&hunt, &error), 0);
+	asked = lode_memory_asked();
+	/* A hunt takes a while: the first allocations one by one, and then further and further apart. */
+	for (uint64_t nth = 1; nth < asked; nth += 1 + nth / 2) {
+		int code;
+
+		error.text[0] = '\0';
+		lode_memory_fail_at(nth, 1);
+		code = hunt_once(&hunt, &error);
+		lode_memory_fail_at(0, 0);
+		assert_true(code == 0 || code == LODE_SYSTEM);
+		if (code)
+			assert_true(error.text[0] != '\0');
+		failed += code != 0;
+	}
+	assert_true(failed > 3);
+	end_hunt(&hunt);
+}
+
+static void without_privileges_it_says_what_to_do(void **state)
+{
+	struct hunt hunt;
+	pid_t child;
+	int status;
+
+	(void)state;
+	begin_hunt(&hunt, "prey", "shares");
+	child = fork();
+	if (!child) {
+		struct lode_error error = { "" };
+		int code = setresuid(65534, 65534, 65534) < 0 ? 0 : hunt_once(&hunt, &error);
+
+		print_message("  %s\n", error.text);
+		_exit(code == LODE_SYSTEM && strstr(error.text, "root") ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	end_hunt(&hunt);
+}
+
 /* ---- a hunter that is killed ---- */
 
 /* The bytes of the program at an address, as it runs. */
@@ -714,6 +792,8 @@ int main(int count, char **words)
 		cmocka_unit_test(samples_show_where_the_time_goes),
 		cmocka_unit_test(main_is_a_root),
 		cmocka_unit_test(the_end_of_the_program_is_told),
+		cmocka_unit_test(memory_that_runs_out_is_told),
+		cmocka_unit_test(without_privileges_it_says_what_to_do),
 		cmocka_unit_test(a_hunter_that_is_killed_leaves_nothing_behind),
 	};
 
