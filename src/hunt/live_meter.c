@@ -210,7 +210,7 @@ static int add_all(struct lode_live *live, const struct lode_live_meter_options 
 		code = lode_live_meter_add(&live->meter, options->pids[i], error);
 	if (code < 0)
 		return code;
-	if (!lode_target_alive(&live->target))
+	if (options->pid_count && !lode_target_alive(&live->target))
 		return lode_fail(error, LODE_USAGE, "hunt: none of the processes is there any more");
 	return 0;
 }
