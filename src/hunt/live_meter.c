@@ -145,7 +145,7 @@ static int wait_until(struct lode_meter *meter, uint64_t until, struct lode_erro
 
 		if (code)
 			return code;
-		if (!lode_target_alive(&live->target))
+		if (live->target.count && !lode_target_alive(&live->target))
 			return 1;
 		time = lode_watch_now();
 		if (time >= until)
