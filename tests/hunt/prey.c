@@ -19,6 +19,9 @@
 
 #define MS 1000000u
 
+/* Functions that are measured must be there: not inlined. */
+#define NEVER_INLINE __attribute__((noinline))
+
 static struct prey_page *page;
 static volatile uint64_t sink;
 static uint64_t end;
@@ -107,7 +110,7 @@ static void end_wait(struct span *span)
 }
 
 /* Uses so much CPU time; `span` (NULL: none) tells of it as it goes. */
-static __attribute__((noinline)) void burn(uint64_t time, struct span *span)
+static NEVER_INLINE void burn(uint64_t time, struct span *span)
 {
 	uint64_t until = cpu() + time;
 
@@ -128,7 +131,7 @@ static void nap(uint64_t time)
 
 /* ---- shares: two functions, called over and over ---- */
 
-__attribute__((noinline)) void work_much(void)
+static NEVER_INLINE void work_much(void)
 {
 	struct span span = begin(0, work_much);
 
@@ -137,7 +140,7 @@ __attribute__((noinline)) void work_much(void)
 	sink++;
 }
 
-__attribute__((noinline)) void work_little(void)
+static NEVER_INLINE void work_little(void)
 {
 	struct span span = begin(1, work_little);
 
@@ -146,7 +149,7 @@ __attribute__((noinline)) void work_little(void)
 	sink++;
 }
 
-__attribute__((noinline)) void sleep_some(void)
+static NEVER_INLINE void sleep_some(void)
 {
 	struct span span = begin(2, sleep_some);
 
@@ -166,7 +169,7 @@ static void do_shares(void)
 
 /* ---- loop: in progress all the time, from before the hunt begins ---- */
 
-__attribute__((noinline)) void long_loop(void)
+static NEVER_INLINE void long_loop(void)
 {
 	struct span span = begin(0, long_loop);
 
@@ -179,7 +182,7 @@ __attribute__((noinline)) void long_loop(void)
 
 /* ---- recursion ---- */
 
-__attribute__((noinline)) void descend(int depth, struct span *span)
+static NEVER_INLINE void descend(int depth, struct span *span)
 {
 	if (depth > 0) {
 		descend(depth - 1, span);
@@ -203,7 +206,7 @@ static void do_recursion(void)
 
 /* ---- tail calls ---- */
 
-__attribute__((noinline)) void tail_end(void)
+static NEVER_INLINE void tail_end(void)
 {
 	struct span span = begin(1, tail_end);
 
@@ -212,7 +215,7 @@ __attribute__((noinline)) void tail_end(void)
 	sink++;
 }
 
-__attribute__((noinline)) void tail_caller(void)
+static NEVER_INLINE void tail_caller(void)
 {
 	struct span span = begin(0, tail_caller);
 
@@ -233,7 +236,7 @@ static void do_tail(void)
 
 static jmp_buf back;
 
-__attribute__((noinline)) void jumper(int depth, struct span *span)
+static NEVER_INLINE void jumper(int depth, struct span *span)
 {
 	if (depth > 0) {
 		jumper(depth - 1, span);
@@ -245,7 +248,7 @@ __attribute__((noinline)) void jumper(int depth, struct span *span)
 		longjmp(back, 1);
 }
 
-__attribute__((noinline)) void after_jump(void)
+static NEVER_INLINE void after_jump(void)
 {
 	struct span span = begin(1, after_jump);
 
@@ -269,7 +272,7 @@ static void do_jumps(void)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-__attribute__((noinline)) void hold_lock(void)
+static NEVER_INLINE void hold_lock(void)
 {
 	pthread_mutex_lock(&lock);
 	nap(6 * MS);
@@ -277,7 +280,7 @@ __attribute__((noinline)) void hold_lock(void)
 	sink++;
 }
 
-__attribute__((noinline)) void want_lock(void)
+static NEVER_INLINE void want_lock(void)
 {
 	struct span span = begin_wait(0, (uint64_t)(uintptr_t)want_lock);
 
@@ -310,7 +313,7 @@ static void do_lock(void)
 
 /* ---- small writes, and reads that wait ---- */
 
-__attribute__((noinline)) void small_writes(int fd)
+static NEVER_INLINE void small_writes(int fd)
 {
 	char bytes[64] = "";
 
@@ -330,7 +333,7 @@ static void do_writes(void)
 	}
 }
 
-__attribute__((noinline)) void read_byte(int fd)
+static NEVER_INLINE void read_byte(int fd)
 {
 	struct span span = begin_wait(0, (uint64_t)(uintptr_t)read_byte);
 	char byte;
@@ -370,12 +373,12 @@ static void do_pipe(void)
 
 /* ---- too many calls ---- */
 
-__attribute__((noinline)) void tiny(void)
+static NEVER_INLINE void tiny(void)
 {
 	sink++;
 }
 
-__attribute__((noinline)) void call_tiny(void)
+static NEVER_INLINE void call_tiny(void)
 {
 	for (int i = 0; i < 100000; i++)
 		tiny();
