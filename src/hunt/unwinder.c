@@ -200,7 +200,8 @@ static size_t walk_frame_pointers(struct lode_unwinder *unwinder)
 	size_t count = 0;
 
 	while (count < unwinder->limit) {
-		unwinder->frames[count++] = (struct lode_stop_frame){ count ? address - 1 : address, fp + 8 };
+		unwinder->frames[count] = (struct lode_stop_frame){ count ? address - 1 : address, fp + 8 };
+		count++;
 		if (read_word(unwinder, fp, &next) < 0 || read_word(unwinder, fp + 8, &caller) < 0 || !caller ||
 		    next <= fp)
 			break;
