@@ -656,7 +656,8 @@ static void memory_that_runs_out_is_told(void **state)
 		lode_memory_fail_at(nth, 1);
 		code = hunt_once(&hunt, &error);
 		lode_memory_fail_at(0, 0);
-		assert_true(code == 0 || code == LODE_SYSTEM);
+		if (code && code != LODE_SYSTEM)
+			fail_msg("%d at %llu: %s", code, (unsigned long long)nth, error.text);
 		if (code)
 			assert_true(error.text[0] != '\0');
 		failed += code != 0;
