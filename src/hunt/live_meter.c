@@ -118,7 +118,9 @@ static int read_recorder(struct lode_live *live, struct lode_error *error)
 {
 	struct lode_recorder_sink sink = lode_stack_samples_sink(&live->samples);
 
-	return lode_recorder_read(live->recorder, &sink) < 0 ? lode_fail_memory(error) : 0;
+	if (lode_recorder_read(live->recorder, &sink) < 0 || live->target.failed)
+		return lode_fail_memory(error);
+	return 0;
 }
 
 int lode_live_follow(struct lode_live *live, struct lode_error *error)

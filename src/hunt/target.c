@@ -66,19 +66,24 @@ static uint32_t read_binary(struct lode_target *target, uint32_t number)
 	struct lode_error ignored;
 	uint32_t binary;
 	char path[40];
+	int code;
 
-	if (lode_record_image_use(&target->images, number, &target->frames) < 0)
+	if (target->failed || lode_record_image_use(&target->images, number, &target->frames) < 0)
 		return LODE_NONE;
 	image = &target->images.items[number];
 	if (image->kind != LODE_MAPPED_FILE || image->fd < 0)
 		return LODE_NONE;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", image->fd);
-	if (lode_program_add_binary(target->program, path, image->path, &binary, &ignored) < 0 ||
-	    keep_binary(target, binary, number, path) < 0) {
+	if (access(path, R_OK) < 0) {
 		target->unreadable++;
 		return LODE_NONE;
 	}
-	return binary;
+	code = lode_program_add_binary(target->program, path, image->path, &binary, &ignored);
+	if (!code)
+		code = keep_binary(target, binary, number, path);
+	target->failed |= code == LODE_SYSTEM;
+	target->unreadable += code != 0;
+	return code ? LODE_NONE : binary;
 }
 
 static uint32_t binary_of(struct lode_target *target, uint32_t image)
@@ -166,8 +171,8 @@ uint32_t lode_target_version(struct lode_target *target, uint32_t pid)
 	return process ? process->space.version : 0;
 }
 
-static int learn_line(struct lode_target *target, struct lode_target_process *process, const char *line,
-		      const char *program)
+static void learn_line(struct lode_target *target, struct lode_target_process *process, const char *line,
+		       const char *program)
 {
 	unsigned long long start;
 	uint64_t offset;
@@ -176,11 +181,10 @@ static int learn_line(struct lode_target *target, struct lode_target_process *pr
 	uint32_t binary;
 
 	if (sscanf(line, "%llx-%*x %7s %*x %*s %*s %n", &start, rights, &at) < 2 || rights[2] != 'x')
-		return 0;
+		return;
 	binary = binary_at(target, process->pid, start, &offset);
 	if (binary != LODE_NONE && !strncmp(line + at, program, strlen(program)) && *program)
 		process->binary = binary;
-	return 0;
 }
 
 /* Begins or ends to measure the process itself, as it has become or is no more one that only starts others. */
@@ -217,11 +221,11 @@ int lode_target_learn(struct lode_target *target, uint32_t pid, struct lode_erro
 	file = fopen(path, "re"); /* from the kernel */
 	if (!file)
 		return 0;
-	while (!code && getline(&line, &capacity, file) > 0)
-		code = learn_line(target, process, line, program);
+	while (!target->failed && getline(&line, &capacity, file) > 0)
+		learn_line(target, process, line, program);
 	free(line); /* from getline */
 	fclose(file);
-	return code < 0 ? lode_fail_memory(error) : 0;
+	return target->failed ? lode_fail_memory(error) : 0;
 }
 
 /* The parent of a process; 0: it is gone. */

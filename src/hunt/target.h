@@ -55,6 +55,7 @@ struct lode_target {
 	size_t binary_capacity;
 	uint64_t hit_cost;
 	int hurried;         /* someone is stopped: no code is read now */
+	int failed;          /* memory ran out while code was read: the program can only be destroyed */
 	uint64_t unreadable; /* binaries whose code could not be read */
 };
 

@@ -17,6 +17,7 @@
 #include "prey.h"
 #include "unit/cmocka_all.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -636,18 +637,31 @@ static int hunt_once(const struct hunt *hunt, struct lode_error *error)
 	return code;
 }
 
+static int count_descriptors(void)
+{
+	DIR *list = opendir("/proc/self/fd");
+	int count = 0;
+
+	assert_non_null(list);
+	while (readdir(list))
+		count++;
+	closedir(list);
+	return count;
+}
+
 static void memory_that_runs_out_is_told(void **state)
 {
 	struct hunt hunt;
 	struct lode_error error;
 	uint64_t asked;
-	int failed = 0;
+	int failed = 0, descriptors;
 
 	(void)state;
 	begin_hunt(&hunt, "prey", "shares");
 	lode_memory_fail_at(0, 0);
 	assert_int_equal(hunt_once(&hunt, &error), 0);
 	asked = lode_memory_asked();
+	descriptors = count_descriptors();
 	/* A hunt takes a while: the first allocations one by one, and then further and further apart. */
 	for (uint64_t nth = 1; nth < asked; nth += 1 + nth / 2) {
 		int code;
@@ -661,6 +675,8 @@ static void memory_that_runs_out_is_told(void **state)
 		if (code)
 			assert_true(error.text[0] != '\0');
 		failed += code != 0;
+		if (count_descriptors() != descriptors)
+			fail_msg("allocation %llu: descriptors stay open", (unsigned long long)nth);
 	}
 	assert_true(failed > 3);
 	end_hunt(&hunt);

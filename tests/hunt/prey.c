@@ -1,6 +1,6 @@
 /*
  * A program to be hunted: `prey WHAT FILE` does one thing over and over until it is
- * killed, or for a minute. See prey.h.
+ * killed, or for ten minutes. See prey.h.
  */
 #include "prey.h"
 
@@ -481,7 +481,7 @@ int main(int count, char **words)
 	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED)
 		return 2;
-	end = wall() + 60000000000u;
+	end = wall() + 600000000000u;
 	__atomic_store_n(&page->ready, 1, __ATOMIC_RELEASE);
 	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++)
 		if (!strcmp(acts[i].name, words[1])) {

@@ -55,7 +55,7 @@ extern "C" __attribute__((noinline)) void after_throw()
 int main(int count, char **words)
 {
 	int fd = count == 3 ? open(words[2], O_RDWR | O_CREAT, 0600) : -1;
-	uint64_t end = clock_of(CLOCK_MONOTONIC) + 60000000000u;
+	uint64_t end = clock_of(CLOCK_MONOTONIC) + 600000000000u;
 
 	if (fd < 0 || ftruncate(fd, sizeof(*page)) < 0)
 		return 2;
