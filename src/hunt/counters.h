@@ -75,7 +75,8 @@ struct lode_hunt_thread {
 	uint64_t born;
 	uint64_t died;    /* 0: it lives */
 	int64_t polling;  /* OTHER when it began to wait for descriptors */
-	uint64_t unused[2];
+	uint64_t queued;  /* nanoseconds in the run queue */
+	uint64_t unused[1];
 };
 
 /* A function in a thread. */
@@ -85,7 +86,9 @@ struct lode_hunt_cell {
 	uint64_t calls;
 	uint64_t sp;    /* at the outermost entry; 0: not in progress */
 	uint32_t below; /* slot + 1 of the next outer open function */
-	uint32_t unused[3];
+	uint32_t window;
+	uint32_t window_hits; /* of its probes in that window of the thread's time */
+	uint32_t unused;
 };
 
 enum lode_hunt_slot_flag {
@@ -95,10 +98,8 @@ enum lode_hunt_slot_flag {
 
 struct lode_hunt_slot {
 	uint32_t flags;
-	uint32_t window;
-	uint64_t window_hits;
+	uint32_t unused;
 	uint64_t hits;
-	uint64_t unused;
 };
 
 /* Waiting for an object: of a thread, in a function (slot + 1; 0: anywhere). */
@@ -133,7 +134,7 @@ struct lode_hunt_message {
 /* Settings that change while the programs run. */
 struct lode_hunt_settings {
 	uint64_t hit_cost;     /* nanoseconds that a probe takes when it is hit */
-	uint64_t window;       /* nanoseconds over which cost is limited */
+	uint64_t window;       /* nanoseconds of a thread's time over which cost is limited */
 	uint64_t window_limit; /* hits of a thread in it */
 	uint8_t calls[LODE_HUNT_CALLS];
 };

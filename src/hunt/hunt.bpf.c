@@ -236,29 +236,34 @@ static __always_inline void open_cell(struct lode_hunt_thread *thread, uint32_t 
 
 /* ---- what probes cost ---- */
 
-/* Counts a hit; mutes the slot when the thread has had too many and this slot is to blame. */
-static __always_inline void charge(struct lode_hunt_thread *thread, struct lode_hunt_slot *slot,
+/*
+ * Counts a hit; mutes the slot when the thread has had too many and this slot is to
+ * blame. Time in the run queue is not the thread's: a program that gets little of
+ * its CPU is not to lose all of that to probes.
+ */
+static __always_inline void charge(struct lode_hunt_thread *thread, uint32_t place, struct lode_hunt_slot *slot,
 				   uint32_t number, struct lode_hunt_settings *set, uint64_t now)
 {
-	uint32_t window = (uint32_t)(now / set->window);
+	uint32_t window = (uint32_t)((now - thread->queued) / set->window);
+	struct lode_hunt_cell *cell = find_cell(place, number);
 
 	thread->hits++;
 	thread->last += set->hit_cost;
 	slot->hits++;
-	if (slot->flags & LODE_SLOT_MUTED)
+	if (slot->flags & LODE_SLOT_MUTED || !cell)
 		return; /* it is on its way out; others are not to blame for it */
-	if (slot->window != window) {
-		slot->window = window;
-		slot->window_hits = 0;
+	if (cell->window != window) {
+		cell->window = window;
+		cell->window_hits = 0;
 	}
-	slot->window_hits++;
+	cell->window_hits++;
 	if (thread->window != window) {
 		thread->window = window;
 		thread->window_hits = 0;
 	}
 	if (++thread->window_hits <= set->window_limit)
 		return;
-	if (slot->window_hits * 4 < thread->window_hits && thread->window_hits < 2 * set->window_limit)
+	if (cell->window_hits * 4ull < thread->window_hits && thread->window_hits < 2 * set->window_limit)
 		return;
 	slot->flags |= LODE_SLOT_MUTED;
 	send(LODE_MESSAGE_MUTED, number, thread->pid, thread->tid);
@@ -283,7 +288,7 @@ int lode_probe(struct pt_regs *context)
 		if (!(cookie & (LODE_HUNT_END | LODE_HUNT_SWEEP)))
 			open_cell(thread, place, number, sp, slot->flags);
 	}
-	charge(thread, slot, number, set, now);
+	charge(thread, place, slot, number, set, now);
 	end_change(thread);
 	return 0;
 }
@@ -389,6 +394,8 @@ static __always_inline void switch_in(struct task_struct *task, uint64_t now)
 	if (!thread)
 		return;
 	begin_change(thread);
+	if (!thread->blocked && now > thread->last)
+		thread->queued += now - thread->last;
 	wind(thread, now);
 	thread->clock = LODE_CLOCK_CPU;
 	thread->blocked = 0;

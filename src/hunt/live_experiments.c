@@ -152,6 +152,7 @@ double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothes
 {
 	struct lode_live *live = lode_live_of(meter);
 	double elapsed = (double)(lode_watch_now() - live->began), rate;
+	enum lode_probe_state state;
 	struct lode_probe_wish wish;
 	uint32_t slot;
 
@@ -163,7 +164,8 @@ double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothes
 	slot = lode_probes_slot(live->probes, focus->function);
 	if (slot == LODE_NONE)
 		return UNKNOWN_COST;
-	switch (lode_probes_state(live->probes, slot)) {
+	state = lode_probes_state(live->probes, slot);
+	switch (state) {
 	case LODE_PROBE_IN:
 		return 0;
 	case LODE_PROBE_IMPOSSIBLE:
@@ -173,7 +175,9 @@ double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothes
 		if (rate < 0)
 			return UNKNOWN_COST;
 		/* As many seconds of program as there are in a second. */
-		return rate * (double)live->target.hit_cost / 1e9 * elapsed / (program_time(live) + 1);
+		rate *= (double)live->target.hit_cost / 1e9 * elapsed / (program_time(live) + 1);
+		/* What had to be taken out costs too much, even if it was in for too short a time to tell. */
+		return state == LODE_PROBE_COSTLY && rate <= live->cost_limit ? 2 * live->cost_limit : rate;
 	}
 }
 
