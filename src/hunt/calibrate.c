@@ -91,7 +91,7 @@ static uint64_t run_calls(void)
 
 int lode_calibrate(struct lode_watch *watch, uint64_t *hit_cost, struct lode_error *error)
 {
-	struct lode_uprobe_place places[2] = { { 0, 0 }, { 0, LODE_HUNT_END } };
+	struct lode_uprobe_place places[2] = {{0, 0}, {0, LODE_HUNT_END}};
 	uint64_t without = run_calls(), with;
 	uint32_t place;
 	int link;
@@ -101,7 +101,8 @@ int lode_calibrate(struct lode_watch *watch, uint64_t *hit_cost, struct lode_err
 		return lode_fail(error, LODE_SYSTEM,
 				 "hunt: /proc/self/maps does not tell of this program; is /proc mounted?");
 	place = lode_watch_add_thread(watch, (uint32_t)getpid(), (uint32_t)syscall(SYS_gettid));
-	link = lode_uprobes_attach(lode_watch_program(watch), "/proc/self/exe", places, 2, (uint32_t)getpid(), error);
+	link = lode_uprobes_attach(lode_watch_program(watch), "/proc/self/exe", places, 2, (uint32_t)getpid(),
+				   error);
 	if (link >= 0) {
 		with = run_calls();
 		close(link);

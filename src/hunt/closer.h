@@ -10,7 +10,8 @@ struct lode_closer;
 
 /* NULL when memory has run out. */
 struct lode_closer *lode_closer_create(void);
-/* Closes `fd` soon; any thread may call it. Where there is no thread for it, it is closed before this returns. */
+/* Closes `fd` soon; any thread may call it. Where there is no thread for it, it is closed before this
+ * returns. */
 void lode_closer_add(struct lode_closer *closer, int fd);
 /* Returns when all are closed. */
 void lode_closer_destroy(struct lode_closer *closer);

@@ -22,12 +22,12 @@
 #define LODE_HUNT_SLOTS 1024
 
 /* Cookie: slot in the lower bits, and what kind of place it is. */
-#define LODE_HUNT_END       (1u << 16) /* a return or a tail call; else an entry */
-#define LODE_HUNT_SWEEP     (1u << 17) /* only tells where the stack is: an exception has been caught */
+#define LODE_HUNT_END	    (1u << 16) /* a return or a tail call; else an entry */
+#define LODE_HUNT_SWEEP	    (1u << 17) /* only tells where the stack is: an exception has been caught */
 #define LODE_HUNT_SLOT_MASK 0xffffu
 
 enum lode_hunt_clock {
-	LODE_CLOCK_CPU,  /* the first three in the order of the hypotheses */
+	LODE_CLOCK_CPU, /* the first three in the order of the hypotheses */
 	LODE_CLOCK_SYNC,
 	LODE_CLOCK_IO,
 	LODE_CLOCK_OTHER, /* preempted, asleep, stopped */
@@ -54,9 +54,9 @@ struct lode_hunt_thread {
 	uint32_t tid; /* 0: the place is free */
 	uint32_t pid;
 	uint32_t sequence;
-	uint32_t clock;   /* which of the clocks runs */
+	uint32_t clock;	  /* which of the clocks runs */
 	uint32_t waiting; /* open functions that wait by spinning; while there are any, SYNC runs instead */
-	uint32_t top;     /* slot + 1 of the innermost open function; 0: none */
+	uint32_t top;	  /* slot + 1 of the innermost open function; 0: none */
 	uint32_t blocked; /* off its CPU, and not woken yet */
 	uint32_t switches;
 	uint32_t holding; /* the program writes its open functions: keep off */
@@ -68,14 +68,14 @@ struct lode_hunt_thread {
 	uint64_t window_hits;
 	uint64_t object;      /* what it waits for */
 	int64_t object_since; /* SYNC when it began to */
-	uint64_t pc;          /* registers when it left its CPU last */
+	uint64_t pc;	      /* registers when it left its CPU last */
 	uint64_t sp;
 	uint64_t fp;
 	uint64_t link;
 	uint64_t born;
-	uint64_t died;    /* 0: it lives */
-	int64_t polling;  /* OTHER when it began to wait for descriptors */
-	uint64_t queued;  /* nanoseconds in the run queue */
+	uint64_t died;	 /* 0: it lives */
+	int64_t polling; /* OTHER when it began to wait for descriptors */
+	uint64_t queued; /* nanoseconds in the run queue */
 	uint64_t unused[1];
 };
 
@@ -84,7 +84,7 @@ struct lode_hunt_cell {
 	struct lode_hunt_clocks over; /* of calls that are over; OTHER is not kept */
 	struct lode_hunt_clocks at;   /* what the thread's clocks showed when it was entered */
 	uint64_t calls;
-	uint64_t sp;    /* at the outermost entry; 0: not in progress */
+	uint64_t sp;	/* at the outermost entry; 0: not in progress */
 	uint32_t below; /* slot + 1 of the next outer open function */
 	uint32_t window;
 	uint32_t window_hits; /* of its probes in that window of the thread's time */
@@ -140,7 +140,7 @@ struct lode_hunt_settings {
 };
 
 struct lode_hunt_counts {
-	uint64_t lost_threads;  /* without a place */
+	uint64_t lost_threads; /* without a place */
 	uint64_t lost_messages;
 };
 

@@ -27,7 +27,8 @@ const volatile uint32_t thread_mask = 0; /* places for threads - 1 */
 const volatile uint32_t slot_count = 1;
 const volatile bool switch_has_state = true;
 
-/* How many places a thread's number may be away from its own, and how many open functions one event closes. */
+/* How many places a thread's number may be away from its own, and how many open functions one event closes.
+ */
 #define PLACES_TRIED 8
 #define MOST_CLOSED  64
 
@@ -147,7 +148,7 @@ static __always_inline struct lode_hunt_cell *find_cell(uint32_t place, uint32_t
 
 static __noinline int send(uint32_t type, uint32_t slot, uint32_t pid, uint32_t tid)
 {
-	struct lode_hunt_message message = { type, slot, pid, tid };
+	struct lode_hunt_message message = {type, slot, pid, tid};
 	struct lode_hunt_counts *counted;
 
 	if (!bpf_ringbuf_output(&messages, &message, sizeof(message),
@@ -241,8 +242,9 @@ static __always_inline void open_cell(struct lode_hunt_thread *thread, uint32_t 
  * blame. Time in the run queue is not the thread's: a program that gets little of
  * its CPU is not to lose all of that to probes.
  */
-static __always_inline void charge(struct lode_hunt_thread *thread, uint32_t place, struct lode_hunt_slot *slot,
-				   uint32_t number, struct lode_hunt_settings *set, uint64_t now)
+static __always_inline void charge(struct lode_hunt_thread *thread, uint32_t place,
+				   struct lode_hunt_slot *slot, uint32_t number,
+				   struct lode_hunt_settings *set, uint64_t now)
 {
 	uint32_t window = (uint32_t)((now - thread->queued) / set->window);
 	struct lode_hunt_cell *cell = find_cell(place, number);
@@ -347,7 +349,7 @@ static __always_inline void add_wait(struct lode_hunt_object_key *key, struct lo
 				     int64_t time)
 {
 	struct lode_hunt_object *known = bpf_map_lookup_elem(&objects, key);
-	struct lode_hunt_object fresh = { time, 1, thread->pid, 0 };
+	struct lode_hunt_object fresh = {time, 1, thread->pid, 0};
 
 	if (!known) {
 		bpf_map_update_elem(&objects, key, &fresh, BPF_ANY);
@@ -360,7 +362,7 @@ static __always_inline void add_wait(struct lode_hunt_object_key *key, struct lo
 /* A wait for an object is over. */
 static __noinline int end_wait(struct lode_hunt_thread *thread, uint32_t place)
 {
-	struct lode_hunt_object_key key = { 0 };
+	struct lode_hunt_object_key key = {0};
 	uint32_t slot;
 	int64_t time;
 

@@ -16,7 +16,7 @@ struct object_sum {
 	struct object {
 		uint64_t object;
 		int64_t time;
-	} *objects;
+	} * objects;
 	size_t count;
 	size_t capacity;
 	int64_t time; /* of the focus's object */
@@ -28,7 +28,8 @@ static int is_in_focus(const struct lode_focus *focus, uint32_t pid, uint32_t ti
 	       (focus->thread == LODE_NONE || focus->thread == tid);
 }
 
-static int add_time(void *context, const struct lode_hunt_object_key *key, const struct lode_hunt_object *object)
+static int add_time(void *context, const struct lode_hunt_object_key *key,
+		    const struct lode_hunt_object *object)
 {
 	struct object_sum *sum = context;
 
@@ -41,7 +42,7 @@ static int add_time(void *context, const struct lode_hunt_object_key *key, const
 /* The wait that a thread is in at the moment. */
 static int64_t open_wait(struct lode_live *live, uint32_t place, uint64_t object, uint32_t slot, uint64_t now)
 {
-	struct lode_watch_sum sum = { 0 };
+	struct lode_watch_sum sum = {0};
 	struct lode_hunt_thread thread;
 
 	lode_watch_thread(&live->watch, place, &thread);
@@ -52,9 +53,10 @@ static int64_t open_wait(struct lode_live *live, uint32_t place, uint64_t object
 	return sum.time[LODE_CLOCK_SYNC] - thread.object_since;
 }
 
-int64_t lode_live_object_time(struct lode_live *live, const struct lode_focus *focus, uint32_t slot, uint64_t now)
+int64_t lode_live_object_time(struct lode_live *live, const struct lode_focus *focus, uint32_t slot,
+			      uint64_t now)
 {
-	struct object_sum sum = { .live = live, .focus = focus, .slot = slot == LODE_NONE ? 0 : slot + 1 };
+	struct object_sum sum = {.live = live, .focus = focus, .slot = slot == LODE_NONE ? 0 : slot + 1};
 
 	lode_watch_each_object(&live->watch, add_time, &sum);
 	for (uint32_t i = 0; i < live->watch.thread_count; i++)
@@ -64,7 +66,8 @@ int64_t lode_live_object_time(struct lode_live *live, const struct lode_focus *f
 	return sum.time;
 }
 
-static int collect(void *context, const struct lode_hunt_object_key *key, const struct lode_hunt_object *object)
+static int collect(void *context, const struct lode_hunt_object_key *key,
+		   const struct lode_hunt_object *object)
 {
 	struct object_sum *sum = context;
 
@@ -77,7 +80,7 @@ static int collect(void *context, const struct lode_hunt_object_key *key, const 
 		}
 	if (lode_grow(&sum->objects, &sum->capacity, sum->count + 1, sizeof(*sum->objects)) < 0)
 		return LODE_SYSTEM;
-	sum->objects[sum->count++] = (struct object){ key->object, object->time };
+	sum->objects[sum->count++] = (struct object){key->object, object->time};
 	return 0;
 }
 
@@ -94,7 +97,7 @@ static int compare_objects(const void *left, const void *right)
 static int each_object(struct lode_live *live, const struct lode_focus *focus,
 		       int (*each)(void *context, uint32_t number, uint64_t object), void *context)
 {
-	struct object_sum sum = { .live = live, .focus = focus };
+	struct object_sum sum = {.live = live, .focus = focus};
 	int code = lode_watch_each_object(&live->watch, collect, &sum);
 
 	if (!code && sum.count)
@@ -156,15 +159,16 @@ int lode_live_below(struct lode_meter *meter, const struct lode_focus *focus, en
 /* The function that the C library starts in a binary; LODE_NONE: not known. */
 static uint32_t main_of(struct lode_live *live, uint32_t binary)
 {
-	const struct lode_code *code = binary == LODE_NONE ? NULL : lode_program_code(live->meter.program, binary);
+	const struct lode_code *code =
+		binary == LODE_NONE ? NULL : lode_program_code(live->meter.program, binary);
 	const struct lode_code_function *function;
 
 	if (!code || code->main == LODE_NONE)
 		return LODE_NONE;
 	function = &code->functions[code->main];
-	return function->entry_count ?
-		       lode_program_at(live->meter.program, binary, code->offsets[function->first_entry]) :
-		       LODE_NONE;
+	return function->entry_count
+		       ? lode_program_at(live->meter.program, binary, code->offsets[function->first_entry])
+		       : LODE_NONE;
 }
 
 /* Whether a root of some process was told before, for a process that stands earlier. */
@@ -192,7 +196,8 @@ int lode_live_roots(struct lode_meter *meter, const struct lode_focus *focus,
 
 		if (focus->process != LODE_NONE && focus->process != pid)
 			continue;
-		function = is_main ? main_of(live, live->target.items[i].binary) : live->samples.roots[root].function;
+		function = is_main ? main_of(live, live->target.items[i].binary)
+				   : live->samples.roots[root].function;
 		if (was_told(told, count, function))
 			continue;
 		told[count++] = function;
@@ -225,16 +230,17 @@ const char *lode_live_name(struct lode_meter *meter, enum lode_focus_axis axis, 
 		return live->host;
 	case LODE_AXIS_PROCESS:
 		process = lode_target_find(&live->target, (uint32_t)number);
-		snprintf(live->text, sizeof(live->text), process && process->name[0] ? "%" PRIu32 " %s" : "%" PRIu32,
-			 (uint32_t)number, process ? process->name : "");
+		snprintf(live->text, sizeof(live->text),
+			 process && process->name[0] ? "%" PRIu32 " %s" : "%" PRIu32, (uint32_t)number,
+			 process ? process->name : "");
 		return live->text;
 	case LODE_AXIS_THREAD:
 		thread_name(live, (uint32_t)number);
 		return live->text;
 	case LODE_AXIS_CODE:
-		return number < lode_program_count(meter->program) ?
-			       lode_program_function(meter->program, (uint32_t)number)->name :
-			       "?";
+		return number < lode_program_count(meter->program)
+			       ? lode_program_function(meter->program, (uint32_t)number)->name
+			       : "?";
 	default:
 		snprintf(live->text, sizeof(live->text), "0x%" PRIx64, number);
 		return live->text;

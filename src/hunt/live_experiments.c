@@ -13,7 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Share of the program's time that a function is taken to cost of which nothing is known: it has to be tried. */
+/* Share of the program's time that a function is taken to cost of which nothing is known: it has to be tried.
+ */
 #define UNKNOWN_COST 0.005
 
 /* Functions that get probes only to see frames that were left have numbers apart from all others. */
@@ -21,7 +22,8 @@
 
 /* ---- what to probe ---- */
 
-static const struct lode_code_function *code_of(struct lode_live *live, uint32_t function, const struct lode_code **code)
+static const struct lode_code_function *code_of(struct lode_live *live, uint32_t function,
+						const struct lode_code **code)
 {
 	const struct lode_program_function *about;
 
@@ -70,8 +72,8 @@ static uint32_t function_in(struct specials *specials, uint32_t number)
 	const struct lode_code_function *about = &specials->code->functions[number];
 
 	return about->entry_count ? lode_program_at(specials->live->meter.program, specials->binary,
-						    specials->code->offsets[about->first_entry]) :
-				    LODE_NONE;
+						    specials->code->offsets[about->first_entry])
+				  : LODE_NONE;
 }
 
 static int add_waiting(void *context, uint32_t number)
@@ -107,8 +109,9 @@ int lode_live_add_special(struct lode_live *live, struct lode_error *error)
 	int code = 0;
 
 	for (; !code && live->binaries_known < live->target.binary_count; live->binaries_known++) {
-		struct specials specials = { live, lode_program_code(live->meter.program, (uint32_t)live->binaries_known),
-					     (uint32_t)live->binaries_known, error };
+		struct specials specials = {
+			live, lode_program_code(live->meter.program, (uint32_t)live->binaries_known),
+			(uint32_t)live->binaries_known, error};
 
 		if (!specials.code)
 			continue;
@@ -148,7 +151,8 @@ double lode_live_cost(struct lode_meter *meter)
 	return time > 0 ? took / (time + took) : 0;
 }
 
-double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothesis, const struct lode_focus *focus)
+double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothesis,
+			 const struct lode_focus *focus)
 {
 	struct lode_live *live = lode_live_of(meter);
 	double elapsed = (double)(lode_watch_now() - live->began), rate;
@@ -231,7 +235,8 @@ static struct lode_live_experiment *enter_experiment(struct lode_live *live, uin
 	struct lode_live_experiment *experiment = find_experiment(live, number);
 
 	if (!experiment) {
-		if (lode_grow(&live->experiments, &live->capacity, live->count + 1, sizeof(*experiment)) < 0 ||
+		if (lode_grow(&live->experiments, &live->capacity, live->count + 1, sizeof(*experiment)) <
+			    0 ||
 		    lode_index_insert(&live->index, lode_hash_pair(0, number), (uint32_t)live->count) < 0)
 			return NULL;
 		experiment = &live->experiments[live->count++];
@@ -239,11 +244,12 @@ static struct lode_live_experiment *enter_experiment(struct lode_live *live, uin
 	}
 	if (experiment->running && experiment->slot != LODE_NONE)
 		lode_probes_drop(live->probes, experiment->slot);
-	*experiment = (struct lode_live_experiment){ .number = number, .slot = LODE_NONE };
+	*experiment = (struct lode_live_experiment){.number = number, .slot = LODE_NONE};
 	return experiment;
 }
 
-static int take_probes(struct lode_live *live, struct lode_live_experiment *experiment, struct lode_error *error)
+static int take_probes(struct lode_live *live, struct lode_live_experiment *experiment,
+		       struct lode_error *error)
 {
 	struct lode_probe_wish wish;
 	int code;
@@ -272,13 +278,15 @@ static int prepare(struct lode_live *live, uint32_t number, enum lode_hypothesis
 	experiment->hypothesis = hypothesis;
 	experiment->focus = *focus;
 	experiment->running = 1;
-	if (focus->object && focus->function != LODE_NONE && lode_watch_object(&live->watch, focus->object) < 0)
+	if (focus->object && focus->function != LODE_NONE &&
+	    lode_watch_object(&live->watch, focus->object) < 0)
 		return lode_fail(error, LODE_SYSTEM, "hunt: too many locks are watched at a time");
 	return focus->function == LODE_NONE ? 0 : take_probes(live, experiment, error);
 }
 
-int lode_live_start(struct lode_meter *meter, const uint32_t *experiments, const enum lode_hypothesis *hypotheses,
-		    const struct lode_focus *foci, size_t count, struct lode_error *error)
+int lode_live_start(struct lode_meter *meter, const uint32_t *experiments,
+		    const enum lode_hypothesis *hypotheses, const struct lode_focus *foci, size_t count,
+		    struct lode_error *error)
 {
 	struct lode_live *live = lode_live_of(meter);
 	int code = lode_live_follow(live, error), probed = 0;
@@ -299,7 +307,8 @@ int lode_live_start(struct lode_meter *meter, const uint32_t *experiments, const
 	return code;
 }
 
-int lode_live_stop(struct lode_meter *meter, const uint32_t *experiments, size_t count, struct lode_error *error)
+int lode_live_stop(struct lode_meter *meter, const uint32_t *experiments, size_t count,
+		   struct lode_error *error)
 {
 	struct lode_live *live = lode_live_of(meter);
 
@@ -340,7 +349,8 @@ static int is_gone(struct lode_live *live, const struct lode_focus *focus)
 	return 1;
 }
 
-static void set_state(struct lode_live *live, struct lode_live_experiment *experiment, struct lode_reading *reading)
+static void set_state(struct lode_live *live, struct lode_live_experiment *experiment,
+		      struct lode_reading *reading)
 {
 	enum lode_probe_state state = LODE_PROBE_IN;
 
@@ -349,12 +359,13 @@ static void set_state(struct lode_live *live, struct lode_live_experiment *exper
 		state = lode_probes_state(live->probes, experiment->slot);
 	if (experiment->impossible || state == LODE_PROBE_IMPOSSIBLE) {
 		reading->state = LODE_READING_IMPOSSIBLE;
-		reading->why = experiment->slot == LODE_NONE && experiment->impossible ?
-				       "its code was not understood well enough to put probes into it" :
-				       "the kernel cannot put probes on its instructions";
+		reading->why = experiment->slot == LODE_NONE && experiment->impossible
+				       ? "its code was not understood well enough to put probes into it"
+				       : "the kernel cannot put probes on its instructions";
 	} else if (experiment->costly || state == LODE_PROBE_COSTLY) {
 		reading->state = LODE_READING_COSTLY;
-		reading->why = "it is called so often that its probes cost more than --cost allows; they are out";
+		reading->why =
+			"it is called so often that its probes cost more than --cost allows; they are out";
 	} else if (is_gone(live, &experiment->focus)) {
 		reading->state = LODE_READING_GONE;
 		reading->why = "the processes or threads that it looks at have ended";
@@ -366,7 +377,8 @@ static uint64_t at_least_zero(int64_t time)
 	return time > 0 ? (uint64_t)time : 0;
 }
 
-int lode_live_read(struct lode_meter *meter, uint32_t number, struct lode_reading *reading, struct lode_error *error)
+int lode_live_read(struct lode_meter *meter, uint32_t number, struct lode_reading *reading,
+		   struct lode_error *error)
 {
 	struct lode_live *live = lode_live_of(meter);
 	struct lode_live_experiment *experiment = find_experiment(live, number);

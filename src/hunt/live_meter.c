@@ -14,7 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define DEFAULT_COST      0.10
+#define DEFAULT_COST	  0.10
 #define DEFAULT_FREQUENCY 499
 
 /* Nanoseconds after which what the recorder has is read, though nothing happened. */
@@ -76,7 +76,8 @@ static int add_process(struct lode_live *live, uint32_t pid, struct lode_error *
 	return code;
 }
 
-static int follow_event(struct lode_live *live, const struct lode_probes_event *event, struct lode_error *error)
+static int follow_event(struct lode_live *live, const struct lode_probes_event *event,
+			struct lode_error *error)
 {
 	int code = 0;
 
@@ -139,7 +140,7 @@ int lode_live_follow(struct lode_live *live, struct lode_error *error)
 static int wait_until(struct lode_meter *meter, uint64_t until, struct lode_error *error)
 {
 	struct lode_live *live = lode_live_of(meter);
-	struct pollfd waited = { live->event, POLLIN, 0 };
+	struct pollfd waited = {live->event, POLLIN, 0};
 
 	for (;;) {
 		uint64_t time, left;
@@ -184,7 +185,8 @@ static int add_one(void *context, uint32_t pid)
 	if (!code)
 		code = add_process(live, pid, addition->error);
 	if (!code && !live->never_stop)
-		code = lode_stops_prepare(live->stops, pid, lode_target_version(&live->target, pid), addition->error);
+		code = lode_stops_prepare(live->stops, pid, lode_target_version(&live->target, pid),
+					  addition->error);
 	return code;
 }
 
@@ -198,13 +200,14 @@ static int add_child(void *context, uint32_t pid)
 
 int lode_live_meter_add(struct lode_meter *meter, uint32_t pid, struct lode_error *error)
 {
-	struct addition addition = { lode_live_of(meter), error };
+	struct addition addition = {lode_live_of(meter), error};
 	int code = add_one(&addition, pid);
 
 	return code ? code : lode_target_descendants(pid, add_child, &addition);
 }
 
-static int add_all(struct lode_live *live, const struct lode_live_meter_options *options, struct lode_error *error)
+static int add_all(struct lode_live *live, const struct lode_live_meter_options *options,
+		   struct lode_error *error)
 {
 	int code = 0;
 
@@ -251,7 +254,8 @@ static uint32_t expected_threads(const struct lode_live_meter_options *options)
 	return threads;
 }
 
-static int build(struct lode_live *live, const struct lode_live_meter_options *options, struct lode_error *error)
+static int build(struct lode_live *live, const struct lode_live_meter_options *options,
+		 struct lode_error *error)
 {
 	int code = lode_program_create(&live->meter.program, error);
 
@@ -363,7 +367,8 @@ void lode_live_meter_note(struct lode_meter *meter, struct lode_notes *notes)
 	struct lode_hunt_counts counts;
 
 	lode_watch_counts(&live->watch, &counts);
-	lode_notes_add(notes, counts.lost_threads, "threads not measured: there were too many at a time", NULL);
+	lode_notes_add(notes, counts.lost_threads, "threads not measured: there were too many at a time",
+		       NULL);
 	lode_notes_add(notes, counts.lost_messages, "changes of processes noticed late", NULL);
 	lode_notes_add(notes, live->target.unreadable, "binaries whose code could not be read", NULL);
 	lode_notes_add(notes, live->samples.missing, "samples left out: their stacks were lost", NULL);

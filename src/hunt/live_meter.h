@@ -20,10 +20,10 @@
 struct lode_live_meter_options {
 	const uint32_t *pids; /* processes to hunt, with all that they have started and will start */
 	size_t pid_count;
-	double cost;        /* the most that probes may take of a thread's time; 0: 0.10 */
+	double cost;	    /* the most that probes may take of a thread's time; 0: 0.10 */
 	unsigned frequency; /* CPU samples a second; 0: 499 */
 	const char *host;   /* how this host is called; NULL: its own name */
-	int never_stop;     /* do not stop threads: functions in progress are measured from their next call on */
+	int never_stop; /* do not stop threads: functions in progress are measured from their next call on */
 	/* Gets all that the recorder tells too, for a stream (builder.h); NULL: nobody. */
 	const struct lode_recorder_sink *tee;
 };
@@ -36,7 +36,8 @@ int lode_live_meter_create(struct lode_meter **meter, const struct lode_live_met
 			   struct lode_error *error);
 /* Hunts one more process and its children. Returns 0, 1 when it is gone, or a negative code. */
 int lode_live_meter_add(struct lode_meter *meter, uint32_t pid, struct lode_error *error);
-/* Takes all probes out and hands the rest of what was recorded to the tee. Readings stay. Once, before destroy. */
+/* Takes all probes out and hands the rest of what was recorded to the tee. Readings stay. Once, before
+ * destroy. */
 int lode_live_meter_finish(struct lode_meter *meter, struct lode_error *error);
 /* What was lost; after finish. */
 void lode_live_meter_note(struct lode_meter *meter, struct lode_notes *notes);

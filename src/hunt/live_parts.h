@@ -29,7 +29,7 @@ struct lode_live_experiment {
 	int running;
 	struct lode_live_account start;
 	struct lode_live_account last; /* kept when it was stopped, or its probes went out */
-	int closed;                    /* `last` is all there will be */
+	int closed;		       /* `last` is all there will be */
 };
 
 struct lode_live {
@@ -51,7 +51,7 @@ struct lode_live {
 	size_t count;
 	size_t capacity;
 	struct lode_index index; /* by the caller's number */
-	size_t binaries_known;   /* whose special functions have their probes */
+	size_t binaries_known;	 /* whose special functions have their probes */
 	char host[72];
 	char text[128]; /* of the last name */
 };
@@ -65,10 +65,13 @@ static inline struct lode_live *lode_live_of(struct lode_meter *meter)
 int lode_live_follow(struct lode_live *live, struct lode_error *error);
 
 /* live_experiments.c */
-double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothesis, const struct lode_focus *focus);
-int lode_live_start(struct lode_meter *meter, const uint32_t *experiments, const enum lode_hypothesis *hypotheses,
-		    const struct lode_focus *foci, size_t count, struct lode_error *error);
-int lode_live_stop(struct lode_meter *meter, const uint32_t *experiments, size_t count, struct lode_error *error);
+double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothesis,
+			 const struct lode_focus *focus);
+int lode_live_start(struct lode_meter *meter, const uint32_t *experiments,
+		    const enum lode_hypothesis *hypotheses, const struct lode_focus *foci, size_t count,
+		    struct lode_error *error);
+int lode_live_stop(struct lode_meter *meter, const uint32_t *experiments, size_t count,
+		   struct lode_error *error);
 int lode_live_read(struct lode_meter *meter, uint32_t experiment, struct lode_reading *reading,
 		   struct lode_error *error);
 double lode_live_cost(struct lode_meter *meter);
@@ -87,6 +90,7 @@ int lode_live_roots(struct lode_meter *meter, const struct lode_focus *focus,
 		    int (*each)(void *context, uint32_t function), void *context);
 const char *lode_live_name(struct lode_meter *meter, enum lode_focus_axis axis, uint64_t number);
 /* Time that threads waited for an object, in the function of a slot (LODE_NONE: anywhere). */
-int64_t lode_live_object_time(struct lode_live *live, const struct lode_focus *focus, uint32_t slot, uint64_t now);
+int64_t lode_live_object_time(struct lode_live *live, const struct lode_focus *focus, uint32_t slot,
+			      uint64_t now);
 
 #endif

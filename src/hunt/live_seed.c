@@ -30,13 +30,14 @@ static int take_frames(void *context, uint32_t place, const struct lode_stop_fra
 		seeding->functions[i] = function;
 		slot = function == LODE_NONE ? LODE_NONE : lode_probes_slot(live->probes, function);
 		if (slot != LODE_NONE)
-			seeding->frames[found++] = (struct lode_watch_frame){ slot, stack[i].sp };
+			seeding->frames[found++] = (struct lode_watch_frame){slot, stack[i].sp};
 	}
 	lode_watch_seed(&live->watch, place, seeding->frames, found);
 	return 0;
 }
 
-static int add_sample(struct lode_live *live, const struct seeding *seeding, const struct lode_hunt_thread *thread)
+static int add_sample(struct lode_live *live, const struct seeding *seeding,
+		      const struct lode_hunt_thread *thread)
 {
 	uint32_t clock = thread->blocked ? thread->clock : LODE_CLOCK_CPU;
 

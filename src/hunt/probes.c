@@ -44,10 +44,10 @@ struct slot {
 	uint32_t users;
 	uint32_t group; /* LODE_NONE: its probes are out */
 	enum lode_probe_state state;
-	int wanted; /* goes in with the next insert */
-	uint64_t since;    /* when they went in */
-	uint64_t hits;     /* then */
-	uint64_t time;     /* nanoseconds before that with probes in, and hits during them */
+	int wanted;	/* goes in with the next insert */
+	uint64_t since; /* when they went in */
+	uint64_t hits;	/* then */
+	uint64_t time;	/* nanoseconds before that with probes in, and hits during them */
 	uint64_t time_hits;
 	char *path;
 	struct lode_uprobe_place *places;
@@ -158,8 +158,8 @@ static int make_link(struct lode_probes *probes, const uint32_t *slots, size_t c
 		memcpy(places + at, slot->places, slot->place_count * sizeof(*places));
 		at += slot->place_count;
 	}
-	fd = lode_uprobes_attach(lode_watch_program(probes->watch), probes->slots[slots[0]].path, places, at, pid,
-				 error);
+	fd = lode_uprobes_attach(lode_watch_program(probes->watch), probes->slots[slots[0]].path, places, at,
+				 pid, error);
 	lode_free(places);
 	return fd;
 }
@@ -170,11 +170,12 @@ static int add_link(struct lode_probes *probes, struct group *group, uint32_t pi
 
 	if (fd < 0)
 		return fd;
-	if (lode_grow(&group->links, &group->link_capacity, group->link_count + 1, sizeof(*group->links)) < 0) {
+	if (lode_grow(&group->links, &group->link_capacity, group->link_count + 1, sizeof(*group->links)) <
+	    0) {
 		lode_closer_add(probes->closer, fd);
 		return lode_fail_memory(error);
 	}
-	group->links[group->link_count++] = (struct link){ pid, fd };
+	group->links[group->link_count++] = (struct link){pid, fd};
 	return 0;
 }
 
@@ -196,7 +197,8 @@ static int is_alive(uint32_t pid)
 }
 
 /* Puts the probes of some slots of one binary into all processes. */
-static int make_group(struct lode_probes *probes, const uint32_t *slots, size_t count, struct lode_error *error)
+static int make_group(struct lode_probes *probes, const uint32_t *slots, size_t count,
+		      struct lode_error *error)
 {
 	struct group *group = free_group(probes);
 	int code = 0;
@@ -228,7 +230,8 @@ static int make_group(struct lode_probes *probes, const uint32_t *slots, size_t 
 }
 
 /* As make_group; where the kernel refuses some of the functions, the others go in. */
-static int make_groups(struct lode_probes *probes, const uint32_t *slots, size_t count, struct lode_error *error)
+static int make_groups(struct lode_probes *probes, const uint32_t *slots, size_t count,
+		       struct lode_error *error)
 {
 	size_t half = count / 2;
 	int code;
@@ -248,7 +251,8 @@ static void leave_group(struct lode_probes *probes, uint32_t number)
 	struct slot *slot = &probes->slots[number];
 
 	slot->group = LODE_NONE;
-	slot->state = probes->watch->slots[number].flags & LODE_SLOT_MUTED ? LODE_PROBE_COSTLY : LODE_PROBE_OUT;
+	slot->state =
+		probes->watch->slots[number].flags & LODE_SLOT_MUTED ? LODE_PROBE_COSTLY : LODE_PROBE_OUT;
 }
 
 /* Leaves in the group only those that `stays` wants; all go where there is no memory to tell them apart. */
@@ -304,10 +308,11 @@ static void keep_event(struct lode_probes *probes, const struct lode_hunt_messag
 	uint64_t one = 1;
 
 	pthread_mutex_lock(&probes->lock);
-	if (!lode_grow(&probes->events, &probes->event_capacity, probes->event_count + 1, sizeof(*probes->events)))
+	if (!lode_grow(&probes->events, &probes->event_capacity, probes->event_count + 1,
+		       sizeof(*probes->events)))
 		probes->events[probes->event_count++] =
-			(struct lode_probes_event){ (enum lode_hunt_message_type)message->type, message->pid,
-						    message->tid, (int)message->slot };
+			(struct lode_probes_event){(enum lode_hunt_message_type)message->type, message->pid,
+						   message->tid, (int)message->slot};
 	pthread_mutex_unlock(&probes->lock);
 	if (write(probes->event, &one, sizeof(one)) < 0)
 		return; /* it is readable already */
@@ -329,8 +334,8 @@ static void *keep(void *argument)
 {
 	struct lode_probes *probes = argument;
 	struct pollfd waited[2] = {
-		{ ring_buffer__epoll_fd(probes->messages), POLLIN, 0 },
-		{ probes->end, POLLIN, 0 },
+		{ring_buffer__epoll_fd(probes->messages), POLLIN, 0},
+		{probes->end, POLLIN, 0},
 	};
 
 	while (!(waited[1].revents & POLLIN)) {
@@ -533,8 +538,8 @@ static int copy_places(struct slot *slot, const struct lode_probe_wish *wish, ui
 		int is_end = i >= wish->entry_count;
 
 		slot->places[i].offset = is_end ? wish->ends[i - wish->entry_count] : wish->entries[i];
-		slot->places[i].cookie = number | (is_end ? LODE_HUNT_END : 0) |
-					 (wish->sweeping ? LODE_HUNT_SWEEP : 0);
+		slot->places[i].cookie =
+			number | (is_end ? LODE_HUNT_END : 0) | (wish->sweeping ? LODE_HUNT_SWEEP : 0);
 	}
 	slot->place_count = count;
 	return 0;
@@ -546,7 +551,7 @@ static int fill_slot(struct lode_probes *probes, uint32_t number, const struct l
 
 	lode_free(slot->places);
 	lode_free(slot->path);
-	*slot = (struct slot){ .function = LODE_NONE, .group = LODE_NONE, .binary = wish->binary };
+	*slot = (struct slot){.function = LODE_NONE, .group = LODE_NONE, .binary = wish->binary};
 	if (copy_places(slot, wish, number) < 0)
 		return LODE_SYSTEM;
 	slot->function = wish->function;

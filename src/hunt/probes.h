@@ -63,7 +63,8 @@ uint64_t lode_probes_hit_cost(const struct lode_probes *probes);
 int lode_probes_add_process(struct lode_probes *probes, uint32_t pid, struct lode_error *error);
 void lode_probes_remove_process(struct lode_probes *probes, uint32_t pid);
 
-/* Gives each wish a slot; those already in are only counted once more. The probes go in with lode_probes_insert. */
+/* Gives each wish a slot; those already in are only counted once more. The probes go in with
+ * lode_probes_insert. */
 int lode_probes_take(struct lode_probes *probes, struct lode_probe_wish *wishes, size_t count,
 		     struct lode_error *error);
 int lode_probes_insert(struct lode_probes *probes, struct lode_error *error);

@@ -65,12 +65,14 @@ static const char *const waiting[] = {
 	"Finalize",
 };
 
-int lode_special_waiting(const struct lode_code *code, int (*each)(void *context, uint32_t function), void *context)
+int lode_special_waiting(const struct lode_code *code, int (*each)(void *context, uint32_t function),
+			 void *context)
 {
 	uint32_t last = LODE_NONE;
 	int result = 0;
 
-	if (lode_code_named(code, "MPI_Barrier") == LODE_NONE && lode_code_named(code, "PMPI_Barrier") == LODE_NONE)
+	if (lode_code_named(code, "MPI_Barrier") == LODE_NONE &&
+	    lode_code_named(code, "PMPI_Barrier") == LODE_NONE)
 		return 0;
 	for (size_t i = 0; !result && i < sizeof(waiting) / sizeof(waiting[0]); i++) {
 		for (int both = 0; !result && both < 2; both++) {

@@ -72,9 +72,10 @@ static int add_root(struct lode_stack_samples *samples, uint32_t pid, const uint
 	for (size_t i = 0; i < samples->root_count; i++)
 		if (samples->roots[i].pid == pid && samples->roots[i].function == functions[at])
 			return 0;
-	if (lode_grow(&samples->roots, &samples->root_capacity, samples->root_count + 1, sizeof(*samples->roots)) < 0)
+	if (lode_grow(&samples->roots, &samples->root_capacity, samples->root_count + 1,
+		      sizeof(*samples->roots)) < 0)
 		return LODE_SYSTEM;
-	samples->roots[samples->root_count++] = (struct lode_stack_root){ pid, functions[at] };
+	samples->roots[samples->root_count++] = (struct lode_stack_root){pid, functions[at]};
 	return 0;
 }
 
@@ -95,8 +96,8 @@ static int is_waiting(const struct lode_stack_samples *samples, const uint32_t *
 }
 
 /* Adds a sample whose functions, leaf first, are given; unknown ones are left out. */
-static int add_sample(struct lode_stack_samples *samples, struct lode_stack_sample *sample, const uint32_t *leaf_first,
-		      size_t count)
+static int add_sample(struct lode_stack_samples *samples, struct lode_stack_sample *sample,
+		      const uint32_t *leaf_first, size_t count)
 {
 	uint32_t *functions;
 	size_t depth = 0;
@@ -123,7 +124,7 @@ static int add_sample(struct lode_stack_samples *samples, struct lode_stack_samp
 int lode_stack_samples_add(struct lode_stack_samples *samples, uint64_t t, uint32_t pid, uint32_t tid,
 			   enum lode_hypothesis counts, const uint32_t *functions, size_t count)
 {
-	struct lode_stack_sample sample = { t, pid, tid, samples->period, counts, 0, 0 };
+	struct lode_stack_sample sample = {t, pid, tid, samples->period, counts, 0, 0};
 
 	return add_sample(samples, &sample, functions, count);
 }
@@ -135,8 +136,9 @@ static const struct lode_stack_content *find_content(const struct lode_stack_sam
 	size_t probe = 0;
 	uint32_t at;
 
-	while ((at = lode_index_next(&samples->content_index, lode_hash_pair((uint32_t)(id >> 32), (uint32_t)id),
-				     &probe)) != LODE_NONE)
+	while ((at = lode_index_next(&samples->content_index,
+				     lode_hash_pair((uint32_t)(id >> 32), (uint32_t)id), &probe)) !=
+	       LODE_NONE)
 		if (samples->contents[at].id == id)
 			return &samples->contents[at];
 	return NULL;
@@ -158,7 +160,7 @@ static int take_stack(void *context, const struct lode_record_stack *stack)
 	    lode_index_insert(&samples->content_index, hash, (uint32_t)samples->content_count) < 0)
 		return LODE_SYSTEM;
 	samples->contents[samples->content_count++] =
-		(struct lode_stack_content){ stack->id, samples->address_count, stack->count, stack->has_link };
+		(struct lode_stack_content){stack->id, samples->address_count, stack->count, stack->has_link};
 	memcpy(samples->addresses + samples->address_count, stack->addresses,
 	       stack->count * sizeof(*stack->addresses));
 	samples->address_count += stack->count;
@@ -175,8 +177,8 @@ static int take_change(void *context, const struct lode_change *change)
 }
 
 /* The functions of a stack, leaf first. */
-static size_t resolve(struct lode_stack_samples *samples, uint32_t pid, const struct lode_stack_content *content,
-		      uint32_t *functions)
+static size_t resolve(struct lode_stack_samples *samples, uint32_t pid,
+		      const struct lode_stack_content *content, uint32_t *functions)
 {
 	const uint64_t *addresses = samples->addresses + content->first;
 	size_t depth = 0;
@@ -211,8 +213,8 @@ static enum lode_hypothesis class_of(uint32_t value, uint64_t time)
 	case LODE_CLOCK_IO:
 		return LODE_IO_BLOCKING;
 	default:
-		return calls[call - 1] & LODE_CALL_POLLS && time <= LODE_HUNT_IDLE ? LODE_IO_BLOCKING :
-										      LODE_HYPOTHESES;
+		return calls[call - 1] & LODE_CALL_POLLS && time <= LODE_HUNT_IDLE ? LODE_IO_BLOCKING
+										   : LODE_HYPOTHESES;
 	}
 }
 
@@ -220,7 +222,8 @@ static int take_record(void *context, const struct lode_record *record)
 {
 	struct lode_stack_samples *samples = context;
 	const struct lode_stack_content *content;
-	struct lode_stack_sample sample = { record->t, record->pid, record->tid, samples->period, LODE_CPU_BOUND, 0, 0 };
+	struct lode_stack_sample sample = {
+		record->t, record->pid, record->tid, samples->period, LODE_CPU_BOUND, 0, 0};
 	uint32_t functions[MOST_FRAMES];
 
 	if (samples->tee && samples->tee->record(samples->tee->context, record) < 0)
@@ -243,7 +246,7 @@ static int take_record(void *context, const struct lode_record *record)
 
 struct lode_recorder_sink lode_stack_samples_sink(struct lode_stack_samples *samples)
 {
-	return (struct lode_recorder_sink){ samples, take_stack, take_change, take_record };
+	return (struct lode_recorder_sink){samples, take_stack, take_change, take_record};
 }
 
 int lode_stack_samples_take(struct lode_stack_samples *samples,

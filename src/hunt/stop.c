@@ -28,7 +28,7 @@
 
 /* Nanoseconds to wait for a thread to stop; one that is deep in the kernel is let go later. */
 #define STOP_LIMIT 200000000u
-#define NAP        20000
+#define NAP	   20000
 
 /* Times that a thread that wakes up meanwhile is looked at again. */
 #define LOOKS 8
@@ -73,14 +73,15 @@ static struct process *find_process(struct lode_stops *stops, uint32_t pid)
 static int check_permission(uint32_t pid, struct lode_error *error)
 {
 	char byte;
-	struct iovec here = { &byte, 1 }, there = { NULL, 1 };
+	struct iovec here = {&byte, 1}, there = {NULL, 1};
 
 	if (process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0) >= 0 || errno != EPERM)
 		return 0;
-	return lode_fail(error, LODE_SYSTEM,
-			 "hunt: the stacks of process %u may not be looked at; run as root, or with the capability "
-			 "CAP_SYS_PTRACE, and see that /proc/sys/kernel/yama/ptrace_scope is not 3",
-			 pid);
+	return lode_fail(
+		error, LODE_SYSTEM,
+		"hunt: the stacks of process %u may not be looked at; run as root, or with the capability "
+		"CAP_SYS_PTRACE, and see that /proc/sys/kernel/yama/ptrace_scope is not 3",
+		pid);
 }
 
 int lode_stops_prepare(struct lode_stops *stops, uint32_t pid, uint32_t version, struct lode_error *error)
@@ -95,7 +96,7 @@ int lode_stops_prepare(struct lode_stops *stops, uint32_t pid, uint32_t version,
 		if (lode_grow(&stops->processes, &stops->capacity, stops->count + 1, sizeof(*process)) < 0)
 			return lode_fail_memory(error);
 		process = &stops->processes[stops->count++];
-		*process = (struct process){ .pid = pid };
+		*process = (struct process){.pid = pid};
 	}
 	lode_unwinder_destroy(process->unwinder);
 	process->version = version;
@@ -118,7 +119,7 @@ void lode_stops_forget(struct lode_stops *stops, uint32_t pid)
 /* Whether the thread has stopped: 1, and the signal to deliver; 0: not yet; below 0: it is gone. */
 static int has_stopped(uint32_t tid, int *signal)
 {
-	siginfo_t info = { 0 };
+	siginfo_t info = {0};
 
 	if (waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) < 0)
 		return errno == EINTR ? 0 : -1;
@@ -150,7 +151,7 @@ void lode_stops_tidy(struct lode_stops *stops)
 
 void lode_stops_destroy(struct lode_stops *stops)
 {
-	struct timespec nap = { 0, 1000000 };
+	struct timespec nap = {0, 1000000};
 
 	if (!stops)
 		return;
@@ -169,7 +170,7 @@ void lode_stops_destroy(struct lode_stops *stops)
 /* Stops a thread. Returns 0, or 1 when it is gone or does not stop soon. */
 static int stop(struct lode_stops *stops, uint32_t tid, int *signal)
 {
-	struct timespec nap = { 0, NAP };
+	struct timespec nap = {0, NAP};
 	uint64_t began = lode_watch_now();
 	int stopped;
 
@@ -194,7 +195,7 @@ static int stop(struct lode_stops *stops, uint32_t tid, int *signal)
 static int get_registers(uint32_t tid, struct lode_registers *registers)
 {
 	struct user_regs_struct kernel;
-	struct iovec bytes = { &kernel, sizeof(kernel) };
+	struct iovec bytes = {&kernel, sizeof(kernel)};
 
 	if (ptrace(PTRACE_GETREGSET, (pid_t)tid, (void *)NT_PRSTATUS, &bytes) < 0)
 		return LODE_SYSTEM;
@@ -209,8 +210,8 @@ struct look {
 	void *context;
 };
 
-static int look_stopped(struct lode_stops *stops, struct process *process, uint32_t place, const struct look *look,
-			uint64_t *stopped)
+static int look_stopped(struct lode_stops *stops, struct process *process, uint32_t place,
+			const struct look *look, uint64_t *stopped)
 {
 	uint32_t tid = stops->watch->threads[place].tid;
 	struct lode_registers registers;
@@ -222,7 +223,8 @@ static int look_stopped(struct lode_stops *stops, struct process *process, uint3
 		return 1;
 	began = lode_watch_now();
 	if (!get_registers(tid, &registers))
-		count = lode_unwinder_walk(process->unwinder, tid, &registers, stops->frames, LODE_STOP_FRAMES);
+		count = lode_unwinder_walk(process->unwinder, tid, &registers, stops->frames,
+					   LODE_STOP_FRAMES);
 	if (count)
 		code = look->take(look->context, place, stops->frames, count);
 	let_go(tid, signal);
@@ -236,7 +238,8 @@ static int is_asleep(const struct lode_hunt_thread *thread)
 }
 
 /* Returns what `take` does, or 2 when the thread woke up meanwhile. */
-static int look_asleep(struct lode_stops *stops, struct process *process, uint32_t place, const struct look *look)
+static int look_asleep(struct lode_stops *stops, struct process *process, uint32_t place,
+		       const struct look *look)
 {
 	struct lode_hunt_thread *shared = &stops->watch->threads[place], thread;
 	struct lode_registers registers;
@@ -245,7 +248,8 @@ static int look_asleep(struct lode_stops *stops, struct process *process, uint32
 
 	lode_watch_thread(stops->watch, place, &thread);
 	lode_registers_from_few(&registers, thread.pc, thread.sp, thread.fp, thread.link);
-	count = lode_unwinder_walk(process->unwinder, thread.tid, &registers, stops->frames, LODE_STOP_FRAMES);
+	count = lode_unwinder_walk(process->unwinder, thread.tid, &registers, stops->frames,
+				   LODE_STOP_FRAMES);
 	__atomic_store_n(&shared->holding, 1, __ATOMIC_SEQ_CST);
 	if (is_asleep(shared) && shared->switches == thread.switches)
 		code = look->take(look->context, place, stops->frames, count);
@@ -254,12 +258,13 @@ static int look_asleep(struct lode_stops *stops, struct process *process, uint32
 }
 
 int lode_stops_look(struct lode_stops *stops, uint32_t place,
-		    int (*take)(void *context, uint32_t place, const struct lode_stop_frame *frames, size_t count),
+		    int (*take)(void *context, uint32_t place, const struct lode_stop_frame *frames,
+				size_t count),
 		    void *context, uint64_t *stopped)
 {
 	const struct lode_hunt_thread *thread = &stops->watch->threads[place];
 	struct process *process = find_process(stops, thread->pid);
-	struct look look = { take, context };
+	struct look look = {take, context};
 	int code = 2;
 
 	if (!process || !process->unwinder)

@@ -13,13 +13,14 @@ struct lode_registers {
 
 #if defined(__aarch64__)
 
-#define LODE_REGISTERS   32 /* x0 to x30, sp */
+#define LODE_REGISTERS	 32 /* x0 to x30, sp */
 #define LODE_REGISTER_FP 29
 #define LODE_REGISTER_SP 31
 /* Bytes between the stack pointer at a function's entry and the one after its return. */
 #define LODE_RETURN_SIZE 0
 
-static inline void lode_registers_from_kernel(struct lode_registers *registers, const struct user_regs_struct *kernel)
+static inline void lode_registers_from_kernel(struct lode_registers *registers,
+					      const struct user_regs_struct *kernel)
 {
 	for (int i = 0; i < 31; i++)
 		registers->values[i] = kernel->regs[i];
@@ -27,8 +28,8 @@ static inline void lode_registers_from_kernel(struct lode_registers *registers, 
 	registers->pc = kernel->pc;
 }
 
-static inline void lode_registers_from_few(struct lode_registers *registers, uint64_t pc, uint64_t sp, uint64_t fp,
-					   uint64_t link)
+static inline void lode_registers_from_few(struct lode_registers *registers, uint64_t pc, uint64_t sp,
+					   uint64_t fp, uint64_t link)
 {
 	memset(registers, 0, sizeof(*registers));
 	registers->values[LODE_REGISTER_FP] = fp;
@@ -39,12 +40,13 @@ static inline void lode_registers_from_few(struct lode_registers *registers, uin
 
 #elif defined(__x86_64__)
 
-#define LODE_REGISTERS   17 /* the last is the return address, which is the program counter */
+#define LODE_REGISTERS	 17 /* the last is the return address, which is the program counter */
 #define LODE_REGISTER_FP 6
 #define LODE_REGISTER_SP 7
 #define LODE_RETURN_SIZE 8
 
-static inline void lode_registers_from_kernel(struct lode_registers *registers, const struct user_regs_struct *kernel)
+static inline void lode_registers_from_kernel(struct lode_registers *registers,
+					      const struct user_regs_struct *kernel)
 {
 	const uint64_t values[LODE_REGISTERS] = {
 		kernel->rax, kernel->rdx, kernel->rcx, kernel->rbx, kernel->rsi, kernel->rdi,
@@ -56,8 +58,8 @@ static inline void lode_registers_from_kernel(struct lode_registers *registers, 
 	registers->pc = kernel->rip;
 }
 
-static inline void lode_registers_from_few(struct lode_registers *registers, uint64_t pc, uint64_t sp, uint64_t fp,
-					   uint64_t link)
+static inline void lode_registers_from_few(struct lode_registers *registers, uint64_t pc, uint64_t sp,
+					   uint64_t fp, uint64_t link)
 {
 	(void)link;
 	memset(registers, 0, sizeof(*registers));

@@ -52,10 +52,10 @@ static int keep_binary(struct lode_target *target, uint32_t binary, uint32_t ima
 		      sizeof(*target->binaries)) < 0)
 		return LODE_SYSTEM;
 	while (target->binary_count <= binary)
-		target->binaries[target->binary_count++] = (struct lode_target_binary){ NULL, LODE_NONE };
+		target->binaries[target->binary_count++] = (struct lode_target_binary){NULL, LODE_NONE};
 	if (target->binaries[binary].path)
 		return 0;
-	target->binaries[binary] = (struct lode_target_binary){ lode_strdup(path), image };
+	target->binaries[binary] = (struct lode_target_binary){lode_strdup(path), image};
 	return target->binaries[binary].path ? 0 : LODE_SYSTEM;
 }
 
@@ -92,7 +92,8 @@ static uint32_t binary_of(struct lode_target *target, uint32_t image)
 
 	if (image == LODE_RECORD_IMAGE_UNKNOWN || image == LODE_NONE)
 		return LODE_NONE;
-	if (lode_grow(&target->of_image, &target->image_capacity, (size_t)image + 1, sizeof(*target->of_image)) < 0)
+	if (lode_grow(&target->of_image, &target->image_capacity, (size_t)image + 1,
+		      sizeof(*target->of_image)) < 0)
 		return LODE_NONE;
 	for (size_t i = before; i < target->image_capacity; i++)
 		target->of_image[i] = NOT_ASKED;
@@ -135,7 +136,8 @@ struct lode_target_process *lode_target_find(struct lode_target *target, uint32_
 }
 
 /* Programs that start the processes of a parallel program and wait for them. */
-static const char *const launchers[] = { "mpirun", "mpiexec", "hydra_", "orterun", "orted", "prte", "prun", "srun", "slurmstepd" };
+static const char *const launchers[] = {"mpirun", "mpiexec", "hydra_", "orterun",   "orted",
+					"prte",	  "prun",    "srun",   "slurmstepd"};
 
 static int launches_only(const char *name)
 {
@@ -147,7 +149,8 @@ static int launches_only(const char *name)
 
 static void learn_name(struct lode_target *target, struct lode_target_process *process)
 {
-	const struct lode_record_life *life = lode_processes_life(&target->spaces, process->pid, process->pid);
+	const struct lode_record_life *life =
+		lode_processes_life(&target->spaces, process->pid, process->pid);
 
 	if (life && life->name[0])
 		memcpy(process->name, life->name, sizeof(process->name));
@@ -187,8 +190,10 @@ static void learn_line(struct lode_target *target, struct lode_target_process *p
 		process->binary = binary;
 }
 
-/* Begins or ends to measure the process itself, as it has become or is no more one that only starts others. */
-static int learn_role(struct lode_target *target, struct lode_target_process *process, struct lode_error *error)
+/* Begins or ends to measure the process itself, as it has become or is no more one that only starts others.
+ */
+static int learn_role(struct lode_target *target, struct lode_target_process *process,
+		      struct lode_error *error)
 {
 	int before = process->launches, code;
 
@@ -288,7 +293,7 @@ int lode_target_add(struct lode_target *target, uint32_t pid, struct lode_error 
 	if (lode_grow(&target->items, &target->capacity, target->count + 1, sizeof(*process)) < 0)
 		return lode_fail_memory(error);
 	process = &target->items[target->count++];
-	*process = (struct lode_target_process){ .pid = pid, .binary = LODE_NONE, .since = lode_watch_now() };
+	*process = (struct lode_target_process){.pid = pid, .binary = LODE_NONE, .since = lode_watch_now()};
 	return lode_target_learn(target, pid, error);
 }
 
@@ -350,16 +355,17 @@ static int keep_past(struct lode_target *target, uint32_t pid, uint32_t tid, uin
 			return 0;
 		}
 	}
-	if (lode_grow(&target->past, &target->past_capacity, target->past_count + 1, sizeof(*target->past)) < 0)
+	if (lode_grow(&target->past, &target->past_capacity, target->past_count + 1, sizeof(*target->past)) <
+	    0)
 		return LODE_SYSTEM;
-	target->past[target->past_count++] = (struct lode_target_past){ pid, tid, slot, *sum };
+	target->past[target->past_count++] = (struct lode_target_past){pid, tid, slot, *sum};
 	return 0;
 }
 
 static int keep_slot(struct lode_target *target, uint32_t place, uint32_t slot, int is_asked)
 {
 	const struct lode_hunt_thread *thread = &target->watch->threads[place];
-	struct lode_watch_sum sum = { 0 };
+	struct lode_watch_sum sum = {0};
 	int code;
 
 	lode_watch_add(target->watch, place, slot, thread->died, &sum);
@@ -410,8 +416,8 @@ void lode_target_forget_slot(struct lode_target *target, uint32_t slot)
 	target->past_count = kept;
 }
 
-void lode_target_sum(const struct lode_target *target, uint32_t pid, uint32_t tid, uint32_t slot, uint64_t now,
-		     struct lode_watch_sum *sum)
+void lode_target_sum(const struct lode_target *target, uint32_t pid, uint32_t tid, uint32_t slot,
+		     uint64_t now, struct lode_watch_sum *sum)
 {
 	memset(sum, 0, sizeof(*sum));
 	for (uint32_t i = 0; i < target->watch->thread_count; i++) {
@@ -445,7 +451,8 @@ static uint64_t most_hits(const struct lode_target *target, const struct lode_ta
 	return most;
 }
 
-static uint64_t wall_of(const struct lode_target *target, const struct lode_target_process *process, uint64_t now)
+static uint64_t wall_of(const struct lode_target *target, const struct lode_target_process *process,
+			uint64_t now)
 {
 	uint64_t end = process->ended ? process->ended : now;
 	uint64_t took = process->stopped + most_hits(target, process) * target->hit_cost;
@@ -474,7 +481,8 @@ uint64_t lode_target_hits(const struct lode_target *target, uint32_t pid)
 		if (pid == LODE_NONE || target->items[i].pid == pid)
 			hits += target->items[i].all_hits;
 	for (uint32_t i = 0; i < target->watch->thread_count; i++)
-		if (target->watch->threads[i].tid && (pid == LODE_NONE || target->watch->threads[i].pid == pid))
+		if (target->watch->threads[i].tid &&
+		    (pid == LODE_NONE || target->watch->threads[i].pid == pid))
 			hits += target->watch->threads[i].hits;
 	return hits;
 }

@@ -13,10 +13,10 @@
 struct lode_target_process {
 	uint32_t pid;
 	uint32_t binary;  /* of the program it runs; LODE_NONE: not known */
-	uint64_t since;   /* when it was first seen */
-	uint64_t ended;   /* 0: it lives */
+	uint64_t since;	  /* when it was first seen */
+	uint64_t ended;	  /* 0: it lives */
 	uint64_t stopped; /* nanoseconds that it was held for looking at its stacks */
-	uint64_t hits;    /* of probes, of its threads that have ended, the most of one */
+	uint64_t hits;	  /* of probes, of its threads that have ended, the most of one */
 	uint64_t all_hits;
 	int launches; /* it only starts others (mpirun): not measured itself */
 	char name[LODE_RECORD_NAME];
@@ -54,8 +54,8 @@ struct lode_target {
 	size_t binary_count;
 	size_t binary_capacity;
 	uint64_t hit_cost;
-	int hurried;         /* someone is stopped: no code is read now */
-	int failed;          /* memory ran out while code was read: the program can only be destroyed */
+	int hurried;	     /* someone is stopped: no code is read now */
+	int failed;	     /* memory ran out while code was read: the program can only be destroyed */
 	uint64_t unreadable; /* binaries whose code could not be read */
 };
 
@@ -63,7 +63,8 @@ int lode_target_init(struct lode_target *target, struct lode_watch *watch, struc
 		     struct lode_error *error);
 void lode_target_release(struct lode_target *target);
 
-/* Adds a process and reads the code of all that it has mapped. Returns 0, 1 when there is none, or a negative code. */
+/* Adds a process and reads the code of all that it has mapped. Returns 0, 1 when there is none, or a negative
+ * code. */
 int lode_target_add(struct lode_target *target, uint32_t pid, struct lode_error *error);
 /* Calls `each` with the pids of all processes that a process has started and that live, directly or not. */
 int lode_target_descendants(uint32_t pid, int (*each)(void *context, uint32_t pid), void *context);
@@ -82,13 +83,15 @@ int lode_target_learn(struct lode_target *target, uint32_t pid, struct lode_erro
 /* The function at an address of a process; LODE_NONE: none. */
 uint32_t lode_target_at(struct lode_target *target, uint32_t pid, uint64_t address);
 
-/* Keeps what threads that are dead have used, and frees their places. `is_asked`: someone asks for this thread. */
+/* Keeps what threads that are dead have used, and frees their places. `is_asked`: someone asks for this
+ * thread. */
 int lode_target_reap(struct lode_target *target, int (*is_asked)(void *context, uint32_t tid), void *context);
 /* Forgets what dead threads used in a slot that becomes another function's. */
 void lode_target_forget_slot(struct lode_target *target, uint32_t slot);
-/* What all threads of a process (LODE_NONE: of all) used, or one thread, in the function of a slot (LODE_NONE: in all). */
-void lode_target_sum(const struct lode_target *target, uint32_t pid, uint32_t tid, uint32_t slot, uint64_t now,
-		     struct lode_watch_sum *sum);
+/* What all threads of a process (LODE_NONE: of all) used, or one thread, in the function of a slot
+ * (LODE_NONE: in all). */
+void lode_target_sum(const struct lode_target *target, uint32_t pid, uint32_t tid, uint32_t slot,
+		     uint64_t now, struct lode_watch_sum *sum);
 /* Wall time of a process (LODE_NONE: of all together), without what hunting took from it. */
 uint64_t lode_target_wall(const struct lode_target *target, uint32_t pid, uint64_t now);
 /* Hits of probes in all threads, ever. */

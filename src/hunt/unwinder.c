@@ -33,7 +33,7 @@ struct lode_unwinder {
 
 static int fetch(uint32_t pid, void *to, uint64_t address, size_t size)
 {
-	struct iovec here = { to, size }, there = { (void *)(uintptr_t)address, size };
+	struct iovec here = {to, size}, there = {(void *)(uintptr_t)address, size};
 
 	return process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0) == (ssize_t)size ? 0 : LODE_SYSTEM;
 }
@@ -101,7 +101,8 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 	.set_initial_registers = take_registers,
 };
 
-/* Tables for unwinding are in the binaries themselves; files with debugging information are not looked for. */
+/* Tables for unwinding are in the binaries themselves; files with debugging information are not looked for.
+ */
 static int find_nothing(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, const char *file,
 			const char *link, GElf_Word crc, char **found)
 {
@@ -178,7 +179,7 @@ static int take_frame(Dwfl_Frame *state, void *argument)
 		return DWARF_CB_ABORT;
 	if (unwinder->count && sp < unwinder->frames[unwinder->count - 1].sp)
 		return DWARF_CB_ABORT; /* stacks grow down; this one leads nowhere */
-	*frame = (struct lode_stop_frame){ is_leaf ? pc : pc - 1, sp };
+	*frame = (struct lode_stop_frame){is_leaf ? pc : pc - 1, sp};
 	unwinder->count++;
 	return DWARF_CB_OK;
 }
@@ -196,14 +197,15 @@ static void shift_entries(struct lode_stop_frame *frames, size_t count)
  */
 static size_t walk_frame_pointers(struct lode_unwinder *unwinder)
 {
-	uint64_t fp = unwinder->registers->values[LODE_REGISTER_FP], address = unwinder->registers->pc, next, caller;
+	uint64_t fp = unwinder->registers->values[LODE_REGISTER_FP], address = unwinder->registers->pc, next,
+		 caller;
 	size_t count = 0;
 
 	while (count < unwinder->limit) {
-		unwinder->frames[count] = (struct lode_stop_frame){ count ? address - 1 : address, fp + 8 };
+		unwinder->frames[count] = (struct lode_stop_frame){count ? address - 1 : address, fp + 8};
 		count++;
-		if (read_word(unwinder, fp, &next) < 0 || read_word(unwinder, fp + 8, &caller) < 0 || !caller ||
-		    next <= fp)
+		if (read_word(unwinder, fp, &next) < 0 || read_word(unwinder, fp + 8, &caller) < 0 ||
+		    !caller || next <= fp)
 			break;
 		fp = next;
 		address = caller;
@@ -211,8 +213,9 @@ static size_t walk_frame_pointers(struct lode_unwinder *unwinder)
 	return count;
 }
 
-size_t lode_unwinder_walk(struct lode_unwinder *unwinder, uint32_t tid, const struct lode_registers *registers,
-			  struct lode_stop_frame *frames, size_t limit)
+size_t lode_unwinder_walk(struct lode_unwinder *unwinder, uint32_t tid,
+			  const struct lode_registers *registers, struct lode_stop_frame *frames,
+			  size_t limit)
 {
 	unwinder->registers = registers;
 	unwinder->frames = frames;

@@ -11,11 +11,13 @@
 
 struct lode_unwinder;
 
-/* Reads what the process has mapped; NULL when memory has run out. Where nothing can be read, frame pointers serve. */
+/* Reads what the process has mapped; NULL when memory has run out. Where nothing can be read, frame pointers
+ * serve. */
 struct lode_unwinder *lode_unwinder_create(uint32_t pid);
 void lode_unwinder_destroy(struct lode_unwinder *unwinder);
 /* Fills `frames`, leaf first. Returns how many. */
-size_t lode_unwinder_walk(struct lode_unwinder *unwinder, uint32_t tid, const struct lode_registers *registers,
-			  struct lode_stop_frame *frames, size_t limit);
+size_t lode_unwinder_walk(struct lode_unwinder *unwinder, uint32_t tid,
+			  const struct lode_registers *registers, struct lode_stop_frame *frames,
+			  size_t limit);
 
 #endif

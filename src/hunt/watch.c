@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TRIES        64
+#define TRIES	     64
 #define PLACES_TRIED 8 /* as in hunt.bpf.c */
 
 /* Places for threads: what is asked for with room to grow, between these. */
@@ -60,16 +60,18 @@ static int say_nothing(enum libbpf_print_level level, const char *format, va_lis
 static int explain(int number, struct lode_error *error)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
-		return lode_fail(error, LODE_SYSTEM,
-				 "hunt: /sys/kernel/btf/vmlinux is missing: this kernel was built without its "
-				 "types; use a kernel with CONFIG_DEBUG_INFO_BTF");
+		return lode_fail(
+			error, LODE_SYSTEM,
+			"hunt: /sys/kernel/btf/vmlinux is missing: this kernel was built without its "
+			"types; use a kernel with CONFIG_DEBUG_INFO_BTF");
 	if (number == EPERM || number == EACCES)
 		return lode_fail(error, LODE_SYSTEM,
 				 "hunt: the kernel does not permit measuring other programs; run as root, or "
 				 "with the capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
-	return lode_fail(error, LODE_SYSTEM,
-			 "hunt: the programs for the kernel cannot be loaded: %s; Linux 6.6 or newer is needed",
-			 strerror(number));
+	return lode_fail(
+		error, LODE_SYSTEM,
+		"hunt: the programs for the kernel cannot be loaded: %s; Linux 6.6 or newer is needed",
+		strerror(number));
 }
 
 /* sched_switch tells the state of the thread since Linux 5.18; before, it has a parameter less. */
@@ -114,7 +116,8 @@ static int load(struct lode_watch *watch, struct lode_error *error)
 
 static void *map_table(struct bpf_map *map, size_t size)
 {
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0); /* from the kernel */
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map),
+			    0); /* from the kernel */
 
 	return memory == MAP_FAILED ? NULL : memory;
 }
@@ -137,7 +140,8 @@ static int map_tables(struct lode_watch *watch, struct lode_error *error)
 	watch->settings = map_table(watch->programs->maps.settings, sizeof(*watch->settings));
 	if (watch->threads && watch->cells && watch->slots && watch->settings)
 		return 0;
-	return lode_fail(error, LODE_SYSTEM, "hunt: the tables of the kernel cannot be mapped: %s", strerror(errno));
+	return lode_fail(error, LODE_SYSTEM, "hunt: the tables of the kernel cannot be mapped: %s",
+			 strerror(errno));
 }
 
 int lode_watch_open(struct lode_watch *watch, uint32_t threads, struct lode_error *error)
@@ -216,7 +220,8 @@ uint32_t lode_watch_add_thread(struct lode_watch *watch, uint32_t pid, uint32_t 
 		thread->pid = pid;
 		thread->clock = LODE_CLOCK_OTHER;
 		thread->born = thread->last = lode_watch_now();
-		if (__atomic_compare_exchange_n(&thread->tid, &free_tid, tid, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&thread->tid, &free_tid, tid, 0, __ATOMIC_RELEASE,
+						__ATOMIC_RELAXED))
 			return place;
 	}
 	return LODE_NONE;
@@ -291,7 +296,8 @@ static int add_pid(struct lode_watch *watch, uint32_t pid, struct lode_error *er
 	uint8_t one = 1;
 
 	if (bpf_map_update_elem(bpf_map__fd(watch->programs->maps.pids), &pid, &one, BPF_ANY) < 0)
-		return lode_fail(error, LODE_SYSTEM, "hunt: process %u cannot be watched: %s", pid, strerror(errno));
+		return lode_fail(error, LODE_SYSTEM, "hunt: process %u cannot be watched: %s", pid,
+				 strerror(errno));
 	return 0;
 }
 
@@ -330,7 +336,8 @@ void lode_watch_forget(struct lode_watch *watch, uint32_t place)
 	struct lode_hunt_thread *thread = &watch->threads[place];
 	uint32_t tid = thread->tid;
 
-	memset(&watch->cells[(size_t)place * watch->slot_count], 0, watch->slot_count * sizeof(*watch->cells));
+	memset(&watch->cells[(size_t)place * watch->slot_count], 0,
+	       watch->slot_count * sizeof(*watch->cells));
 	memset(thread, 0, sizeof(*thread));
 	thread->tid = tid;
 	__atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
@@ -420,7 +427,7 @@ static size_t open_frames(const struct lode_watch *watch, uint32_t place, struct
 	size_t count = 0;
 
 	while (slot && slot <= watch->slot_count && count < watch->slot_count) {
-		frames[count++] = (struct lode_watch_frame){ slot - 1, cells[slot - 1].sp };
+		frames[count++] = (struct lode_watch_frame){slot - 1, cells[slot - 1].sp};
 		slot = cells[slot - 1].below;
 	}
 	return count;
@@ -437,7 +444,8 @@ static void open_cell(struct lode_watch *watch, struct lode_hunt_thread *thread,
 		      const struct lode_watch_frame *frame, uint64_t now)
 {
 	cell->at = thread->clocks;
-	cell->at.time[(thread->waiting ? LODE_CLOCK_SYNC : thread->clock) & 3] += (int64_t)(now - thread->last);
+	cell->at.time[(thread->waiting ? LODE_CLOCK_SYNC : thread->clock) & 3] +=
+		(int64_t)(now - thread->last);
 	cell->sp = frame->sp;
 	if (watch->slots[frame->slot].flags & LODE_SLOT_WAITING)
 		thread->waiting++;
@@ -454,7 +462,8 @@ static void set_entry(struct lode_watch_frame *chain, size_t count, const struct
 			chain[i].sp = frame->sp;
 }
 
-void lode_watch_seed(struct lode_watch *watch, uint32_t place, const struct lode_watch_frame *frames, size_t count)
+void lode_watch_seed(struct lode_watch *watch, uint32_t place, const struct lode_watch_frame *frames,
+		     size_t count)
 {
 	struct lode_hunt_cell *cells = &watch->cells[(size_t)place * watch->slot_count];
 	struct lode_hunt_thread *thread = &watch->threads[place];
@@ -505,9 +514,9 @@ int lode_watch_object(struct lode_watch *watch, uint64_t object)
 	uint8_t one = 1;
 
 	watch->programs->bss->any_watched = 1;
-	return bpf_map_update_elem(bpf_map__fd(watch->programs->maps.watched), &object, &one, BPF_ANY) < 0 ?
-		       LODE_SYSTEM :
-		       0;
+	return bpf_map_update_elem(bpf_map__fd(watch->programs->maps.watched), &object, &one, BPF_ANY) < 0
+		       ? LODE_SYSTEM
+		       : 0;
 }
 
 int lode_watch_each_object(struct lode_watch *watch,

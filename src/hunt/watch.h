@@ -42,7 +42,8 @@ int lode_watch_program(const struct lode_watch *watch);
 /* The ring buffer of messages, a descriptor of its map. */
 int lode_watch_messages(const struct lode_watch *watch);
 
-/* Watches a process with all its threads, and what it will start. Returns 0, 1 if there is none, or LODE_SYSTEM. */
+/* Watches a process with all its threads, and what it will start. Returns 0, 1 if there is none, or
+ * LODE_SYSTEM. */
 int lode_watch_add_process(struct lode_watch *watch, uint32_t pid, struct lode_error *error);
 /* Watches one thread; for calibrating. Its place, or LODE_NONE. */
 uint32_t lode_watch_add_thread(struct lode_watch *watch, uint32_t pid, uint32_t tid);
@@ -63,7 +64,8 @@ struct lode_watch_frame {
 };
 
 /* Makes functions that are on a thread's stack ones in progress, unless they are. The thread must not run. */
-void lode_watch_seed(struct lode_watch *watch, uint32_t place, const struct lode_watch_frame *frames, size_t count);
+void lode_watch_seed(struct lode_watch *watch, uint32_t place, const struct lode_watch_frame *frames,
+		     size_t count);
 /* Whether any thread has the function of this slot in progress. */
 int lode_watch_is_open(const struct lode_watch *watch, uint32_t slot);
 /* Forgets all that was counted in a slot; it must not be open nor probed. */

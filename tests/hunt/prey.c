@@ -50,7 +50,8 @@ static int goes_on(void)
 	return wall() < end;
 }
 
-/* Begins and ends what a function uses; in between the truth grows by steps, so that it can be read at any time. */
+/* Begins and ends what a function uses; in between the truth grows by steps, so that it can be read at any
+ * time. */
 struct span {
 	struct prey_truth *truth;
 	uint64_t cpu;
@@ -77,7 +78,7 @@ static struct span make_span(int truth, uint64_t address)
 {
 	page->truths[truth].address = address;
 	__atomic_fetch_add(&page->truths[truth].calls, 1, __ATOMIC_RELAXED);
-	return (struct span){ &page->truths[truth], cpu(), wall(), 0 };
+	return (struct span){&page->truths[truth], cpu(), wall(), 0};
 }
 
 #define begin(truth, function) make_span(truth, (uint64_t)(uintptr_t)(function))
@@ -106,7 +107,8 @@ static void end_wait(struct span *span)
 	uint64_t used = cpu() - span->cpu, took = wall() - span->wall, stood = queued() - span->queued;
 
 	__atomic_fetch_add(&span->truth->cpu, used, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&span->truth->blocked, took > used + stood ? took - used - stood : 0, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&span->truth->blocked, took > used + stood ? took - used - stood : 0,
+			   __ATOMIC_RELAXED);
 }
 
 /* Uses so much CPU time; `span` (NULL: none) tells of it as it goes. */
@@ -124,7 +126,7 @@ static NEVER_INLINE void burn(uint64_t time, struct span *span)
 
 static void nap(uint64_t time)
 {
-	struct timespec left = { 0, (long)time };
+	struct timespec left = {0, (long)time};
 
 	nanosleep(&left, NULL);
 }
@@ -311,6 +313,43 @@ static void do_lock(void)
 	pthread_join(thread, NULL);
 }
 
+/* ---- waiting by spinning, as MPI libraries do: the meter knows them by their names ---- */
+
+void MPI_Barrier(void);
+void MPI_Recv(uint64_t time);
+
+NEVER_INLINE void MPI_Barrier(void)
+{
+	sink++;
+}
+
+NEVER_INLINE void MPI_Recv(uint64_t time)
+{
+	uint64_t until = wall() + time;
+
+	while (wall() < until)
+		sink++;
+	MPI_Barrier();
+	sink++;
+}
+
+static NEVER_INLINE void exchange(void)
+{
+	struct span span = begin(0, exchange);
+
+	MPI_Recv(4 * MS);
+	__atomic_fetch_add(&span.truth->blocked, wall() - span.wall, __ATOMIC_RELAXED);
+	sink++;
+}
+
+static void do_spin(void)
+{
+	while (goes_on()) {
+		exchange();
+		burn(2 * MS, NULL);
+	}
+}
+
 /* ---- small writes, and reads that wait ---- */
 
 static NEVER_INLINE void small_writes(int fd)
@@ -465,11 +504,10 @@ static const struct {
 	const char *name;
 	void (*act)(void);
 } acts[] = {
-	{ "shares", do_shares },   { "loop", long_loop },     { "recursion", do_recursion },
-	{ "tail", do_tail },       { "jumps", do_jumps },     { "lock", do_lock },
-	{ "writes", do_writes },   { "pipe", do_pipe },       { "hot", do_hot },
-	{ "children", do_children }, { "lives", do_lives },
-	{ "plugin", do_plugin },
+	{"shares", do_shares}, {"loop", long_loop},	  {"recursion", do_recursion}, {"tail", do_tail},
+	{"jumps", do_jumps},   {"lock", do_lock},	  {"writes", do_writes},       {"pipe", do_pipe},
+	{"hot", do_hot},       {"children", do_children}, {"lives", do_lives},	       {"spin", do_spin},
+	{"plugin", do_plugin},
 };
 
 int main(int count, char **words)
