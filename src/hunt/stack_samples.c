@@ -246,7 +246,8 @@ static int take_record(void *context, const struct lode_record *record)
 
 struct lode_recorder_sink lode_stack_samples_sink(struct lode_stack_samples *samples)
 {
-	return (struct lode_recorder_sink){samples, take_stack, take_change, take_record};
+	return (struct lode_recorder_sink){
+		.context = samples, .stack = take_stack, .change = take_change, .record = take_record};
 }
 
 int lode_stack_samples_take(struct lode_stack_samples *samples,
