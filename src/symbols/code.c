@@ -58,8 +58,8 @@ static int can_decode(const struct reader *reader)
 	return header->e_machine == EM_AARCH64 || (header->e_machine == EM_X86_64 && reader->disassembler);
 }
 
-/* The mark that is in force at an address: the last one before it; NULL without one. */
-static const struct lode_code_mark *mark_at(const struct lode_linker_symbols *symbols, uint64_t address)
+/* The first mark behind an address. */
+static size_t mark_behind(const struct lode_linker_symbols *symbols, uint64_t address)
 {
 	size_t low = 0, high = symbols->mark_count;
 
@@ -71,7 +71,7 @@ static const struct lode_code_mark *mark_at(const struct lode_linker_symbols *sy
 		else
 			high = middle;
 	}
-	return low ? &symbols->marks[low - 1] : NULL;
+	return low;
 }
 
 static void decode_run(struct reader *reader, const struct lode_plan_piece *piece, uint64_t from, uint64_t to)
@@ -100,21 +100,19 @@ static void decode_run(struct reader *reader, const struct lode_plan_piece *piec
 static void decode_piece(struct reader *reader, const struct lode_plan_piece *piece)
 {
 	const struct lode_linker_symbols *symbols = &reader->plan.symbols;
-	const struct lode_code_mark *mark = mark_at(symbols, piece->address);
-	const struct lode_code_mark *last = symbols->marks + symbols->mark_count;
+	size_t next = mark_behind(symbols, piece->address);
 	uint64_t end = piece->address + (piece->end - piece->start);
 	uint64_t from = piece->address;
-	int is_data = mark && mark->is_data && mark->address == piece->address;
+	int is_data = next && symbols->marks[next - 1].is_data && symbols->marks[next - 1].address == from;
 
 	reader->steps.count = 0;
-	mark = mark ? mark + 1 : symbols->marks;
-	for (; mark && mark < last && mark->address < end; mark++) {
-		if (mark->is_data == is_data)
+	for (; next < symbols->mark_count && symbols->marks[next].address < end; next++) {
+		if (symbols->marks[next].is_data == is_data)
 			continue;
 		if (!is_data)
-			decode_run(reader, piece, from, mark->address);
-		from = mark->address;
-		is_data = mark->is_data;
+			decode_run(reader, piece, from, symbols->marks[next].address);
+		from = symbols->marks[next].address;
+		is_data = symbols->marks[next].is_data;
 	}
 	if (!is_data)
 		decode_run(reader, piece, from, end);
