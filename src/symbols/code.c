@@ -351,29 +351,50 @@ static void take_linker_names(struct reader *reader)
 	}
 }
 
+/* Whether the names of a record and its rivals are still to be made readable; they are paid for in bytes. */
+static int may_show(struct reader *reader, uint32_t record, uint32_t rivals)
+{
+	const struct lode_table *table = &reader->plan.image.table;
+
+	for (uint32_t i = record; i <= record + rivals; i++) {
+		const char *raw = lode_table_text(table, table->records[i].name);
+
+		if (reader->shown > SHOWN_LIMIT * reader->plan.map.size)
+			return 0;
+		reader->shown += raw ? strnlen(raw, LODE_DEMANGLE_LIMIT) : 0;
+	}
+	return lode_table_text(table, table->records[record].name) != NULL;
+}
+
+static void show_base(const char *raw, struct lode_buffer *name)
+{
+	int cold = 0;
+	size_t length = strnlen(raw, LODE_DEMANGLE_LIMIT);
+	const char *version = memchr(raw + 1, '@', length ? length - 1 : 0);
+	char *base;
+
+	length = version ? (size_t)(version - raw) : length;
+	base = lode_strndup(raw, lode_code_base_length(raw, length, &cold));
+	if (base)
+		lode_demangle(base, 1, name);
+	else
+		name->failed = 1;
+	lode_free(base);
+}
+
 /* What a function is called on the screen. */
 static void show_name(struct reader *reader, uint32_t record, struct lode_buffer *name)
 {
 	const struct lode_table *table = &reader->plan.image.table;
-	const char *raw = lode_table_text(table, table->records[record].name);
 	uint32_t rivals = table->records[record].link;
-	size_t length = raw ? strnlen(raw, LODE_DEMANGLE_LIMIT) : 0;
-	int cold = 0;
-	char *base;
 
 	lode_buffer_clear(name);
-	if (!length || reader->shown > SHOWN_LIMIT * reader->plan.map.size) {
+	if (!may_show(reader, record, rivals))
 		lode_buffer_print(name, "0x%llx", (unsigned long long)table->records[record].start);
-	} else if (rivals) {
+	else if (rivals)
 		lode_image_choose_name(table, record, rivals, 1, name);
-	} else {
-		base = lode_strndup(raw, lode_code_base_length(raw, strcspn(raw, "@"), &cold));
-		if (base)
-			lode_demangle(base, 1, name);
-		else
-			name->failed = 1;
-		lode_free(base);
-	}
+	else
+		show_base(lode_table_text(table, table->records[record].name), name);
 	reader->shown += name->size;
 }
 

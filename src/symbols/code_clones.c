@@ -99,25 +99,27 @@ static uint32_t record_of(const struct lode_code_plan *plan, const struct lode_l
 }
 
 /* Joins a clone, whose name has `length` bytes without its suffixes, to its function. */
-static int join(struct units *units, uint32_t i, size_t length, uint32_t *joined)
+static int join(struct units *units, uint32_t i, size_t length, int cold, struct lode_code_kin *kin)
 {
 	const struct lode_linker_symbol *symbols = units->plan->symbols.items;
 	uint32_t own = record_of(units->plan, &symbols[i]);
 	uint32_t found = find_symbol(units, symbols[i].name, length, symbols[i].unit);
 	uint32_t target;
 
+	if (own != LODE_NONE)
+		kin[own].cold |= cold;
 	if (found == LODE_NONE)
 		found = find_symbol(units, symbols[i].name, length, LODE_NONE);
 	if (found == LODE_NONE)
 		return add_symbol(units, i, length);
 	target = record_of(units->plan, &symbols[found]);
-	if (own != LODE_NONE && target != LODE_NONE && joined[own] == own && joined[target] == target)
-		joined[own] = target;
+	if (own != LODE_NONE && target != LODE_NONE && kin[own].of == own && kin[target].of == target)
+		kin[own].of = target;
 	return 0;
 }
 
 /* The first round knows the functions, the second joins their clones. */
-static int walk_symbols(struct units *units, int clones, uint32_t *joined)
+static int walk_symbols(struct units *units, int clones, struct lode_code_kin *kin)
 {
 	const struct lode_linker_symbols *symbols = &units->plan->symbols;
 	int code = 0;
@@ -128,22 +130,22 @@ static int walk_symbols(struct units *units, int clones, uint32_t *joined)
 		size_t length = lode_code_base_length(symbol->name, symbol->length, &cold);
 
 		if ((length < symbol->length) == clones)
-			code = clones ? join(units, (uint32_t)i, length, joined)
+			code = clones ? join(units, (uint32_t)i, length, cold, kin)
 				      : add_symbol(units, (uint32_t)i, length);
 	}
 	return code;
 }
 
-int lode_code_join_clones(const struct lode_code_plan *plan, uint32_t *joined)
+int lode_code_join_clones(const struct lode_code_plan *plan, struct lode_code_kin *kin)
 {
 	struct units units = {.plan = plan};
 	int code;
 
 	for (uint32_t i = 0; i < plan->image.table.count; i++)
-		joined[i] = i;
-	code = walk_symbols(&units, 0, joined);
+		kin[i] = (struct lode_code_kin){i, 0};
+	code = walk_symbols(&units, 0, kin);
 	if (code == 0)
-		code = walk_symbols(&units, 1, joined);
+		code = walk_symbols(&units, 1, kin);
 	lode_index_release(&units.index);
 	return code;
 }

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #define PAGE_BITS 8
+/* Bytes of the longest name that plt.c makes, and more. */
+#define STUB_NAME_LIMIT 2048
 
 /* ---- opening ---- */
 
@@ -245,9 +247,9 @@ uint32_t lode_code_plan_import(struct lode_code_plan *plan, const char *name)
 
 static int is_stub(const char *name)
 {
-	size_t length = name ? strlen(name) : 0;
+	size_t length = name ? strnlen(name, STUB_NAME_LIMIT) : 0;
 
-	return length > 4 && !strcmp(name + length - 4, "@plt");
+	return length > 4 && length < STUB_NAME_LIMIT && !strcmp(name + length - 4, "@plt");
 }
 
 /* `*ABS*+0xADDRESS@plt` leads to a function of this binary, which is chosen when the program starts. */
@@ -269,12 +271,12 @@ uint32_t lode_code_plan_add(struct lode_code_plan *plan, uint32_t record)
 	return (uint32_t)plan->function_count++;
 }
 
-static int number_piece(struct lode_code_plan *plan, struct lode_plan_piece *piece, const uint32_t *joined,
-			uint32_t *numbers)
+static int number_piece(struct lode_code_plan *plan, struct lode_plan_piece *piece,
+			const struct lode_code_kin *kin, uint32_t *numbers)
 {
 	const struct lode_record *record = &plan->image.table.records[piece->record];
 	const char *name = lode_table_text(&plan->image.table, record->name);
-	int cold = 0;
+	uint32_t of = kin[piece->record].of;
 
 	piece->stub = is_stub(name) != 0;
 	if (piece->stub) {
@@ -285,16 +287,14 @@ static int number_piece(struct lode_code_plan *plan, struct lode_plan_piece *pie
 	}
 	if (piece->cold)
 		return 0; /* when instructions tell whose it is */
-	if (numbers[joined[piece->record]] == LODE_NONE)
-		numbers[joined[piece->record]] = lode_code_plan_add(plan, joined[piece->record]);
-	piece->function = numbers[joined[piece->record]];
-	if (name)
-		lode_code_base_length(name, strcspn(name, "@"), &cold);
-	piece->entry = piece->address == record->start && !cold;
+	if (numbers[of] == LODE_NONE)
+		numbers[of] = lode_code_plan_add(plan, of);
+	piece->function = numbers[of];
+	piece->entry = piece->address == record->start && !kin[piece->record].cold;
 	return piece->function == LODE_NONE ? LODE_SYSTEM : 0;
 }
 
-static int number_pieces(struct lode_code_plan *plan, const uint32_t *joined, uint32_t *numbers)
+static int number_pieces(struct lode_code_plan *plan, const struct lode_code_kin *kin, uint32_t *numbers)
 {
 	const struct lode_table *table = &plan->image.table;
 	int code = 0;
@@ -302,7 +302,7 @@ static int number_pieces(struct lode_code_plan *plan, const uint32_t *joined, ui
 	for (size_t i = 0; i < table->count; i++)
 		numbers[i] = LODE_NONE;
 	for (size_t i = 0; i < plan->piece_count && code == 0; i++)
-		code = number_piece(plan, &plan->pieces[i], joined, numbers);
+		code = number_piece(plan, &plan->pieces[i], kin, numbers);
 	for (size_t i = 0; i < plan->piece_count && code == 0; i++) {
 		const char *name = lode_table_text(table, table->records[plan->pieces[i].record].name);
 
@@ -315,15 +315,15 @@ static int number_pieces(struct lode_code_plan *plan, const uint32_t *joined, ui
 static int number(struct lode_code_plan *plan)
 {
 	size_t count = plan->image.table.count;
-	uint32_t *joined = lode_realloc(NULL, count + 1, sizeof(*joined));
+	struct lode_code_kin *kin = lode_realloc(NULL, count + 1, sizeof(*kin));
 	uint32_t *numbers = lode_realloc(NULL, count + 1, sizeof(*numbers));
 	int code = LODE_SYSTEM;
 
-	if (joined && numbers && lode_strings_init(&plan->imports) == 0)
-		code = lode_code_join_clones(plan, joined);
+	if (kin && numbers && lode_strings_init(&plan->imports) == 0)
+		code = lode_code_join_clones(plan, kin);
 	if (code == 0)
-		code = number_pieces(plan, joined, numbers);
-	lode_free(joined);
+		code = number_pieces(plan, kin, numbers);
+	lode_free(kin);
 	lode_free(numbers);
 	return code;
 }

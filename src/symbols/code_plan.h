@@ -89,11 +89,14 @@ size_t lode_code_base_length(const char *name, size_t length, int *cold);
 
 /* All functions of the symbol tables (code_symbols.c). Returns 0, or LODE_SYSTEM when memory ran out. */
 int lode_linker_symbols_read(struct lode_code_plan *plan);
-/*
- * For each record of the table the record whose function it is a part of, itself
- * where it is none (code_clones.c). Returns 0 or LODE_SYSTEM.
- */
-int lode_code_join_clones(const struct lode_code_plan *plan, uint32_t *joined);
+/* Whose a record of the table is. */
+struct lode_code_kin {
+	uint32_t of; /* the record whose function it is a part of; itself where it is none */
+	int cold;    /* and nobody calls it */
+};
+
+/* Fills one for each record, from the names of clones (code_clones.c). Returns 0 or LODE_SYSTEM. */
+int lode_code_join_clones(const struct lode_code_plan *plan, struct lode_code_kin *kin);
 /* Finds the pieces without a name that begin with a frame (code_cold.c). Returns 0 or LODE_SYSTEM. */
 int lode_code_find_cold(struct lode_code_plan *plan);
 /* The pointers to functions of other binaries (code_slots.c). Returns 0 or LODE_SYSTEM. */
