@@ -30,8 +30,8 @@ void lode_program_destroy(struct lode_program *program);
  * Adds the binary at `path` (opened there), called `name` by those who mapped it. Its number; asking again is
  * cheap: the same file, by whatever path, is the same binary.
  */
-int lode_program_add_binary(struct lode_program *program, const char *path, const char *name, uint32_t *binary,
-			    struct lode_error *error);
+int lode_program_add_binary(struct lode_program *program, const char *path, const char *name,
+			    uint32_t *binary, struct lode_error *error);
 /* The code of a binary, NULL when there is no such binary; valid as long as the program. */
 const struct lode_code *lode_program_code(const struct lode_program *program, uint32_t binary);
 /* The function at a file offset of a binary; LODE_NONE: none. */
@@ -40,7 +40,8 @@ uint32_t lode_program_at(const struct lode_program *program, uint32_t binary, ui
 uint32_t lode_program_named(struct lode_program *program, const char *name);
 size_t lode_program_count(const struct lode_program *program);
 /* `function` must be below the count. Valid as long as the program. */
-const struct lode_program_function *lode_program_function(const struct lode_program *program, uint32_t function);
+const struct lode_program_function *lode_program_function(const struct lode_program *program,
+							  uint32_t function);
 /* A call was seen. Returns 1 if it is new, 0 if not, or LODE_SYSTEM. */
 int lode_program_add_call(struct lode_program *program, uint32_t caller, uint32_t callee);
 /* The callees of a function, each once, in the order they became known; valid until the next change. */
