@@ -11,6 +11,8 @@
 #include "base/memory.h"
 
 #include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <sys/uio.h>
 
 /* Memory of the process is fetched in pieces of so many bytes. */
@@ -117,8 +119,54 @@ static int find_nothing(Dwfl_Module *module, void **data, const char *name, Dwar
 	return -1;
 }
 
+/* The end of the mapping that begins at an address of the process; 0: none does. */
+static uint64_t mapping_end(uint32_t pid, uint64_t address)
+{
+	char path[32], line[512];
+	unsigned long long start, end, found = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	file = fopen(path, "re"); /* from the kernel */
+	while (file && !found && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%llx-%llx", &start, &end) == 2 && start == address)
+			found = end;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/*
+ * The file that is mapped, not the one that has its path by now: by the tables of
+ * another the frames would be wrong.
+ */
+static int find_mapped(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, char **file,
+		       Elf **elf)
+{
+	const struct lode_unwinder *unwinder = *data;
+	uint64_t end = name[0] == '/' && unwinder ? mapping_end(unwinder->pid, base) : 0;
+	char path[96];
+	int fd = -1;
+
+	if (end) {
+		snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", unwinder->pid,
+			 (unsigned long long)base, (unsigned long long)end);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	return fd >= 0 ? fd : dwfl_linux_proc_find_elf(module, data, name, base, file, elf);
+}
+
+static int tell_module(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr start, void *argument)
+{
+	(void)module;
+	(void)name;
+	(void)start;
+	*data = argument;
+	return DWARF_CB_OK;
+}
+
 static const Dwfl_Callbacks callbacks = {
-	.find_elf = dwfl_linux_proc_find_elf,
+	.find_elf = find_mapped,
 	.find_debuginfo = find_nothing,
 };
 
@@ -150,6 +198,7 @@ struct lode_unwinder *lode_unwinder_create(uint32_t pid)
 	if (dwfl_linux_proc_report(unwinder->dwfl, (pid_t)pid) != 0 ||
 	    dwfl_report_end(unwinder->dwfl, NULL, NULL) != 0)
 		return unwinder;
+	dwfl_getmodules(unwinder->dwfl, tell_module, unwinder, 0);
 	dwfl_getmodules(unwinder->dwfl, warm_module, NULL, 0);
 	unwinder->attached = dwfl_attach_state(unwinder->dwfl, NULL, (pid_t)pid, &thread_callbacks, unwinder);
 	return unwinder;

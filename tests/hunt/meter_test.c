@@ -150,6 +150,7 @@ static uint64_t file_offset(const struct hunt *hunt, uint64_t address, char *mod
 		line[strcspn(line, "\n")] = '\0';
 		name = strrchr(line, '/');
 		snprintf(module, size, "%s", name ? name + 1 : "");
+		module[strcspn(module, " ")] = '\0'; /* "(deleted)" */
 		return address - start + offset;
 	}
 	fclose(file);
@@ -367,6 +368,33 @@ static void a_plugin_that_comes_late_is_measured(void **state)
 				    function_at(&hunt, hunt.page->truths[0].address) == LODE_NONE);
 	     i++)
 		wait_for(&hunt, 100 * MS);
+	check_share(&hunt, 0, LODE_CPU_BOUND, 2);
+	end_hunt(&hunt);
+}
+
+/* Copies a file; the copy can be run. */
+static void copy_program(const char *from, const char *to)
+{
+	char command[16384];
+
+	snprintf(command, sizeof(command), "rm -f '%s' && cp '%s' '%s'", to, from, to);
+	assert_int_equal(system(command), 0);
+}
+
+static void a_program_whose_file_was_replaced_is_measured(void **state)
+{
+	char original[4096], other[4096], copy[4096];
+	struct hunt hunt;
+
+	(void)state;
+	snprintf(original, sizeof(original), "%s/prey", folder);
+	snprintf(other, sizeof(other), "%s/meter_test", folder);
+	snprintf(copy, sizeof(copy), "%s/prey_replaced", folder);
+	copy_program(original, copy);
+	begin_hunt(&hunt, "prey_replaced", "loop");
+	copy_program(other, copy);
+	begin_meter(&hunt, 0);
+	unlink(copy);
 	check_share(&hunt, 0, LODE_CPU_BOUND, 2);
 	end_hunt(&hunt);
 }
@@ -826,6 +854,7 @@ int main(int count, char **words)
 		cmocka_unit_test(exceptions_pass_through_functions_with_probes),
 		cmocka_unit_test(a_stripped_program_is_measured),
 		cmocka_unit_test(a_plugin_that_comes_late_is_measured),
+		cmocka_unit_test(a_program_whose_file_was_replaced_is_measured),
 		cmocka_unit_test(waiting_for_a_lock_is_sync_waiting),
 		cmocka_unit_test(waiting_for_a_pipe_is_io_blocking),
 		cmocka_unit_test(waiting_by_spinning_is_sync_waiting_and_no_cpu_time),
