@@ -121,7 +121,7 @@ struct {
  * bits of their hashes say. Only those whose id is their hash. A writer that is
  * interrupted by another leaves a pair of two stacks, which fits neither.
  */
-#define KNOWN_BITS 9
+#define KNOWN_BITS 12
 
 struct known {
 	uint64_t hash;
