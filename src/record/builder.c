@@ -184,7 +184,13 @@ static int take_change(void *context, const struct lode_change *change)
 
 struct lode_recorder_sink lode_builder_sink(struct lode_builder *builder)
 {
-	return (struct lode_recorder_sink){ builder, take_stack, take_change, take_record, take_copy };
+	return (struct lode_recorder_sink){
+		.context = builder,
+		.stack = take_stack,
+		.change = take_change,
+		.record = take_record,
+		.copy = take_copy,
+	};
 }
 
 /* ---- names and notes ---- */
