@@ -107,7 +107,7 @@ static int run_on(struct lode_time_shares *shares, struct lode_shares_thread *th
 		give(shares, moment->stack, thread->pending);
 		set_anchor(thread, moment->stack);
 	} else {
-		struct piece whole = {thread->anchor, moment->stack, thread->pending};
+		struct piece whole = { thread->anchor, moment->stack, thread->pending };
 
 		divide(shares, &whole, thread->anchor == thread->stack ? moment->common : LODE_NONE);
 		set_anchor(thread, moment->stack);
@@ -119,7 +119,7 @@ int lode_time_shares_see(struct lode_time_shares *shares, const struct lode_mome
 {
 	struct lode_shares_thread *thread = &shares->threads[moment->thread];
 	uint64_t waited = moment->waited - thread->waited;
-	struct piece piece = {thread->stack, moment->stack, moment->t - thread->t - waited};
+	struct piece piece = { thread->stack, moment->stack, moment->t - thread->t - waited };
 	int code = 0;
 
 	if (!thread->stack) {
