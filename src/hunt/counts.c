@@ -1,0 +1,211 @@
+/*
+ * Function count graph: see counts.h. Nodes and edges are found by hash. Each bears
+ * a mark, the number of the sample that touched it last, so that a function or a
+ * call counts once a sample without a look back over the stack.
+ */
+#include "hunt/counts.h"
+
+#include <string.h>
+
+enum level { WHOLE, HOST, PROCESS, THREAD, LEVELS };
+
+struct lode_count_scope {
+	enum lode_hypothesis kind;
+	enum level level;
+	uint32_t number;
+	struct lode_count_graph graph;
+	uint64_t *node_marks; /* number of the sample that touched it last, from 1 */
+	size_t node_marks_capacity;
+	uint64_t *edge_marks;
+	size_t edge_marks_capacity;
+};
+
+static void release_scope(struct lode_count_scope *scope)
+{
+	lode_free(scope->graph.nodes);
+	lode_free(scope->graph.edges);
+	lode_index_release(&scope->graph.node_index);
+	lode_index_release(&scope->graph.edge_index);
+	lode_free(scope->node_marks);
+	lode_free(scope->edge_marks);
+}
+
+void lode_counts_release(struct lode_counts *counts)
+{
+	for (size_t i = 0; i < counts->count; i++)
+		release_scope(&counts->scopes[i]);
+	lode_free(counts->scopes);
+	lode_index_release(&counts->index);
+	memset(counts, 0, sizeof(*counts));
+}
+
+/* ---- scopes ---- */
+
+static uint64_t scope_hash(enum lode_hypothesis kind, enum level level, uint32_t number)
+{
+	return lode_hash_pair((uint32_t)kind * LEVELS + (uint32_t)level, number);
+}
+
+static struct lode_count_scope *find_scope(const struct lode_counts *counts, enum lode_hypothesis kind,
+					   enum level level, uint32_t number)
+{
+	uint64_t hash = scope_hash(kind, level, number);
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&counts->index, hash, &probe)) != LODE_NONE) {
+		struct lode_count_scope *scope = &counts->scopes[id];
+
+		if (scope->kind == kind && scope->level == level && scope->number == number)
+			return scope;
+	}
+	return NULL;
+}
+
+/* The scope, made if new; NULL when memory has run out. */
+static struct lode_count_scope *get_scope(struct lode_counts *counts, enum lode_hypothesis kind,
+					  enum level level, uint32_t number)
+{
+	struct lode_count_scope *scope = find_scope(counts, kind, level, number);
+
+	if (scope)
+		return scope;
+	if (lode_grow(&counts->scopes, &counts->capacity, counts->count + 1, sizeof(*counts->scopes)) < 0 ||
+	    lode_index_insert(&counts->index, scope_hash(kind, level, number), (uint32_t)counts->count) < 0)
+		return NULL;
+	scope = &counts->scopes[counts->count++];
+	memset(scope, 0, sizeof(*scope));
+	scope->kind = kind;
+	scope->level = level;
+	scope->number = number;
+	return scope;
+}
+
+const struct lode_count_graph *lode_counts_graph(const struct lode_counts *counts, enum lode_hypothesis kind,
+						 const struct lode_focus *focus)
+{
+	enum level level = focus->thread != LODE_NONE	 ? THREAD
+			   : focus->process != LODE_NONE ? PROCESS
+			   : focus->host != LODE_NONE	 ? HOST
+							 : WHOLE;
+	const uint32_t numbers[LEVELS] = {0, focus->host, focus->process, focus->thread};
+	const struct lode_count_scope *scope = find_scope(counts, kind, level, numbers[level]);
+
+	return scope ? &scope->graph : NULL;
+}
+
+/* ---- nodes and edges ---- */
+
+uint32_t lode_count_node_find(const struct lode_count_graph *graph, uint32_t function)
+{
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&graph->node_index, lode_hash_pair(function, 0), &probe)) != LODE_NONE)
+		if (graph->nodes[id].function == function)
+			return id;
+	return LODE_NONE;
+}
+
+static uint32_t get_node(struct lode_count_scope *scope, uint32_t function)
+{
+	struct lode_count_graph *graph = &scope->graph;
+	uint32_t id = lode_count_node_find(graph, function);
+	size_t needed = graph->node_count + 1;
+
+	if (id != LODE_NONE)
+		return id;
+	if (lode_grow(&graph->nodes, &graph->node_capacity, needed, sizeof(*graph->nodes)) < 0 ||
+	    lode_grow(&scope->node_marks, &scope->node_marks_capacity, needed, sizeof(*scope->node_marks)) <
+		    0 ||
+	    lode_index_insert(&graph->node_index, lode_hash_pair(function, 0), (uint32_t)graph->node_count) <
+		    0)
+		return LODE_NONE;
+	id = (uint32_t)graph->node_count++;
+	graph->nodes[id] = (struct lode_count_node){.function = function};
+	scope->node_marks[id] = 0;
+	return id;
+}
+
+static uint32_t get_edge(struct lode_count_scope *scope, uint32_t caller, uint32_t callee)
+{
+	struct lode_count_graph *graph = &scope->graph;
+	uint64_t hash = lode_hash_pair(caller, callee);
+	size_t probe = 0, needed = graph->edge_count + 1;
+	uint32_t id;
+
+	while ((id = lode_index_next(&graph->edge_index, hash, &probe)) != LODE_NONE)
+		if (graph->edges[id].caller == caller && graph->edges[id].callee == callee)
+			return id;
+	if (lode_grow(&graph->edges, &graph->edge_capacity, needed, sizeof(*graph->edges)) < 0 ||
+	    lode_grow(&scope->edge_marks, &scope->edge_marks_capacity, needed, sizeof(*scope->edge_marks)) <
+		    0 ||
+	    lode_index_insert(&graph->edge_index, hash, (uint32_t)graph->edge_count) < 0)
+		return LODE_NONE;
+	id = (uint32_t)graph->edge_count++;
+	graph->edges[id] = (struct lode_count_edge){.caller = caller, .callee = callee};
+	scope->edge_marks[id] = 0;
+	return id;
+}
+
+/* ---- counting ---- */
+
+static int count_node(struct lode_count_scope *scope, uint32_t function, uint64_t weight, uint32_t *id)
+{
+	*id = get_node(scope, function);
+	if (*id == LODE_NONE)
+		return LODE_SYSTEM;
+	if (scope->node_marks[*id] == scope->graph.samples)
+		return 0;
+	scope->node_marks[*id] = scope->graph.samples;
+	scope->graph.nodes[*id].count++;
+	scope->graph.nodes[*id].weight += weight;
+	return 0;
+}
+
+static int count_edge(struct lode_count_scope *scope, uint32_t caller, uint32_t callee, uint64_t weight)
+{
+	uint32_t id = get_edge(scope, caller, callee);
+
+	if (id == LODE_NONE)
+		return LODE_SYSTEM;
+	if (scope->edge_marks[id] == scope->graph.samples)
+		return 0;
+	scope->edge_marks[id] = scope->graph.samples;
+	scope->graph.edges[id].count++;
+	scope->graph.edges[id].weight += weight;
+	return 0;
+}
+
+static int count_in_scope(struct lode_count_scope *scope, const struct lode_meter_sample *sample)
+{
+	uint32_t caller = LODE_NONE, id;
+
+	scope->graph.samples++; /* marks are numbers of samples, from 1 */
+	scope->graph.weight += sample->weight;
+	for (size_t i = 0; i < sample->depth; i++) {
+		if (count_node(scope, sample->functions[i], sample->weight, &id) < 0)
+			return LODE_SYSTEM;
+		if (!i)
+			scope->graph.nodes[id].starts++;
+		else if (count_edge(scope, caller, id, sample->weight) < 0)
+			return LODE_SYSTEM;
+		caller = id;
+	}
+	return 0;
+}
+
+int lode_counts_add(struct lode_counts *counts, const struct lode_meter_sample *sample)
+{
+	const uint32_t numbers[LEVELS] = {0, sample->host, sample->process, sample->thread};
+
+	counts->samples++;
+	for (int level = 0; level < LEVELS; level++) {
+		struct lode_count_scope *scope =
+			get_scope(counts, sample->counts, (enum level)level, numbers[level]);
+
+		if (!scope || count_in_scope(scope, sample) < 0)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}

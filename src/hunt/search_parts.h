@@ -1,0 +1,106 @@
+/*
+ * Search: what its parts share. search.c judges experiments, search_run.c runs them, refine.c
+ * makes new ones.
+ */
+#ifndef LODE_HUNT_SEARCH_PARTS_H
+#define LODE_HUNT_SEARCH_PARTS_H
+
+#include "hunt/search.h"
+
+#define LODE_PRIORITIES 3
+
+/* Experiments that wait, oldest first. */
+struct lode_search_queue {
+	uint32_t *items;
+	size_t count;
+	size_t capacity;
+};
+
+struct lode_search {
+	struct lode_meter *meter;
+	struct lode_search_options options;
+	struct lode_history history;
+	struct lode_counts counts;
+	struct lode_search_queue pending[LODE_PRIORITIES];
+	struct lode_search_queue active; /* in order of their start */
+	struct lode_search_queue batch;	 /* to be started or stopped together */
+	enum lode_hypothesis *batch_hypotheses;
+	size_t batch_hypotheses_capacity;
+	struct lode_focus *batch_foci;
+	size_t batch_foci_capacity;
+	struct lode_search_queue found; /* numbers that a meter told, for refinement */
+	uint64_t *objects;		/* beside it */
+	size_t objects_capacity;
+	char *queued; /* by experiment: it waits in a queue */
+	size_t queued_capacity;
+	uint64_t began;
+	uint64_t ended_at;
+	uint64_t refined;    /* last time that all true experiments were refined again */
+	uint64_t changed_at; /* last time that anything changed */
+	double committed;    /* cost of all active ones */
+	double highest;
+	enum lode_search_end end;
+	void (*changed)(void *context, uint32_t experiment);
+	void *context;
+};
+
+static inline uint64_t now(const struct lode_search *search)
+{
+	return search->meter->operations->now(search->meter);
+}
+
+/* Valid until the next experiment is made. */
+static inline struct lode_experiment *get(const struct lode_search *search, uint32_t id)
+{
+	return &search->history.experiments[id];
+}
+
+static inline int is_root(const struct lode_experiment *experiment)
+{
+	return experiment->parent == LODE_NONE;
+}
+
+int lode_search_queue_push(struct lode_search_queue *queue, uint32_t item);
+void lode_search_queue_remove(struct lode_search_queue *queue, uint32_t item);
+/* Tells that an experiment is new or in another state. */
+void lode_search_tell(struct lode_search *search, uint32_t experiment);
+
+/* Puts an experiment into another state; the sentence may be NULL. */
+void lode_search_set_state(struct lode_search *search, uint32_t experiment, enum lode_experiment_state state,
+			   const char *why);
+
+/*
+ * An experiment is wanted, as a child of `parent`: makes it if it is not there, and
+ * puts it into the queue unless it ran or runs; a waiting one rises to a higher
+ * priority. Returns its number, or LODE_NONE when memory has run out.
+ */
+uint32_t lode_search_want(struct lode_search *search, enum lode_hypothesis hypothesis,
+			  const struct lode_focus *focus, uint32_t parent, enum lode_experiment_origin origin,
+			  enum lode_experiment_priority priority);
+/* Puts an experiment into the queue once more, though it has run. Returns 0 or LODE_SYSTEM. */
+int lode_search_again(struct lode_search *search, uint32_t experiment);
+int lode_search_enqueue(struct lode_search *search, uint32_t experiment);
+/* Takes an experiment off the active ones; lode_search_stop_retired ends them at the meter, all at once. */
+int lode_search_retire(struct lode_search *search, uint32_t experiment);
+int lode_search_stop_retired(struct lode_search *search, struct lode_error *error);
+/* Starts what fits. */
+int lode_search_start_pending(struct lode_search *search, struct lode_error *error);
+/* Whether an experiment runs that has not concluded. */
+int lode_search_is_any_open(const struct lode_search *search);
+/* The cost of the first that waits and could be afforded alone; below 0: there is none. */
+double lode_search_first_affordable(const struct lode_search *search);
+/* How many processes' wall times pass at once; from the experiments of the whole program. */
+double lode_search_wall_rate(const struct lode_search *search);
+/* Takes the measured cost of an active experiment in place of the predicted one. */
+void lode_search_measure_cost(struct lode_search *search, struct lode_experiment *experiment,
+			      const struct lode_reading *reading, double rate);
+/* Lets go what was measured to cost too much together. */
+int lode_search_shed(struct lode_search *search, struct lode_error *error);
+
+/* Refines a true experiment, or passes through one that cannot be measured; asking again adds only what is
+ * new. */
+int lode_search_refine(struct lode_search *search, uint32_t experiment);
+/* Chooses deep starters for a true experiment, and connects them. */
+int lode_search_start_deep(struct lode_search *search, uint32_t experiment);
+
+#endif

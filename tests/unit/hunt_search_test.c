@@ -1,0 +1,897 @@
+/*
+ * The search against a simulated program. The oracle is the paper's definition of
+ * what a call-graph search examines, as a closure: the whole program; and whatever
+ * refines something that is true. It reads the simulated program's stacks itself and
+ * shares no code with the search.
+ */
+#include "cmocka_all.h"
+
+#include "base/memory.h"
+#include "hunt/search.h"
+#include "hunt_simulation.h"
+#include "random_stream.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND 1000000000ull
+
+/* ---- running a search ---- */
+
+struct told {
+	size_t lines;
+};
+
+static void count_change(void *context, uint32_t experiment)
+{
+	(void)experiment;
+	((struct told *)context)->lines++;
+}
+
+static struct lode_search *hunt(struct simulation *simulation, const struct lode_search_options *options,
+				int *end)
+{
+	struct lode_error error = {""};
+	struct lode_search *search;
+	static struct told told;
+	int code = lode_search_create(&search, &simulation->meter, options, count_change, &told, &error);
+
+	for (int steps = 0; code == 0 && steps < 200000; steps++)
+		code = lode_search_step(search, &error);
+	assert_true(code > 0);
+	*end = code;
+	assert_int_equal(lode_search_finish(search, (enum lode_search_end)code, &error), 0);
+	assert_int_equal(simulation->run_count, 0); /* every probe is out */
+	return search;
+}
+
+static struct lode_search_options settings(enum lode_strategy strategy)
+{
+	struct lode_search_options options;
+
+	lode_search_options_default(&options);
+	options.strategy = strategy;
+	return options;
+}
+
+static struct lode_focus on_function(struct simulation *simulation, const char *name)
+{
+	struct lode_focus focus = lode_focus_whole();
+
+	focus.function = simulation_function(simulation, name);
+	return focus;
+}
+
+static enum lode_experiment_state state_of(const struct lode_search *search, enum lode_hypothesis hypothesis,
+					   struct lode_focus focus)
+{
+	uint32_t id = lode_history_find(lode_search_history(search), hypothesis, &focus);
+
+	return id == LODE_NONE ? LODE_EXPERIMENT_STATES : lode_search_history(search)->experiments[id].state;
+}
+
+static const struct lode_experiment *experiment_of(const struct lode_search *search,
+						   enum lode_hypothesis hypothesis, struct lode_focus focus)
+{
+	uint32_t id = lode_history_find(lode_search_history(search), hypothesis, &focus);
+
+	assert_true(id != LODE_NONE);
+	return &lode_search_history(search)->experiments[id];
+}
+
+/* ---- figure 2 ---- */
+
+/* A is hot, B, C and D are not, E, which they all call, is. */
+static void make_figure_2(struct simulation *simulation)
+{
+	uint32_t thread;
+
+	assert_int_equal(simulation_init(simulation), 0);
+	thread = simulation_thread(simulation, 0, 0, "A");
+	simulation_stack(simulation, thread, LODE_CPU_BOUND, 0.18, "B E");
+	simulation_stack(simulation, thread, LODE_CPU_BOUND, 0.18, "C E");
+	simulation_stack(simulation, thread, LODE_CPU_BOUND, 0.18, "D E");
+	simulation_stack(simulation, thread, LODE_CPU_BOUND, 0.40, "");
+}
+
+static void the_call_graph_search_does_not_see_what_figure_2_hides(void **state)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_CALL_GRAPH);
+	struct simulation simulation;
+	struct lode_search *search;
+	int end;
+
+	(void)state;
+	make_figure_2(&simulation);
+	search = hunt(&simulation, &options, &end);
+	assert_int_equal(end, LODE_SEARCH_EXHAUSTED);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "A")),
+			 LODE_EXPERIMENT_TRUE);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "B")),
+			 LODE_EXPERIMENT_FALSE);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "C")),
+			 LODE_EXPERIMENT_FALSE);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "D")),
+			 LODE_EXPERIMENT_FALSE);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "E")),
+			 LODE_EXPERIMENT_STATES);
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+}
+
+static void deep_start_finds_what_figure_2_hides(void **state)
+{
+	for (int by_the_paper = 0; by_the_paper < 2; by_the_paper++) {
+		struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
+		const struct lode_experiment *deep;
+		struct simulation simulation;
+		struct lode_search *search;
+		int end;
+
+		(void)state;
+		options.starters_by_the_paper = by_the_paper;
+		make_figure_2(&simulation);
+		search = hunt(&simulation, &options, &end);
+		deep = experiment_of(search, LODE_CPU_BOUND, on_function(&simulation, "E"));
+		assert_int_equal(deep->state, LODE_EXPERIMENT_TRUE);
+		assert_int_equal(deep->origin, LODE_ORIGIN_DEEP_START);
+		assert_true(fabs(deep->value - 0.54) < 1e-6);
+		assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "B")),
+				 LODE_EXPERIMENT_FALSE);
+		lode_search_destroy(search);
+		simulation_release(&simulation);
+	}
+}
+
+/* ---- deep starters in the search ---- */
+
+static void make_chain(struct simulation *simulation)
+{
+	uint32_t thread;
+
+	assert_int_equal(simulation_init(simulation), 0);
+	thread = simulation_thread(simulation, 0, 0, "main");
+	simulation_stack(simulation, thread, LODE_CPU_BOUND, 0.70, "a b c d e f hot");
+	simulation_stack(simulation, thread, LODE_CPU_BOUND, 0.10, "a b other");
+	simulation_stack(simulation, thread, LODE_IO_BLOCKING, 0.15, "log write");
+}
+
+static uint64_t time_to(const struct lode_search *search, struct lode_focus focus)
+{
+	const struct lode_experiment *experiment = experiment_of(search, LODE_CPU_BOUND, focus);
+
+	assert_int_equal(experiment->state, LODE_EXPERIMENT_TRUE);
+	return experiment->found - lode_search_began(search);
+}
+
+static void a_deep_bottleneck_is_found_sooner_and_its_way_is_connected(void **state)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
+	const struct lode_experiment *way, *hot;
+	struct simulation simulation;
+	struct lode_search *search;
+	uint64_t deep, plain;
+	int end;
+
+	(void)state;
+	make_chain(&simulation);
+	search = hunt(&simulation, &options, &end);
+	deep = time_to(search, on_function(&simulation, "hot"));
+	hot = experiment_of(search, LODE_CPU_BOUND, on_function(&simulation, "hot"));
+	assert_int_equal(hot->origin, LODE_ORIGIN_DEEP_START);
+	way = &lode_search_history(search)->experiments[hot->parent];
+	assert_int_equal(way->focus.function, simulation_function(&simulation, "f"));
+	assert_int_equal(way->origin, LODE_ORIGIN_CONNECT);
+	assert_int_equal(way->state, LODE_EXPERIMENT_TRUE);
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+
+	options.strategy = LODE_STRATEGY_CALL_GRAPH;
+	make_chain(&simulation);
+	search = hunt(&simulation, &options, &end);
+	plain = time_to(search, on_function(&simulation, "hot"));
+	assert_true(plain >= 4 * deep);
+	assert_int_equal(experiment_of(search, LODE_CPU_BOUND, on_function(&simulation, "hot"))->origin,
+			 LODE_ORIGIN_CALL_GRAPH);
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+}
+
+static void deep_starters_start_before_what_connects_them_and_that_before_the_rest(void **state)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
+	struct simulation simulation;
+	struct lode_search *search;
+	int end;
+
+	(void)state;
+	make_chain(&simulation);
+	for (size_t f = 0; f < lode_program_count(simulation.meter.program); f++)
+		simulation.predicted[f] = simulation.real[f] = 0.06; /* one at a time */
+	search = hunt(&simulation, &options, &end);
+	assert_int_equal(end, LODE_SEARCH_EXHAUSTED);
+	assert_true(time_to(search, on_function(&simulation, "hot")) <
+		    time_to(search, on_function(&simulation, "f")));
+	assert_true(time_to(search, on_function(&simulation, "e")) <
+		    experiment_of(search, LODE_CPU_BOUND, on_function(&simulation, "other"))->concluded -
+			    lode_search_began(search));
+	assert_true(lode_search_highest_cost(search) <= 0.1);
+	assert_true(simulation.highest_cost <= 0.1);
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+}
+
+static void a_function_that_cannot_be_measured_is_passed_through(void **state)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_CALL_GRAPH);
+	struct simulation simulation;
+	struct lode_search *search;
+	int end;
+
+	(void)state;
+	make_chain(&simulation);
+	simulation.predicted[simulation_function(&simulation, "b")] = -1;
+	search = hunt(&simulation, &options, &end);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "b")),
+			 LODE_EXPERIMENT_IMPOSSIBLE);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "hot")),
+			 LODE_EXPERIMENT_TRUE);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "other")),
+			 LODE_EXPERIMENT_FALSE);
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+}
+
+/* ---- cost ---- */
+
+static void what_costs_more_than_the_limit_is_deferred_and_the_rest_goes_on(void **state)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
+	const struct lode_experiment *hot;
+	struct simulation simulation;
+	struct lode_search *search;
+	int end;
+
+	(void)state;
+	make_chain(&simulation);
+	simulation.predicted[simulation_function(&simulation, "hot")] = 0.4;
+	search = hunt(&simulation, &options, &end);
+	assert_int_equal(end, LODE_SEARCH_EXHAUSTED);
+	hot = experiment_of(search, LODE_CPU_BOUND, on_function(&simulation, "hot"));
+	assert_int_equal(hot->state, LODE_EXPERIMENT_DEFERRED);
+	assert_int_equal(hot->runs, 0);
+	assert_non_null(hot->why);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "f")),
+			 LODE_EXPERIMENT_TRUE);
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+}
+
+static void what_turns_out_costly_is_taken_out_and_told(void **state)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
+	const struct lode_experiment *hot;
+	struct simulation simulation;
+	struct lode_search *search;
+	int end;
+
+	(void)state;
+	make_chain(&simulation);
+	simulation.real[simulation_function(&simulation, "hot")] = 0.5;
+	simulation.allowed = 0.1;
+	search = hunt(&simulation, &options, &end);
+	hot = experiment_of(search, LODE_CPU_BOUND, on_function(&simulation, "hot"));
+	assert_int_equal(hot->state, LODE_EXPERIMENT_DEFERRED);
+	assert_string_equal(hot->why, "cost more than it was allowed");
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "f")),
+			 LODE_EXPERIMENT_TRUE);
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+}
+
+/* Whoever predicts too little is found out by measuring; then something is let go until it fits. */
+static void measured_costs_bring_the_search_back_below_the_limit(void **state)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
+	struct lode_error error;
+	struct simulation simulation;
+	struct lode_search *search;
+	int code, over = 0;
+
+	(void)state;
+	make_chain(&simulation);
+	for (size_t f = 0; f < lode_program_count(simulation.meter.program); f++) {
+		simulation.predicted[f] = 0.001;
+		simulation.real[f] = 0.03;
+	}
+	assert_int_equal(lode_search_create(&search, &simulation.meter, &options, NULL, NULL, &error), 0);
+	while ((code = lode_search_step(search, &error)) == 0) {
+		over = lode_search_cost(search) > options.cost ? over + 1 : 0;
+		assert_true(over < 2);
+	}
+	assert_int_equal(code, LODE_SEARCH_EXHAUSTED);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "hot")),
+			 LODE_EXPERIMENT_TRUE);
+	assert_int_equal(lode_search_finish(search, LODE_SEARCH_EXHAUSTED, &error), 0);
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+}
+
+/* ---- phases, ends ---- */
+
+static void a_bottleneck_that_goes_away_turns_false_and_the_next_one_is_found(void **state)
+{
+	for (int strategy = 0; strategy < 2; strategy++) {
+		struct lode_search_options options = settings((enum lode_strategy)strategy);
+		const struct lode_experiment *first;
+		struct simulation simulation;
+		struct lode_search *search;
+		uint32_t thread;
+		int end;
+
+		(void)state;
+		assert_int_equal(simulation_init(&simulation), 0);
+		thread = simulation_thread(&simulation, 0, 0, "main");
+		simulation_stack(&simulation, thread, LODE_CPU_BOUND, 0.9, "load")->until = 11 * SECOND;
+		simulation_stack(&simulation, thread, LODE_CPU_BOUND, 0.9, "solve")->from = 11 * SECOND;
+		options.watch_on = 1;
+		options.time = 60 * SECOND;
+		search = hunt(&simulation, &options, &end);
+		assert_int_equal(end, LODE_SEARCH_TIME_UP);
+		first = experiment_of(search, LODE_CPU_BOUND, on_function(&simulation, "load"));
+		assert_int_equal(first->state, LODE_EXPERIMENT_FALSE);
+		assert_true(first->found && first->lost > first->found);
+		assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "solve")),
+				 LODE_EXPERIMENT_TRUE);
+		lode_search_destroy(search);
+		simulation_release(&simulation);
+	}
+}
+
+static void a_program_that_wakes_up_later_is_examined_then(void **state)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_CALL_GRAPH);
+	struct simulation simulation;
+	struct lode_search *search;
+	uint32_t thread;
+	int end;
+
+	(void)state;
+	assert_int_equal(simulation_init(&simulation), 0);
+	thread = simulation_thread(&simulation, 0, 0, "main");
+	simulation_stack(&simulation, thread, LODE_CPU_BOUND, 0.9, "work")->from = 20 * SECOND;
+	options.watch_on = 1;
+	options.time = 60 * SECOND;
+	search = hunt(&simulation, &options, &end);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "work")),
+			 LODE_EXPERIMENT_TRUE);
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+}
+
+static void a_process_that_dies_leaves_verdicts_or_says_why_not(void **state)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_CALL_GRAPH);
+	struct simulation simulation;
+	struct lode_search *search;
+	const struct lode_history *history;
+	int end, gone = 0;
+
+	(void)state;
+	assert_int_equal(simulation_init(&simulation), 0);
+	for (uint32_t p = 0; p < 3; p++) {
+		uint32_t thread = simulation_thread(&simulation, 0, p, "main");
+
+		simulation_stack(&simulation, thread, LODE_CPU_BOUND, 0.9, "a b c d e");
+		simulation.threads[thread].ends = p ? 0 : 2 * SECOND + SECOND / 10;
+	}
+	search = hunt(&simulation, &options, &end);
+	assert_int_equal(end, LODE_SEARCH_EXHAUSTED);
+	history = lode_search_history(search);
+	for (size_t i = 0; i < history->count; i++)
+		gone += history->experiments[i].focus.process == 0 &&
+			history->experiments[i].state == LODE_EXPERIMENT_IMPOSSIBLE;
+	assert_true(gone > 0);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "e")),
+			 LODE_EXPERIMENT_TRUE);
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+}
+
+static void the_end_of_the_program_ends_the_search(void **state)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_CALL_GRAPH);
+	struct simulation simulation;
+	struct lode_search *search;
+	int end;
+
+	(void)state;
+	make_chain(&simulation);
+	simulation.ends = 2 * SECOND + SECOND / 2;
+	search = hunt(&simulation, &options, &end);
+	assert_int_equal(end, LODE_SEARCH_PROGRAM_ENDED);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "main")),
+			 LODE_EXPERIMENT_TRUE);
+	assert_true(lode_search_lasted(search) == SECOND + SECOND / 2);
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+}
+
+static void an_empty_program_is_searched_in_no_time(void **state)
+{
+	for (int strategy = 0; strategy < 2; strategy++) {
+		struct lode_search_options options = settings((enum lode_strategy)strategy);
+		struct simulation simulation;
+		struct lode_search *search;
+		int end;
+
+		(void)state;
+		assert_int_equal(simulation_init(&simulation), 0);
+		search = hunt(&simulation, &options, &end);
+		assert_int_equal(end, LODE_SEARCH_EXHAUSTED);
+		assert_int_equal(lode_search_history(search)->count, 3);
+		lode_search_destroy(search);
+		simulation_release(&simulation);
+	}
+}
+
+static void recursion_and_cycles_end(void **state)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
+	struct simulation simulation;
+	struct lode_search *search;
+	uint32_t thread;
+	int end;
+
+	(void)state;
+	assert_int_equal(simulation_init(&simulation), 0);
+	thread = simulation_thread(&simulation, 0, 0, "main");
+	simulation_stack(&simulation, thread, LODE_CPU_BOUND, 0.5, "a b a b a b a");
+	simulation_stack(&simulation, thread, LODE_CPU_BOUND, 0.4, "main main main a a a");
+	search = hunt(&simulation, &options, &end);
+	assert_int_equal(end, LODE_SEARCH_EXHAUSTED);
+	assert_int_equal(lode_search_history(search)->count, 3 + 3);
+	assert_true(fabs(experiment_of(search, LODE_CPU_BOUND, on_function(&simulation, "a"))->value - 0.9) <
+		    1e-6);
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+}
+
+/* ---- the other hypotheses ---- */
+
+static void locks_and_small_operations_are_found(void **state)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
+	struct lode_focus focus = lode_focus_whole();
+	struct simulated_stack *stack;
+	struct simulation simulation;
+	struct lode_search *search;
+	uint32_t thread;
+	int end;
+
+	(void)state;
+	assert_int_equal(simulation_init(&simulation), 0);
+	thread = simulation_thread(&simulation, 0, 0, "main");
+	simulation_stack(&simulation, thread, LODE_SYNC_WAITING, 0.3, "take lock")->object = 0xabc;
+	simulation_stack(&simulation, thread, LODE_SYNC_WAITING, 0.1, "take lock")->object = 0xdef;
+	stack = simulation_stack(&simulation, thread, LODE_IO_BLOCKING, 0.4, "log write");
+	stack->operations = 100000;
+	stack->bytes = 16;
+	search = hunt(&simulation, &options, &end);
+	assert_int_equal(state_of(search, LODE_SMALL_IO, focus), LODE_EXPERIMENT_TRUE);
+	assert_int_equal(state_of(search, LODE_SMALL_IO, on_function(&simulation, "write")),
+			 LODE_EXPERIMENT_TRUE);
+	focus.object = 0xabc;
+	assert_int_equal(state_of(search, LODE_SYNC_WAITING, focus), LODE_EXPERIMENT_TRUE);
+	focus.object = 0xdef;
+	assert_int_equal(state_of(search, LODE_SYNC_WAITING, focus), LODE_EXPERIMENT_FALSE);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, lode_focus_whole()), LODE_EXPERIMENT_FALSE);
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+}
+
+/* ---- random programs against the closure ---- */
+
+#define FUNCTIONS 9
+#define MOST_SETS 20000
+
+struct asked {
+	enum lode_hypothesis hypothesis;
+	struct lode_focus focus;
+	int truth; /* 1 true, 0 false, -1 cannot be measured */
+};
+
+struct oracle {
+	const struct simulation *simulation;
+	const struct lode_search_options *options;
+	int calls[SIMULATION_MOST][SIMULATION_MOST];
+	struct asked *asked;
+	size_t count;
+};
+
+/* A random program: walks on a random call graph, on some threads, processes and hosts. */
+static void draw_program(struct simulation *simulation, uint64_t *seed, struct oracle *oracle)
+{
+	static const char *const names[FUNCTIONS] = {"f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8"};
+	size_t processes = 1 + random_below(seed, 3), stacks = random_below(seed, 14);
+
+	assert_int_equal(simulation_init(simulation), 0);
+	for (int i = 0; i < FUNCTIONS; i++)
+		assert_int_equal(simulation_function(simulation, names[i]), i);
+	for (uint32_t p = 0; p < processes; p++)
+		for (size_t t = 1 + random_below(seed, 2); t > 0; t--)
+			simulation_thread(simulation, p % 2 ? 1 : 0, p, names[random_below(seed, 2)]);
+	for (int edges = 0; edges < 8; edges++)
+		lode_program_add_call(simulation->meter.program, (uint32_t)random_below(seed, FUNCTIONS),
+				      (uint32_t)random_below(seed, FUNCTIONS));
+	for (size_t s = 0; s < stacks; s++) {
+		char text[64] = "";
+		struct simulated_stack *stack;
+
+		for (size_t depth = random_below(seed, 6); depth > 0; depth--) {
+			strcat(text, names[random_below(seed, FUNCTIONS)]);
+			strcat(text, " ");
+		}
+		stack = simulation_stack(simulation, (uint32_t)random_below(seed, simulation->thread_count),
+					 (enum lode_hypothesis)random_below(seed, 3),
+					 (double)random_below(seed, 400) / 1000, text);
+		if (stack->kind == LODE_SYNC_WAITING)
+			stack->object = random_below(seed, 3);
+		if (stack->kind == LODE_IO_BLOCKING) {
+			stack->operations = 1000 * (double)(1 + random_below(seed, 9));
+			stack->bytes = (double)(1 + random_below(seed, 9000));
+		}
+	}
+	for (int i = 0; i < FUNCTIONS; i++)
+		simulation->predicted[i] = simulation->real[i] = (double)random_below(seed, 100) / 1000;
+	memset(oracle->calls, 0, sizeof(oracle->calls));
+	for (uint32_t f = 0; f < FUNCTIONS; f++) {
+		size_t count;
+		const uint32_t *callees = lode_program_callees(simulation->meter.program, f, &count);
+
+		for (size_t i = 0; i < count; i++)
+			oracle->calls[f][callees[i]] = 1;
+	}
+}
+
+static int oracle_thread_matches(const struct oracle *oracle, uint32_t thread, struct lode_focus focus)
+{
+	const struct simulated_thread *it = &oracle->simulation->threads[thread];
+
+	if (focus.host != LODE_NONE && it->host != focus.host)
+		return 0;
+	if (focus.process != LODE_NONE && it->process != focus.process)
+		return 0;
+	return focus.thread == LODE_NONE || thread == focus.thread;
+}
+
+static int oracle_stack_matches(const struct oracle *oracle, const struct simulated_stack *stack,
+				struct lode_focus focus)
+{
+	int held = focus.function == LODE_NONE;
+
+	for (size_t i = 0; i < stack->depth; i++)
+		held |= stack->functions[i] == focus.function;
+	return held && oracle_thread_matches(oracle, stack->thread, focus) &&
+	       (focus.object == 0 || stack->object == focus.object);
+}
+
+static int oracle_truth(const struct oracle *oracle, enum lode_hypothesis hypothesis, struct lode_focus focus)
+{
+	int processes[SIMULATION_MOST] = {0};
+	double sum = 0, operations = 0, bytes = 0, wall = 0;
+
+	if (focus.function != LODE_NONE && oracle->simulation->predicted[focus.function] < 0)
+		return -1;
+	for (uint32_t t = 0; t < oracle->simulation->thread_count; t++)
+		if (oracle_thread_matches(oracle, t, focus))
+			processes[oracle->simulation->threads[t].process] = 1;
+	for (int p = 0; p < SIMULATION_MOST; p++)
+		wall += processes[p];
+	for (size_t s = 0; s < oracle->simulation->stack_count; s++) {
+		const struct simulated_stack *stack = &oracle->simulation->stacks[s];
+
+		if (!oracle_stack_matches(oracle, stack, focus))
+			continue;
+		if (stack->kind == hypothesis)
+			sum += stack->share;
+		operations += stack->operations;
+		bytes += stack->operations * stack->bytes;
+	}
+	if (hypothesis == LODE_SMALL_IO)
+		return operations > 0 && bytes / operations < oracle->options->thresholds[LODE_SMALL_IO];
+	return wall > 0 && sum / wall > oracle->options->thresholds[hypothesis];
+}
+
+static void oracle_ask(struct oracle *oracle, enum lode_hypothesis hypothesis, struct lode_focus focus)
+{
+	for (size_t i = 0; i < oracle->count; i++) {
+		const struct lode_focus *other = &oracle->asked[i].focus;
+
+		if (oracle->asked[i].hypothesis == hypothesis && other->function == focus.function &&
+		    other->host == focus.host && other->process == focus.process &&
+		    other->thread == focus.thread && other->object == focus.object)
+			return;
+	}
+	assert_true(oracle->count < MOST_SETS);
+	oracle->asked[oracle->count++] =
+		(struct asked){hypothesis, focus, oracle_truth(oracle, hypothesis, focus)};
+}
+
+static void oracle_refine_code(struct oracle *oracle, const struct asked *asked)
+{
+	struct lode_focus focus = asked->focus;
+
+	for (uint32_t f = 0; f < FUNCTIONS; f++) {
+		int wanted = 0;
+
+		if (asked->focus.function == LODE_NONE)
+			for (uint32_t t = 0; t < oracle->simulation->thread_count; t++)
+				wanted |= oracle_thread_matches(oracle, t, asked->focus) &&
+					  oracle->simulation->threads[t].root == f;
+		else
+			wanted = f != asked->focus.function && oracle->calls[asked->focus.function][f];
+		focus.function = f;
+		if (wanted)
+			oracle_ask(oracle, asked->hypothesis, focus);
+	}
+}
+
+/* Hosts if there are several, else processes if there are several, else threads if there are several. */
+static void oracle_refine_place(struct oracle *oracle, const struct asked *asked)
+{
+	uint32_t seen[3][SIMULATION_MOST], counts[3] = {0};
+	struct lode_focus focus = asked->focus;
+
+	for (uint32_t t = 0; t < oracle->simulation->thread_count; t++) {
+		const struct simulated_thread *thread = &oracle->simulation->threads[t];
+		uint32_t here[3] = {thread->host, thread->process, t};
+
+		if (!oracle_thread_matches(oracle, t, focus))
+			continue;
+		for (int level = 0; level < 3; level++) {
+			uint32_t i = 0;
+
+			while (i < counts[level] && seen[level][i] != here[level])
+				i++;
+			seen[level][i] = here[level];
+			counts[level] += i == counts[level];
+		}
+	}
+	for (int level = 0; level < 3; level++) {
+		if (counts[level] <= 1)
+			continue;
+		for (uint32_t i = 0; i < counts[level]; i++) {
+			struct lode_focus narrow = focus;
+
+			*(level == 0   ? &narrow.host
+			  : level == 1 ? &narrow.process
+				       : &narrow.thread) = seen[level][i];
+			oracle_ask(oracle, asked->hypothesis, narrow);
+		}
+		return;
+	}
+}
+
+static void oracle_refine(struct oracle *oracle, struct asked asked)
+{
+	if (asked.truth == 0 || asked.hypothesis == LODE_SMALL_IO)
+		return;
+	oracle_refine_code(oracle, &asked);
+	if (asked.truth < 0)
+		return;
+	if (asked.hypothesis == LODE_IO_BLOCKING)
+		oracle_ask(oracle, LODE_SMALL_IO, asked.focus);
+	oracle_refine_place(oracle, &asked);
+	if (asked.hypothesis == LODE_SYNC_WAITING && !asked.focus.object)
+		for (size_t s = 0; s < oracle->simulation->stack_count; s++) {
+			const struct simulated_stack *stack = &oracle->simulation->stacks[s];
+			struct lode_focus focus = asked.focus;
+
+			focus.object = stack->object;
+			if (stack->object && stack->kind == LODE_SYNC_WAITING &&
+			    oracle_stack_matches(oracle, stack, asked.focus))
+				oracle_ask(oracle, LODE_SYNC_WAITING, focus);
+		}
+}
+
+static void oracle_close(struct oracle *oracle)
+{
+	struct lode_focus whole = {LODE_NONE, LODE_NONE, LODE_NONE, LODE_NONE, 0};
+
+	oracle->count = 0;
+	for (int h = 0; h < LODE_SMALL_IO; h++)
+		oracle_ask(oracle, (enum lode_hypothesis)h, whole);
+	for (size_t i = 0; i < oracle->count; i++)
+		oracle_refine(oracle, oracle->asked[i]);
+}
+
+static enum lode_experiment_state expected_state(const struct asked *asked)
+{
+	return asked->truth > 0	  ? LODE_EXPERIMENT_TRUE
+	       : asked->truth < 0 ? LODE_EXPERIMENT_IMPOSSIBLE
+				  : LODE_EXPERIMENT_FALSE;
+}
+
+static void check_closure(const struct oracle *oracle, const struct lode_search *search, int exactly)
+{
+	const struct lode_history *history = lode_search_history(search);
+
+	for (size_t i = 0; i < oracle->count; i++)
+		assert_int_equal(state_of(search, oracle->asked[i].hypothesis, oracle->asked[i].focus),
+				 expected_state(&oracle->asked[i]));
+	if (exactly)
+		assert_int_equal(history->count, oracle->count);
+	/* Whatever else was examined has the right verdict, too. */
+	for (size_t i = 0; i < history->count; i++) {
+		const struct lode_experiment *experiment = &history->experiments[i];
+		struct asked asked = {experiment->hypothesis, experiment->focus,
+				      oracle_truth(oracle, experiment->hypothesis, experiment->focus)};
+
+		assert_int_equal(experiment->state, expected_state(&asked));
+		assert_true((experiment->parent == LODE_NONE) == (i < 3));
+		if (experiment->state == LODE_EXPERIMENT_TRUE && experiment->hypothesis != LODE_SMALL_IO)
+			assert_true(experiment->value > experiment->threshold &&
+				    experiment->confidence > 0.9);
+	}
+}
+
+static void search_random(enum lode_strategy strategy, int by_the_paper, uint64_t seed, int rounds)
+{
+	struct oracle oracle = {.asked = calloc(MOST_SETS, sizeof(*oracle.asked))};
+
+	for (int round = 0; round < rounds; round++) {
+		struct lode_search_options options = settings(strategy);
+		struct simulation simulation;
+		struct lode_search *search;
+		int end;
+
+		for (int h = 0; h < LODE_SMALL_IO; h++)
+			options.thresholds[h] =
+				0.05005 + (double)random_below(&seed, 4) / 10; /* never met exactly */
+		options.thresholds[LODE_SMALL_IO] = 4096.3;
+		options.starters_by_the_paper = by_the_paper;
+		oracle.simulation = &simulation;
+		oracle.options = &options;
+		draw_program(&simulation, &seed, &oracle);
+		if (!random_below(&seed, 3))
+			simulation.predicted[random_below(&seed, FUNCTIONS)] = -1;
+		if (!random_below(&seed, 4))
+			simulation.no_samples = 1;
+		oracle_close(&oracle);
+		search = hunt(&simulation, &options, &end);
+		assert_int_equal(end, LODE_SEARCH_EXHAUSTED);
+		check_closure(&oracle, search, strategy == LODE_STRATEGY_CALL_GRAPH || simulation.no_samples);
+		assert_true(simulation.highest_cost <= options.cost + 1e-9);
+		assert_true(lode_search_highest_cost(search) <= options.cost + 1e-9);
+		lode_search_destroy(search);
+		simulation_release(&simulation);
+	}
+	free(oracle.asked);
+}
+
+static void a_call_graph_search_examines_exactly_what_the_paper_says(void **state)
+{
+	(void)state;
+	search_random(LODE_STRATEGY_CALL_GRAPH, 0, 11, 400);
+}
+
+static void deep_start_examines_all_of_that_and_what_samples_show(void **state)
+{
+	(void)state;
+	search_random(LODE_STRATEGY_DEEP_START, 0, 12, 400);
+	search_random(LODE_STRATEGY_DEEP_START, 1, 13, 200);
+}
+
+static void noise_changes_few_verdicts(void **state)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
+	int right = 0;
+
+	(void)state;
+	for (int round = 0; round < 100; round++) {
+		struct simulation simulation;
+		struct lode_search *search;
+		int end;
+
+		make_chain(&simulation);
+		simulation.noise = 0.3;
+		simulation.seed = (uint64_t)round + 1;
+		search = hunt(&simulation, &options, &end);
+		right += state_of(search, LODE_CPU_BOUND, on_function(&simulation, "hot")) ==
+				 LODE_EXPERIMENT_TRUE &&
+			 state_of(search, LODE_CPU_BOUND, on_function(&simulation, "other")) ==
+				 LODE_EXPERIMENT_FALSE &&
+			 state_of(search, LODE_IO_BLOCKING, lode_focus_whole()) == LODE_EXPERIMENT_FALSE;
+		lode_search_destroy(search);
+		simulation_release(&simulation);
+	}
+	assert_true(right >= 95);
+}
+
+/* ---- failures ---- */
+
+static void wrong_settings_are_refused_with_a_sentence(void **state)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
+	struct lode_error error = {""};
+
+	(void)state;
+	assert_int_equal(lode_search_options_check(&options, &error), 0);
+	options.cost = 0;
+	assert_int_equal(lode_search_options_check(&options, &error), LODE_USAGE);
+	options.cost = 0.1;
+	options.thresholds[LODE_IO_BLOCKING] = -1;
+	assert_int_equal(lode_search_options_check(&options, &error), LODE_USAGE);
+	options.thresholds[LODE_IO_BLOCKING] = NAN;
+	assert_int_equal(lode_search_options_check(&options, &error), LODE_USAGE);
+	assert_true(error.text[0]);
+	lode_search_options_paradyn(&options);
+	assert_int_equal(lode_search_options_check(&options, &error), 0);
+}
+
+static int try_search(uint64_t nth, uint64_t *asked)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
+	struct lode_error error = {""};
+	struct simulation simulation;
+	struct lode_search *search = NULL;
+	int code;
+
+	make_figure_2(&simulation);
+	simulation_stack(&simulation, 0, LODE_SYNC_WAITING, 0.5, "wait")->object = 7;
+	lode_memory_fail_at(nth, 0);
+	code = lode_search_create(&search, &simulation.meter, &options, NULL, NULL, &error);
+	while (!code)
+		code = lode_search_step(search, &error);
+	if (code > 0)
+		code = lode_search_finish(search, (enum lode_search_end)code, &error);
+	*asked = lode_memory_asked();
+	lode_memory_fail_at(0, 0);
+	assert_true(code == 0 || (code == LODE_SYSTEM && error.text[0]));
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+	return code;
+}
+
+static void memory_that_runs_out_anywhere_ends_the_search_cleanly(void **state)
+{
+	uint64_t asked, ignored;
+	int failed = 0;
+
+	(void)state;
+	assert_int_equal(try_search(0, &asked), 0);
+	for (uint64_t nth = 1; nth <= asked; nth++)
+		failed += try_search(nth, &ignored) < 0;
+	assert_true(failed > 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_call_graph_search_does_not_see_what_figure_2_hides),
+		cmocka_unit_test(deep_start_finds_what_figure_2_hides),
+		cmocka_unit_test(a_deep_bottleneck_is_found_sooner_and_its_way_is_connected),
+		cmocka_unit_test(deep_starters_start_before_what_connects_them_and_that_before_the_rest),
+		cmocka_unit_test(a_function_that_cannot_be_measured_is_passed_through),
+		cmocka_unit_test(what_costs_more_than_the_limit_is_deferred_and_the_rest_goes_on),
+		cmocka_unit_test(what_turns_out_costly_is_taken_out_and_told),
+		cmocka_unit_test(measured_costs_bring_the_search_back_below_the_limit),
+		cmocka_unit_test(a_bottleneck_that_goes_away_turns_false_and_the_next_one_is_found),
+		cmocka_unit_test(a_program_that_wakes_up_later_is_examined_then),
+		cmocka_unit_test(a_process_that_dies_leaves_verdicts_or_says_why_not),
+		cmocka_unit_test(the_end_of_the_program_ends_the_search),
+		cmocka_unit_test(an_empty_program_is_searched_in_no_time),
+		cmocka_unit_test(recursion_and_cycles_end),
+		cmocka_unit_test(locks_and_small_operations_are_found),
+		cmocka_unit_test(a_call_graph_search_examines_exactly_what_the_paper_says),
+		cmocka_unit_test(deep_start_examines_all_of_that_and_what_samples_show),
+		cmocka_unit_test(noise_changes_few_verdicts),
+		cmocka_unit_test(wrong_settings_are_refused_with_a_sentence),
+		cmocka_unit_test(memory_that_runs_out_anywhere_ends_the_search_cleanly),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
