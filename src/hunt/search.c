@@ -219,6 +219,8 @@ static int take_sample(void *context, const struct lode_meter_sample *sample)
 		if (lode_program_add_call(search->meter->program, sample->functions[i - 1],
 					  sample->functions[i]) < 0)
 			return LODE_SYSTEM;
+	if (search->on_sample && search->on_sample(search->sample_context, sample) < 0)
+		return LODE_SYSTEM;
 	return lode_counts_add(&search->counts, sample);
 }
 
@@ -298,6 +300,13 @@ int lode_search_create(struct lode_search **result, struct lode_meter *meter,
 		*result = NULL;
 	}
 	return code;
+}
+
+void lode_search_on_sample(struct lode_search *search,
+			   int (*each)(void *context, const struct lode_meter_sample *sample), void *context)
+{
+	search->on_sample = each;
+	search->sample_context = context;
 }
 
 void lode_search_destroy(struct lode_search *search)

@@ -72,6 +72,9 @@ int lode_search_create(struct lode_search **search, struct lode_meter *meter,
 		       void (*changed)(void *context, uint32_t experiment), void *context,
 		       struct lode_error *error);
 void lode_search_destroy(struct lode_search *search);
+/* `each` is told every sample; what it returns below 0 ends the search: memory has run out. */
+void lode_search_on_sample(struct lode_search *search,
+			   int (*each)(void *context, const struct lode_meter_sample *sample), void *context);
 /* Waits for the next look and takes it. Returns an enum lode_search_end, or a negative code. */
 int lode_search_step(struct lode_search *search, struct lode_error *error);
 /* Ends all experiments; says why those that did not conclude did not. After that, only look at it. */

@@ -42,6 +42,8 @@ struct lode_search {
 	enum lode_search_end end;
 	void (*changed)(void *context, uint32_t experiment);
 	void *context;
+	int (*on_sample)(void *context, const struct lode_meter_sample *sample);
+	void *sample_context;
 };
 
 static inline uint64_t now(const struct lode_search *search)
