@@ -193,6 +193,57 @@ int lode_deep_starters(const struct lode_count_graph *graph, const struct lode_p
 	return code;
 }
 
+/* ---- what roots lead to ---- */
+
+/* Puts the roots that were seen into the queue and marks them. Returns how many. */
+static size_t enter_roots(const struct lode_count_graph *graph, const uint32_t *roots, size_t count,
+			  char *marks, uint32_t *queue)
+{
+	size_t tail = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t node = lode_count_node_find(graph, roots[i]);
+
+		if (node == LODE_NONE || marks[node])
+			continue;
+		marks[node] = 1;
+		queue[tail++] = node;
+	}
+	return tail;
+}
+
+char *lode_deep_reach(const struct lode_count_graph *graph, const uint32_t *roots, size_t count)
+{
+	struct adjacency calls = {0};
+	char *marks = lode_calloc(graph->node_count + 1, 1);
+	uint32_t *queue = lode_calloc(graph->node_count + 1, sizeof(*queue));
+	size_t head = 0, tail;
+
+	if (!marks || !queue || lay_out(&calls, graph, 0) < 0) {
+		lode_free(marks);
+		lode_free(queue);
+		return NULL;
+	}
+	tail = enter_roots(graph, roots, count, marks, queue);
+	if (!tail)
+		memset(marks, 1, graph->node_count);
+	while (head < tail) {
+		uint32_t node = queue[head++];
+
+		for (uint32_t i = calls.first[node]; i < calls.first[node + 1]; i++) {
+			uint32_t callee = graph->edges[calls.at[i]].callee;
+
+			if (marks[callee])
+				continue;
+			marks[callee] = 1;
+			queue[tail++] = callee;
+		}
+	}
+	release(&calls);
+	lode_free(queue);
+	return marks;
+}
+
 /* ---- the way to one ---- */
 
 /* Walks backward from `start` until `known` is found; `next[n]` is the node behind n. Returns where it ended.

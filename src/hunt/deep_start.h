@@ -23,6 +23,13 @@ int lode_deep_starters(const struct lode_count_graph *graph, const struct lode_p
 		       size_t *count);
 
 /*
+ * Marks, by node of the graph, what the functions `roots` lead to, themselves
+ * included; all of it when none of them was seen. The caller's to free; NULL when
+ * memory has run out.
+ */
+char *lode_deep_reach(const struct lode_count_graph *graph, const uint32_t *roots, size_t count);
+
+/*
  * The shortest way, along calls that samples show, to `function` from one that is
  * `known`, or from a root of the graph when no known one leads there. `*path` begins
  * with that one, ends with `function` and is the caller's to free; of ways that are

@@ -277,24 +277,25 @@ static void add_reading(struct lode_reading *sum, const struct lode_reading *rea
 	sum->cost += reading->cost;
 }
 
-/* Costly anywhere is costly; else on where it is on; else what the members that know the function say. */
-static int is_stronger(enum lode_reading_state state, enum lode_reading_state than)
+/* Costly anywhere is costly; else it is on where it is on; where nobody knows the function, as long as time
+ * passes. */
+static int strength(enum lode_reading_state state, int only_wall)
 {
-	static const int strength[] = {[LODE_READING_COSTLY] = 3,
-				       [LODE_READING_ON] = 2,
-				       [LODE_READING_IMPOSSIBLE] = 1,
-				       [LODE_READING_GONE] = 0};
+	static const int strengths[] = {[LODE_READING_COSTLY] = 4,
+					[LODE_READING_ON] = 3,
+					[LODE_READING_IMPOSSIBLE] = 2,
+					[LODE_READING_GONE] = 0};
 
-	return strength[state] > strength[than];
+	return only_wall && state == LODE_READING_ON ? 1 : strengths[state];
 }
 
 static int joined_read(struct lode_meter *meter, uint32_t experiment, struct lode_reading *reading,
 		       struct lode_error *error)
 {
 	struct joined *joined = of(meter);
+	int strongest = -1;
 
 	memset(reading, 0, sizeof(*reading));
-	reading->state = LODE_READING_GONE;
 	for (size_t i = 0; i < joined->part_count; i++) {
 		const struct part *part = &joined->parts[i];
 		struct lode_meter *member = joined->members[part->member].meter;
@@ -307,18 +308,20 @@ static int joined_read(struct lode_meter *meter, uint32_t experiment, struct lod
 		if (code < 0)
 			return code;
 		add_reading(reading, &one, part->only_wall);
-		if (!part->only_wall &&
-		    (is_stronger(one.state, reading->state) || (!reading->why && one.why))) {
-			reading->state = is_stronger(one.state, reading->state) ? one.state : reading->state;
-			reading->why = one.why;
-		}
+		if (strength(one.state, part->only_wall) <= strongest)
+			continue;
+		strongest = strength(one.state, part->only_wall);
+		reading->state = one.state;
+		reading->why = one.why;
 	}
+	if (strongest < 0)
+		reading->state = LODE_READING_GONE;
 	return 0;
 }
 
 /* ---- questions ---- */
 
-/* The host where it costs most decides; a host that does not know the function is not asked. */
+/* The host where it costs most decides; where the function is not known it costs nothing. */
 static double joined_predict(struct lode_meter *meter, enum lode_hypothesis hypothesis,
 			     const struct lode_focus *focus)
 {
@@ -331,9 +334,11 @@ static double joined_predict(struct lode_meter *meter, enum lode_hypothesis hypo
 		double cost;
 		int knows;
 
-		if (!focus_to(joined, i, focus, &its, &knows) || !knows)
+		if (!focus_to(joined, i, focus, &its, &knows))
 			continue;
-		cost = member->operations->predict(member, hypothesis, &its);
+		cost = knows ? member->operations->predict(member, hypothesis, &its) : 0;
+		if (cost < 0)
+			return cost;
 		if (cost > most)
 			most = cost;
 	}
@@ -413,7 +418,7 @@ static int joined_below(struct lode_meter *meter, const struct lode_focus *focus
 		struct lode_focus its;
 		int knows;
 
-		if (focus_to(joined, i, focus, &its, &knows) && knows)
+		if (focus_to(joined, i, focus, &its, &knows) && (knows || axis != LODE_AXIS_OBJECT))
 			code = member->operations->below(member, &its, axis, relay_item, &relay);
 	}
 	return code;

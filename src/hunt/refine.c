@@ -60,6 +60,32 @@ static struct lode_focus narrowed(const struct lode_focus *focus, enum lode_focu
 	return narrow;
 }
 
+static int was_false(const struct lode_search *search, enum lode_hypothesis hypothesis,
+		     const struct lode_focus *focus)
+{
+	uint32_t id = lode_history_find(&search->history, hypothesis, focus);
+
+	return id != LODE_NONE && search->history.experiments[id].state == LODE_EXPERIMENT_FALSE;
+}
+
+/*
+ * Whether a share cannot be above its threshold, since it is not so for all code of
+ * the same place, or for all locks: those hold it, and are a share of the same time.
+ * (A process's share is of less time than that of all processes, and may be larger.)
+ */
+static int is_hopeless(const struct lode_search *search, enum lode_hypothesis hypothesis,
+		       const struct lode_focus *focus)
+{
+	struct lode_focus code = *focus, object = *focus;
+
+	if (hypothesis == LODE_SMALL_IO)
+		return 0;
+	code.function = LODE_NONE;
+	object.object = 0;
+	return (focus->function != LODE_NONE && was_false(search, hypothesis, &code)) ||
+	       (focus->object && was_false(search, hypothesis, &object));
+}
+
 /* Wants an experiment for each of what was found below the focus of `parent`. */
 static int want_found(struct lode_search *search, uint32_t parent, enum lode_focus_axis axis)
 {
@@ -68,7 +94,8 @@ static int want_found(struct lode_search *search, uint32_t parent, enum lode_foc
 		struct lode_focus focus =
 			narrowed(&experiment->focus, axis, search->found.items[i], search->objects[i]);
 
-		if (lode_search_want(search, experiment->hypothesis, &focus, parent, LODE_ORIGIN_CALL_GRAPH,
+		if (!is_hopeless(search, experiment->hypothesis, &focus) &&
+		    lode_search_want(search, experiment->hypothesis, &focus, parent, LODE_ORIGIN_CALL_GRAPH,
 				     LODE_PRIORITY_LOW) == LODE_NONE)
 			return LODE_SYSTEM;
 	}
@@ -169,6 +196,8 @@ struct deep {
 	enum lode_hypothesis hypothesis;
 	struct lode_focus focus;
 	uint32_t asks;
+	char *below; /* by node of the graph: the roots of the call graph lead there */
+	const struct lode_count_graph *graph;
 };
 
 static uint32_t experiment_on(const struct deep *deep, uint32_t function)
@@ -184,13 +213,28 @@ static int is_known(void *context, uint32_t function)
 	return experiment_on(context, function) != LODE_NONE;
 }
 
+/* Whether a function has an experiment that does not merely wait its turn in the plain search. */
+static int is_begun(const struct deep *deep, uint32_t function)
+{
+	uint32_t id = experiment_on(deep, function);
+	const struct lode_experiment *experiment;
+
+	if (id == LODE_NONE)
+		return 0;
+	experiment = &deep->search->history.experiments[id];
+	return experiment->runs || experiment->priority != LODE_PRIORITY_LOW ||
+	       experiment->state == LODE_EXPERIMENT_IMPOSSIBLE;
+}
+
 static int may_start(void *context, uint32_t function)
 {
 	const struct deep *deep = context;
 	struct lode_meter *meter = deep->search->meter;
 	struct lode_focus focus = deep->focus;
 
-	if (!deep->search->options.starters_by_the_paper && is_known(context, function))
+	if (!deep->below[lode_count_node_find(deep->graph, function)])
+		return 0; /* what starts a program is no part of it */
+	if (!deep->search->options.starters_by_the_paper && is_begun(deep, function))
 		return 0;
 	focus.function = function;
 	return meter->operations->predict(meter, deep->hypothesis, &focus) >= 0;
@@ -228,13 +272,14 @@ static int add_path(const struct deep *deep, const uint32_t *path, size_t count)
 	return 0;
 }
 
-static int add_starter(struct deep *deep, const struct lode_count_graph *graph, uint32_t function)
+static int add_starter(struct deep *deep, uint32_t function)
 {
 	uint32_t *path;
 	size_t count;
 	int code;
 
-	if (lode_deep_path(graph, deep->search->meter->program, function, is_known, deep, &path, &count) < 0)
+	if (lode_deep_path(deep->graph, deep->search->meter->program, function, is_known, deep, &path,
+			   &count) < 0)
 		return LODE_SYSTEM;
 	code = count ? add_path(deep, path, count) : 0;
 	lode_free(path);
@@ -242,36 +287,53 @@ static int add_starter(struct deep *deep, const struct lode_count_graph *graph, 
 }
 
 /* One choice of deep starters. Returns how many, or LODE_SYSTEM. */
-static int choose_once(struct deep *deep, const struct lode_count_graph *graph)
+static int choose_once(struct deep *deep)
 {
 	uint32_t *functions;
 	size_t count;
 	int code =
-		lode_deep_starters(graph, deep->search->meter->program, deep->search->options.deep_threshold,
-				   may_start, deep, &functions, &count);
+		lode_deep_starters(deep->graph, deep->search->meter->program,
+				   deep->search->options.deep_threshold, may_start, deep, &functions, &count);
 
 	for (size_t i = 0; !code && i < count; i++)
-		code = add_starter(deep, graph, functions[i]);
+		code = add_starter(deep, functions[i]);
 	lode_free(functions);
 	return code < 0 ? code : (int)count;
+}
+
+/* Marks what the roots of the call graph lead to, by calls that samples show. */
+static int mark_below_roots(struct deep *deep)
+{
+	struct lode_focus place = deep->focus;
+
+	place.function = LODE_NONE;
+	if (look_below(deep->search, &place, LODE_AXIS_CODE) < 0)
+		return LODE_SYSTEM;
+	deep->below = lode_deep_reach(deep->graph, deep->search->found.items, deep->search->found.count);
+	return deep->below ? 0 : LODE_SYSTEM;
 }
 
 int lode_search_start_deep(struct lode_search *search, uint32_t id)
 {
 	const struct lode_experiment *experiment = &search->history.experiments[id];
-	struct deep deep = {search, experiment->hypothesis, experiment->focus, id};
-	const struct lode_count_graph *graph;
+	struct deep deep = {.search = search,
+			    .hypothesis = experiment->hypothesis,
+			    .focus = experiment->focus,
+			    .asks = id};
 	int by_the_paper = search->options.starters_by_the_paper, chosen;
 
 	if (search->options.strategy != LODE_STRATEGY_DEEP_START || deep.hypothesis == LODE_SMALL_IO ||
 	    (by_the_paper && deep.focus.function == LODE_NONE))
 		return 0;
-	graph = lode_counts_graph(&search->counts, deep.hypothesis, &deep.focus);
-	if (!graph)
+	deep.graph = lode_counts_graph(&search->counts, deep.hypothesis, &deep.focus);
+	if (!deep.graph)
 		return 0;
+	if (mark_below_roots(&deep) < 0)
+		return LODE_SYSTEM;
 	/* Each round examines at least one function more, so it ends. */
 	do {
-		chosen = choose_once(&deep, graph);
+		chosen = choose_once(&deep);
 	} while (chosen > 0 && !by_the_paper);
+	lode_free(deep.below);
 	return chosen < 0 ? chosen : 0;
 }

@@ -5,8 +5,8 @@
 #include "hunt/remote_meter.h"
 
 #include "base/index.h"
-#include "base/strings.h"
 #include "hunt/hypothesis.h"
+#include "hunt/place_names.h"
 #include "hunt/wire.h"
 
 #include <stdio.h>
@@ -39,11 +39,7 @@ struct remote {
 	struct lode_meter meter; /* first */
 	struct lode_wire wire;
 	struct lode_notes *notes;
-	struct lode_strings strings;
-	uint32_t *names; /* by axis and number: see name_of */
-	struct lode_index name_index;
-	uint64_t *name_keys;
-	size_t name_count, name_capacity, key_capacity;
+	struct lode_place_names names; /* its strings hold other texts, too */
 	struct run *runs;
 	size_t run_count, run_capacity;
 	struct prediction *predictions;
@@ -238,7 +234,7 @@ static int remote_read(struct lode_meter *meter, uint32_t experiment, struct lod
 				 experiment);
 	*reading = run->reading;
 	reading->why = remote->dead ? remote->reason.text
-		       : run->why   ? lode_strings_get(&remote->strings, run->why)
+		       : run->why   ? lode_strings_get(&remote->names.strings, run->why)
 				    : NULL;
 	return 0;
 }
@@ -265,7 +261,7 @@ static int take_reading(struct remote *remote, yajl_val value)
 	run->reading.bytes = numbers[2 + LODE_SMALL_IO];
 	run->reading.calls = numbers[3 + LODE_SMALL_IO];
 	run->reading.cost = numbers[4 + LODE_SMALL_IO];
-	run->why = why ? lode_strings_add(&remote->strings, why, strlen(why)) : 0;
+	run->why = why ? lode_strings_add(&remote->names.strings, why, strlen(why)) : 0;
 	return run->why == LODE_NONE ? LODE_SYSTEM : 0;
 }
 
@@ -475,55 +471,26 @@ static int remote_roots(struct lode_meter *meter, const struct lode_focus *focus
 
 /* ---- names, which do not change and are asked for once ---- */
 
-static uint32_t find_name(const struct remote *remote, uint64_t key, uint64_t hash)
-{
-	size_t probe = 0;
-	uint32_t id;
-
-	while ((id = lode_index_next(&remote->name_index, hash, &probe)) != LODE_NONE)
-		if (remote->name_keys[id] == key)
-			return remote->names[id];
-	return LODE_NONE;
-}
-
-static uint32_t keep_name(struct remote *remote, uint64_t key, uint64_t hash, const char *name)
-{
-	uint32_t text = lode_strings_add(&remote->strings, name, strlen(name));
-
-	if (text == LODE_NONE ||
-	    lode_grow(&remote->names, &remote->name_capacity, remote->name_count + 1,
-		      sizeof(*remote->names)) < 0 ||
-	    lode_grow(&remote->name_keys, &remote->key_capacity, remote->name_count + 1,
-		      sizeof(*remote->name_keys)) < 0 ||
-	    lode_index_insert(&remote->name_index, hash, (uint32_t)remote->name_count) < 0)
-		return LODE_NONE;
-	remote->names[remote->name_count] = text;
-	remote->name_keys[remote->name_count++] = key;
-	return text;
-}
-
 static const char *remote_name(struct lode_meter *meter, enum lode_focus_axis axis, uint64_t number)
 {
 	struct remote *remote = of(meter);
-	uint64_t key = number * LODE_AXES + (uint64_t)axis, hash = lode_hash_bytes(&key, sizeof(key));
-	uint32_t text = find_name(remote, key, hash);
+	const char *name = lode_place_names_find(&remote->names, axis, number);
 	struct lode_error ignored;
-	const char *name;
 	yajl_val reply;
 
 	if (axis == LODE_AXIS_HOST)
 		return remote->host;
-	if (text != LODE_NONE)
-		return lode_strings_get(&remote->strings, text);
+	if (name)
+		return name;
 	begin(remote, "name");
 	lode_json_key_u64(&remote->wire.json, "axis", (uint64_t)axis);
 	lode_json_key_u64(&remote->wire.json, "number", number);
 	if (ask(remote, &reply, &ignored) <= 0)
 		return NULL;
 	name = lode_wire_text(reply, "name");
-	text = keep_name(remote, key, hash, name ? name : "?");
+	name = lode_place_names_keep(&remote->names, axis, number, name ? name : "?");
 	yajl_tree_free(reply);
-	return text == LODE_NONE ? NULL : lode_strings_get(&remote->strings, text);
+	return name;
 }
 
 static double remote_cost(struct lode_meter *meter)
@@ -545,12 +512,9 @@ static void remote_destroy(struct lode_meter *meter)
 	close(remote->wire.in);
 	close(remote->wire.out);
 	lode_wire_release(&remote->wire);
-	lode_strings_release(&remote->strings);
-	lode_index_release(&remote->name_index);
+	lode_place_names_release(&remote->names);
 	lode_index_release(&remote->prediction_index);
 	lode_program_destroy(meter->program);
-	lode_free(remote->names);
-	lode_free(remote->name_keys);
 	lode_free(remote->runs);
 	lode_free(remote->predictions);
 	lode_free(remote->samples);
@@ -614,8 +578,8 @@ int lode_remote_meter_create(struct lode_meter **meter, int in, int out, const c
 	remote->dead = 1; /* until it has greeted */
 	snprintf(remote->host, sizeof(remote->host), "%s", host);
 	lode_wire_init(&remote->wire, in, out, remote->host);
-	code = lode_strings_init(&remote->strings) < 0 ? lode_fail_memory(error)
-						       : lode_program_create(&remote->meter.program, error);
+	code = lode_place_names_init(&remote->names) < 0 ? lode_fail_memory(error)
+							 : lode_program_create(&remote->meter.program, error);
 	if (!code)
 		code = greet(remote, error);
 	if (code) {

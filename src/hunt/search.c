@@ -72,10 +72,10 @@ static int turn_true(struct lode_search *search, uint32_t id)
 	lode_search_set_state(search, id, LODE_EXPERIMENT_TRUE, NULL);
 	if (again && examine_again_below(search, id) < 0)
 		return LODE_SYSTEM;
-	/* Deep starters first: they name the way down, and refinement only adds parents to it. */
-	if (lode_search_start_deep(search, id) < 0)
+	/* The way to a deep starter begins at what refinement has made. */
+	if (lode_search_refine(search, id) < 0)
 		return LODE_SYSTEM;
-	return lode_search_refine(search, id);
+	return lode_search_start_deep(search, id);
 }
 
 static int turn_false(struct lode_search *search, uint32_t id)
@@ -292,9 +292,12 @@ int lode_search_create(struct lode_search **result, struct lode_meter *meter,
 	search->changed = changed;
 	search->context = context;
 	lode_history_init(&search->history);
+	code = lode_place_names_init(&search->names) < 0 ? lode_fail_memory(error) : 0;
 	search->began = search->refined = search->changed_at = now(search);
 	*result = search; /* from here on `changed` may look at it */
-	code = add_roots(search) < 0 ? lode_fail_memory(error) : lode_search_start_pending(search, error);
+	if (!code)
+		code = add_roots(search) < 0 ? lode_fail_memory(error)
+					     : lode_search_start_pending(search, error);
 	if (code < 0) {
 		lode_search_destroy(search);
 		*result = NULL;
@@ -315,6 +318,7 @@ void lode_search_destroy(struct lode_search *search)
 		return;
 	lode_history_release(&search->history);
 	lode_counts_release(&search->counts);
+	lode_place_names_release(&search->names);
 	for (int p = 0; p < LODE_PRIORITIES; p++)
 		lode_free(search->pending[p].items);
 	lode_free(search->active.items);
@@ -418,6 +422,17 @@ const struct lode_search_options *lode_search_options(const struct lode_search *
 struct lode_meter *lode_search_meter(const struct lode_search *search)
 {
 	return search->meter;
+}
+
+const char *lode_search_name(const struct lode_search *search, const struct lode_focus *focus,
+			     enum lode_focus_axis axis)
+{
+	const char *name;
+
+	if (axis == LODE_AXIS_CODE)
+		return lode_program_function(search->meter->program, focus->function)->name;
+	name = lode_place_names_find(&search->names, axis, lode_focus_on(focus, axis));
+	return name ? name : "?";
 }
 
 uint64_t lode_search_began(const struct lode_search *search)

@@ -84,6 +84,10 @@ const struct lode_history *lode_search_history(const struct lode_search *search)
 const struct lode_counts *lode_search_counts(const struct lode_search *search);
 const struct lode_search_options *lode_search_options(const struct lode_search *search);
 struct lode_meter *lode_search_meter(const struct lode_search *search);
+/* What a focus names on an axis, a function or a place; also after a process has ended. Valid until the next
+ * call. */
+const char *lode_search_name(const struct lode_search *search, const struct lode_focus *focus,
+			     enum lode_focus_axis axis);
 /* When it began, by the meter's clock; and how long it has gone on, or took. */
 uint64_t lode_search_began(const struct lode_search *search);
 uint64_t lode_search_lasted(const struct lode_search *search);

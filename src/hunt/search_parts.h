@@ -5,6 +5,7 @@
 #ifndef LODE_HUNT_SEARCH_PARTS_H
 #define LODE_HUNT_SEARCH_PARTS_H
 
+#include "hunt/place_names.h"
 #include "hunt/search.h"
 
 #define LODE_PRIORITIES 3
@@ -21,6 +22,7 @@ struct lode_search {
 	struct lode_search_options options;
 	struct lode_history history;
 	struct lode_counts counts;
+	struct lode_place_names names;
 	struct lode_search_queue pending[LODE_PRIORITIES];
 	struct lode_search_queue active; /* in order of their start */
 	struct lode_search_queue batch;	 /* to be started or stopped together */

@@ -49,18 +49,38 @@ int lode_search_enqueue(struct lode_search *search, uint32_t id)
 	return 0;
 }
 
-static int raise_priority(struct lode_search *search, uint32_t id, enum lode_experiment_priority priority)
+/* One that waits rises to a higher priority, and then owes its place to the new origin. */
+static int raise_priority(struct lode_search *search, uint32_t id, enum lode_experiment_origin origin,
+			  enum lode_experiment_priority priority)
 {
 	struct lode_experiment *experiment = get(search, id);
 
 	if (priority >= experiment->priority)
 		return 0;
+	if (!experiment->runs)
+		experiment->origin = origin;
 	if (search->queued[id] == 1) {
 		lode_search_queue_remove(&search->pending[experiment->priority], id);
 		if (lode_search_queue_push(&search->pending[priority], id) < 0)
 			return LODE_SYSTEM;
 	}
 	experiment->priority = priority;
+	return 0;
+}
+
+/* Asks for the names in a focus while those who bear them are there. */
+static int keep_names(struct lode_search *search, const struct lode_focus *focus)
+{
+	for (enum lode_focus_axis axis = LODE_AXIS_HOST; axis < LODE_AXES; axis++) {
+		uint64_t number = lode_focus_on(focus, axis);
+		const char *name;
+
+		if (!lode_focus_has(focus, axis) || lode_place_names_find(&search->names, axis, number))
+			continue;
+		name = search->meter->operations->name(search->meter, axis, number);
+		if (!lode_place_names_keep(&search->names, axis, number, name ? name : "?"))
+			return LODE_SYSTEM;
+	}
 	return 0;
 }
 
@@ -79,13 +99,15 @@ uint32_t lode_search_want(struct lode_search *search, enum lode_hypothesis hypot
 		return LODE_NONE;
 	experiment = get(search, id);
 	if (added) {
+		if (keep_names(search, focus) < 0)
+			return LODE_NONE;
 		experiment->origin = origin;
 		experiment->priority = priority;
 		experiment->threshold = search->options.thresholds[hypothesis];
 		experiment->created = now(search);
 		search->queued[id] = 0;
 		lode_search_tell(search, id);
-	} else if (raise_priority(search, id, priority) < 0) {
+	} else if (raise_priority(search, id, origin, priority) < 0) {
 		return LODE_NONE;
 	}
 	if (experiment->state == LODE_EXPERIMENT_NEVER_RUN && !search->queued[id] &&

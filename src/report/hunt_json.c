@@ -33,7 +33,7 @@ static void put_focus(const struct lode_search *search, const struct lode_focus 
 	for (int i = 0; i < LODE_AXES; i++) {
 		lode_json_key(json, keys[order[i]]);
 		if (lode_focus_has(focus, order[i]))
-			lode_json_text(json, lode_hunt_name(search, focus, order[i]));
+			lode_json_text(json, lode_search_name(search, focus, order[i]));
 		else
 			lode_json_null(json);
 	}

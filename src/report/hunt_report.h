@@ -43,9 +43,6 @@ void lode_hunt_focus(const struct lode_search *search, const struct lode_focus *
 		     struct lode_buffer *buffer);
 /* What the focus of an experiment adds to that of its first parent: `app!sort`, `thread 12 worker`. */
 void lode_hunt_step(const struct lode_search *search, uint32_t experiment, struct lode_buffer *buffer);
-/* The name of a number on an axis; LODE_AXIS_CODE: of the function. */
-const char *lode_hunt_name(const struct lode_search *search, const struct lode_focus *focus,
-			   enum lode_focus_axis axis);
 /* A measured value or a threshold: `42.3%`, `16 bytes`. */
 void lode_hunt_value(enum lode_hypothesis hypothesis, double value, struct lode_buffer *buffer);
 /* `99.9%`, `>99.99%`. */

@@ -64,6 +64,8 @@ static void put_way(const struct lode_search *search, uint32_t id, const char *a
 			at = history->experiments[at].parent;
 		lode_buffer_text(buffer, first ? "     by way of " : arrow);
 		lode_hunt_step(search, at, buffer);
+		if (history->experiments[at].origin == LODE_ORIGIN_DEEP_START)
+			lode_buffer_text(buffer, " (deep start)");
 		first = 0;
 	}
 	if (!first)
@@ -122,9 +124,34 @@ static size_t collect_reasons(const struct lode_history *history, const char *re
 	return count;
 }
 
-static void put_one_open(const struct lode_search *search, const struct lode_experiment *experiment,
+/* Whether two open experiments share a word: the same question about the same function, elsewhere narrowed.
+ */
+static int is_alike(const struct lode_experiment *a, const struct lode_experiment *b)
+{
+	return is_open(a) && is_open(b) && a->hypothesis == b->hypothesis &&
+	       a->focus.function == b->focus.function && !strcmp(reason_of(a), reason_of(b));
+}
+
+/* How many are like `id`, itself counted; 0 when one before it is. */
+static size_t count_alike(const struct lode_history *history, size_t id)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < history->count; i++) {
+		if (!is_alike(&history->experiments[i], &history->experiments[id]))
+			continue;
+		if (i < id)
+			return 0;
+		count++;
+	}
+	return count;
+}
+
+static void put_one_open(const struct lode_search *search, size_t id, size_t alike,
 			 struct lode_buffer *buffer)
 {
+	const struct lode_experiment *experiment = &lode_search_history(search)->experiments[id];
+
 	lode_hunt_focus(search, &experiment->focus, buffer);
 	lode_buffer_print(buffer, " (%s", lode_hypothesis_name(experiment->hypothesis));
 	if (experiment->runs) {
@@ -133,6 +160,8 @@ static void put_one_open(const struct lode_search *search, const struct lode_exp
 	}
 	if (experiment->state == LODE_EXPERIMENT_DEFERRED && experiment->cost >= 0)
 		lode_buffer_print(buffer, ", cost %.1f%%", 100 * experiment->cost);
+	if (alike > 1)
+		lode_buffer_print(buffer, ", and %zu more of it", alike - 1);
 	lode_buffer_byte(buffer, ')');
 }
 
@@ -145,16 +174,17 @@ static void put_reason(const struct lode_search *search, const char *const *reas
 	lode_buffer_text(buffer, "  ");
 	lode_hunt_safe(reasons[which], buffer);
 	for (size_t i = 0; i < history->count; i++) {
-		size_t at = 0;
+		size_t at = 0, alike;
 
 		if (!is_open(&history->experiments[i]))
 			continue;
 		while (at < count && strcmp(reasons[at], reason_of(&history->experiments[i])))
 			at++;
-		if (at != which && !(at == count && which == count - 1))
+		alike = at == which || (at == count && which == count - 1) ? count_alike(history, i) : 0;
+		if (!alike)
 			continue;
 		lode_buffer_text(buffer, separator);
-		put_one_open(search, &history->experiments[i], buffer);
+		put_one_open(search, i, alike, buffer);
 		separator = ", ";
 	}
 	lode_buffer_byte(buffer, '\n');
@@ -210,32 +240,49 @@ static void put_indent(unsigned depth, struct lode_buffer *buffer)
 		lode_buffer_text(buffer, "  ");
 }
 
-/* The children of a node that share lines: one line a state. */
+/* What was false and far from its threshold is only counted. */
+static int is_far_off(const struct lode_experiment *experiment)
+{
+	return experiment->state == LODE_EXPERIMENT_FALSE && experiment->hypothesis != LODE_SMALL_IO &&
+	       experiment->value < experiment->threshold / 10;
+}
+
+/* The children of a node in one state that share a line. */
+static void put_shared_line(const struct lode_search *search, uint32_t id, enum lode_experiment_state state,
+			    unsigned depth, struct lode_buffer *buffer)
+{
+	const struct lode_history *history = lode_search_history(search);
+	size_t named = 0, counted = 0;
+
+	for (uint32_t child = history->experiments[id].first_child; child != LODE_NONE;
+	     child = history->experiments[child].next_sibling) {
+		const struct lode_experiment *experiment = &history->experiments[child];
+
+		if (experiment->state != state || !shares_line(experiment))
+			continue;
+		if (!named && !counted) {
+			put_indent(depth, buffer);
+			lode_buffer_print(buffer, "%c ", mark_of(state));
+		}
+		if (is_far_off(experiment)) {
+			counted++;
+			continue;
+		}
+		lode_buffer_text(buffer, named++ ? ", " : "");
+		put_node(search, child, buffer);
+	}
+	if (counted)
+		lode_buffer_print(buffer, "%s%zu below a tenth of the threshold", named ? ", and " : "",
+				  counted);
+	if (named || counted)
+		lode_buffer_byte(buffer, '\n');
+}
+
 static void put_shared(const struct lode_search *search, uint32_t id, unsigned depth,
 		       struct lode_buffer *buffer)
 {
-	const struct lode_history *history = lode_search_history(search);
-
-	for (int state = 0; state < LODE_EXPERIMENT_STATES; state++) {
-		int any = 0;
-
-		for (uint32_t child = history->experiments[id].first_child; child != LODE_NONE;
-		     child = history->experiments[child].next_sibling) {
-			if ((int)history->experiments[child].state != state ||
-			    !shares_line(&history->experiments[child]))
-				continue;
-			if (any) {
-				lode_buffer_text(buffer, ", ");
-			} else {
-				put_indent(depth, buffer);
-				lode_buffer_print(buffer, "%c ", mark_of((enum lode_experiment_state)state));
-			}
-			put_node(search, child, buffer);
-			any = 1;
-		}
-		if (any)
-			lode_buffer_byte(buffer, '\n');
-	}
+	for (int state = 0; state < LODE_EXPERIMENT_STATES; state++)
+		put_shared_line(search, id, (enum lode_experiment_state)state, depth, buffer);
 }
 
 /* The node after `id` when the tree is walked from the top, and its depth; LODE_NONE behind the last. */

@@ -49,21 +49,55 @@ static int by_specificity(const void *a, const void *b, void *context)
 	return x < y ? -1 : x > y;
 }
 
-/* Marks what true experiments refine. */
-static void mark_leading(const struct lode_history *history, char *leads)
+/* Whether `of` is refined, by whatever steps, from `ancestor`, over true experiments. `seen` and `stack` have
+ * room for all. */
+static int is_ancestor(const struct lode_history *history, uint32_t ancestor, uint32_t of, char *seen,
+		       uint32_t *stack)
 {
-	for (size_t i = 0; i < history->count; i++) {
+	size_t count = 0;
+
+	memset(seen, 0, history->count);
+	stack[count++] = of;
+	seen[of] = 1;
+	while (count) {
+		uint32_t id = stack[--count];
+
+		if (id == ancestor)
+			return 1;
+		for (uint32_t i = history->experiments[id].links; i != LODE_NONE;
+		     i = history->links[i].next) {
+			uint32_t parent = history->links[i].parent;
+
+			if (seen[parent] || !history->experiments[parent].found)
+				continue;
+			seen[parent] = 1;
+			stack[count++] = parent;
+		}
+	}
+	return 0;
+}
+
+/* Marks what true experiments refine; but in a recursion, where each refines the other, none leads. */
+static int mark_leading(const struct lode_history *history, char *leads)
+{
+	char *seen = lode_calloc(history->count + 1, 1);
+	uint32_t *stack = lode_calloc(history->count + 1, sizeof(*stack));
+	int code = seen && stack ? 0 : LODE_SYSTEM;
+
+	for (uint32_t i = 0; !code && i < history->count; i++) {
 		if (!history->experiments[i].found)
 			continue;
 		for (uint32_t link = history->experiments[i].links; link != LODE_NONE;
 		     link = history->links[link].next) {
 			uint32_t parent = history->links[link].parent;
 
-			/* In a recursion each refines the other; the one that came first leads. */
-			if (parent < i)
+			if (!leads[parent] && !is_ancestor(history, i, parent, seen, stack))
 				leads[parent] = 1;
 		}
 	}
+	lode_free(seen);
+	lode_free(stack);
+	return code;
 }
 
 uint32_t *lode_hunt_bottlenecks(const struct lode_search *search, size_t *count, size_t *specific)
@@ -75,12 +109,11 @@ uint32_t *lode_hunt_bottlenecks(const struct lode_search *search, size_t *count,
 	struct order order = {history, leads, depths};
 
 	*count = *specific = 0;
-	if (!leads || !depths || !ids) {
+	if (!leads || !depths || !ids || mark_leading(history, leads) < 0) {
 		lode_free(ids);
 		ids = NULL;
 		goto out;
 	}
-	mark_leading(history, leads);
 	for (uint32_t i = 0; i < history->count; i++) {
 		depths[i] = history->experiments[i].parent == LODE_NONE
 				    ? 0
@@ -111,25 +144,13 @@ void lode_hunt_safe(const char *text, struct lode_buffer *buffer)
 	}
 }
 
-const char *lode_hunt_name(const struct lode_search *search, const struct lode_focus *focus,
-			   enum lode_focus_axis axis)
-{
-	struct lode_meter *meter = lode_search_meter(search);
-	const char *name;
-
-	if (axis == LODE_AXIS_CODE)
-		return lode_program_function(meter->program, focus->function)->name;
-	name = meter->operations->name(meter, axis, lode_focus_on(focus, axis));
-	return name ? name : "?";
-}
-
 static void put_place(const struct lode_search *search, const struct lode_focus *focus,
 		      enum lode_focus_axis axis, struct lode_buffer *buffer)
 {
 	static const char *const kinds[LODE_AXES] = {"", "host ", "process ", "thread ", "lock "};
 
 	lode_buffer_text(buffer, kinds[axis]);
-	lode_hunt_safe(lode_hunt_name(search, focus, axis), buffer);
+	lode_hunt_safe(lode_search_name(search, focus, axis), buffer);
 }
 
 void lode_hunt_focus(const struct lode_search *search, const struct lode_focus *focus,

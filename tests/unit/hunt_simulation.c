@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static struct simulation *of(struct lode_meter *meter)
 {
@@ -154,6 +155,8 @@ static int simulated_wait(struct lode_meter *meter, uint64_t until, struct lode_
 	(void)error;
 	if (simulation->ends && until > simulation->ends)
 		until = simulation->ends;
+	if (simulation->real_time && until > simulation->clock)
+		nanosleep(&(struct timespec){ .tv_nsec = (long)((until - simulation->clock) % 1000000000u) }, NULL);
 	if (until > simulation->clock)
 		for (size_t i = 0; i < simulation->run_count; i++)
 			advance_run(simulation, &simulation->runs[i], (double)(until - simulation->clock));

@@ -61,6 +61,7 @@ struct simulation {
 	double highest_cost; /* highest real cost of all that ran at once */
 	double highest_predicted;
 	int no_samples;
+	int real_time; /* waiting takes its time */
 	uint64_t sampled; /* until when samples were handed out */
 	char name[64];
 };

@@ -1,0 +1,280 @@
+/* What a hunt tells: lines of JSON, text, DOT, HTML, and the stream it leaves. */
+#include "cmocka_all.h"
+
+#include "base/memory.h"
+#include "hunt/keep.h"
+#include "hunt_simulation.h"
+#include "report/hunt_report.h"
+
+#include <math.h>
+#include <string.h>
+#include <yajl/yajl_tree.h>
+
+struct hunted {
+	struct simulation simulation;
+	struct lode_search *search;
+	struct lode_hunt_report report;
+	struct lode_buffer lines;
+	struct lode_keep *keep;
+};
+
+static void note_line(void *context, uint32_t experiment)
+{
+	struct hunted *hunted = context;
+
+	hunted->report.search = hunted->search;
+	lode_hunt_line(&hunted->report, experiment, &hunted->lines);
+}
+
+/* A program with a deep bottleneck, one behind a lock, and names that want escaping. */
+static void hunt(struct hunted *hunted, int empty)
+{
+	struct lode_search_options options;
+	struct lode_error error = {""};
+	int code;
+
+	memset(hunted, 0, sizeof(*hunted));
+	assert_int_equal(simulation_init(&hunted->simulation), 0);
+	hunted->report.target = "process <7>";
+	hunted->report.ascii = 1;
+	if (!empty) {
+		struct simulation *simulation = &hunted->simulation;
+		uint32_t main_thread = simulation_thread(simulation, 0, 7, "main");
+		uint32_t other_thread = simulation_thread(simulation, 0, 7, "worker");
+
+		simulation_stack(simulation, main_thread, LODE_CPU_BOUND, 0.7,
+				 "parse operator<<(a&b) hot\"quote");
+		simulation_stack(simulation, main_thread, LODE_CPU_BOUND, 0.1, "parse cold");
+		simulation_stack(simulation, other_thread, LODE_SYNC_WAITING, 0.6, "take")->object = 0x1000;
+		simulation->predicted[simulation_function(simulation, "cold")] = 0.5;
+		simulation->predicted[simulation_function(simulation, "take")] = -1;
+	}
+	lode_search_options_default(&options);
+	assert_int_equal(lode_keep_create(&hunted->keep, &hunted->simulation.meter, &error), 0);
+	code = lode_search_create(&hunted->search, &hunted->simulation.meter, &options, note_line, hunted,
+				  &error);
+	hunted->report.search = hunted->search;
+	if (!code)
+		lode_search_on_sample(hunted->search, lode_keep_sample, hunted->keep);
+	while (!code)
+		code = lode_search_step(hunted->search, &error);
+	assert_int_equal(code, LODE_SEARCH_EXHAUSTED);
+	assert_int_equal(lode_search_finish(hunted->search, LODE_SEARCH_EXHAUSTED, &error), 0);
+}
+
+static void release(struct hunted *hunted)
+{
+	lode_search_destroy(hunted->search);
+	lode_keep_destroy(hunted->keep);
+	lode_buffer_release(&hunted->lines);
+	simulation_release(&hunted->simulation);
+}
+
+static yajl_val get(yajl_val value, const char *key, const char *below)
+{
+	const char *path[] = {key, below, NULL};
+
+	return yajl_tree_get(value, path, yajl_t_any);
+}
+
+/* ---- JSON ---- */
+
+/* Whether `text` is a line about a function in a state, with all fields of the contract. */
+static int is_line_about(const char *text, const char *function, const char *state)
+{
+	static const char *const fields[] = {"t_ns",   "experiment", "parent", "hypothesis", "focus",
+					     "origin", "state",	     "value",  "threshold"};
+	static const char *const axes[] = {"code", "process", "thread", "host"};
+	yajl_val value = yajl_tree_parse(text, NULL, 0);
+	const char *code, *now;
+	int is_it;
+
+	assert_non_null(value);
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		assert_non_null(get(value, fields[i], NULL));
+	for (size_t i = 0; i < sizeof(axes) / sizeof(*axes); i++)
+		assert_non_null(get(value, "focus", axes[i]));
+	code = YAJL_GET_STRING(get(value, "focus", "code"));
+	now = YAJL_GET_STRING(get(value, "state", NULL));
+	is_it = code && now && !strcmp(code, function) && !strcmp(now, state);
+	yajl_tree_free(value);
+	return is_it;
+}
+
+static void each_change_is_a_line_with_the_fields_of_the_contract(void **state)
+{
+	struct hunted hunted;
+	int found = 0, lines = 0;
+	char *rest, *line;
+
+	(void)state;
+	hunt(&hunted, 0);
+	lode_buffer_byte(&hunted.lines, '\0');
+	assert_false(hunted.lines.failed);
+	for (rest = hunted.lines.bytes; (line = strsep(&rest, "\n")) && *line; lines++)
+		found += is_line_about(line, "app!hot\"quote", "true");
+	assert_true(found > 0 && lines > 10);
+	release(&hunted);
+}
+
+static void the_last_line_sums_up(void **state)
+{
+	struct lode_buffer buffer = {0};
+	struct hunted hunted;
+	yajl_val value;
+
+	(void)state;
+	hunt(&hunted, 0);
+	lode_hunt_summary(&hunted.report, &buffer);
+	lode_buffer_byte(&buffer, '\0');
+	value = yajl_tree_parse(buffer.bytes, NULL, 0);
+	assert_non_null(value);
+	assert_true(YAJL_IS_TRUE(get(value, "summary", NULL)));
+	assert_int_equal(YAJL_GET_INTEGER(get(value, "experiments", NULL)),
+			 lode_search_history(hunted.search)->count);
+	assert_true(YAJL_GET_INTEGER(get(value, "states", "true")) >= 5);
+	assert_true(YAJL_GET_ARRAY(get(value, "bottlenecks", NULL))->len >= 5);
+	assert_true(YAJL_GET_DOUBLE(get(value, "weighted_sum", NULL)) < 0);
+	yajl_tree_free(value);
+	lode_buffer_release(&buffer);
+	release(&hunted);
+}
+
+/* ---- text ---- */
+
+static char *text_of(const struct hunted *hunted,
+		     void (*write)(const struct lode_hunt_report *report, struct lode_buffer *buffer))
+{
+	struct lode_buffer buffer = {0};
+
+	write(&hunted->report, &buffer);
+	lode_buffer_byte(&buffer, '\0');
+	assert_false(buffer.failed);
+	return buffer.bytes;
+}
+
+static void the_text_names_the_most_specific_bottleneck_first_and_what_was_not_examined(void **state)
+{
+	struct hunted hunted;
+	char *text;
+
+	(void)state;
+	hunt(&hunted, 0);
+	text = text_of(&hunted, lode_hunt_text);
+	assert_non_null(strstr(text, "  1. app!hot\"quote"));
+	assert_non_null(strstr(
+		text, " uses the CPU 70.0% of the time (threshold 20.0%, confidence >99.99%), found after "));
+	assert_non_null(strstr(text, " (deep start)"));
+	assert_non_null(strstr(text, "would cost more than the limit by itself: app!cold (CPUbound, cost "
+				     "50.0%, and 1 more of it)"));
+	assert_non_null(
+		strstr(text, "cannot be probed: app!take (ExcessiveSyncWaitingTime, and 3 more of it)"));
+	assert_non_null(strstr(text, "at lock lock-4096"));
+	assert_non_null(strstr(text, "+ CPUbound 80.0%\n"));
+	lode_free(text);
+	release(&hunted);
+}
+
+static void nothing_found_is_said_so(void **state)
+{
+	struct hunted hunted;
+	char *text;
+
+	(void)state;
+	hunt(&hunted, 1);
+	text = text_of(&hunted, lode_hunt_text);
+	assert_non_null(strstr(text, "No bottleneck was found"));
+	lode_free(text);
+	text = text_of(&hunted, lode_hunt_html);
+	assert_non_null(strstr(text, "No bottleneck was found"));
+	lode_free(text);
+	release(&hunted);
+}
+
+static void dot_and_html_escape_names(void **state)
+{
+	struct hunted hunted;
+	char *text;
+
+	(void)state;
+	hunt(&hunted, 0);
+	text = text_of(&hunted, lode_hunt_dot);
+	assert_non_null(strstr(text, "app!hot\\\"quote"));
+	assert_non_null(strstr(text, " -> e"));
+	lode_free(text);
+	text = text_of(&hunted, lode_hunt_html);
+	assert_non_null(strstr(text, "operator&lt;&lt;(a&amp;b)"));
+	assert_non_null(strstr(text, "process &lt;7&gt;"));
+	assert_null(strstr(text, "operator<<"));
+	lode_free(text);
+	release(&hunted);
+}
+
+/* ---- the stream ---- */
+
+static void samples_and_results_become_a_stream(void **state)
+{
+	struct hunted hunted;
+	struct lode_stream *stream;
+	struct lode_error error;
+	double run = 0, wait = 0;
+
+	(void)state;
+	hunt(&hunted, 0);
+	assert_int_equal(lode_keep_results(hunted.keep, hunted.search, &error), 0);
+	assert_int_equal(lode_keep_count(hunted.keep), 1);
+	stream = lode_keep_stream(hunted.keep, 0);
+	for (size_t i = 0; i < stream->events[LODE_RUN].count; i++)
+		run += (double)stream->events[LODE_RUN].cost[i];
+	for (size_t i = 0; i < stream->events[LODE_WAIT].count; i++)
+		wait += (double)stream->events[LODE_WAIT].cost[i];
+	assert_true(fabs(run / (double)lode_search_lasted(hunted.search) - 0.8) < 1e-6);
+	assert_true(fabs(wait / (double)lode_search_lasted(hunted.search) - 0.6) < 1e-6);
+	assert_int_equal(stream->thread_count,
+			 1); /* both are called 0 here, for their names begin with no number */
+	assert_true(stream->events[LODE_CALL].count >= 5);
+	assert_true(stream->attribute_count >= 3);
+	release(&hunted);
+}
+
+/* ---- memory ---- */
+
+static void memory_that_runs_out_in_a_report_is_remembered(void **state)
+{
+	void (*const writers[])(const struct lode_hunt_report *report, struct lode_buffer *buffer) = {
+		lode_hunt_summary, lode_hunt_text, lode_hunt_dot, lode_hunt_html};
+	struct hunted hunted;
+
+	(void)state;
+	hunt(&hunted, 0);
+	for (size_t w = 0; w < sizeof(writers) / sizeof(*writers); w++)
+		for (uint64_t nth = 1;; nth++) {
+			struct lode_buffer buffer = {0};
+			uint64_t asked;
+
+			lode_memory_fail_at(nth, 0);
+			writers[w](&hunted.report, &buffer);
+			asked = lode_memory_asked();
+			lode_memory_fail_at(0, 0);
+			assert_int_equal(buffer.failed != 0, nth <= asked);
+			lode_buffer_release(&buffer);
+			if (nth > asked)
+				break;
+		}
+	release(&hunted);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_change_is_a_line_with_the_fields_of_the_contract),
+		cmocka_unit_test(the_last_line_sums_up),
+		cmocka_unit_test(the_text_names_the_most_specific_bottleneck_first_and_what_was_not_examined),
+		cmocka_unit_test(nothing_found_is_said_so),
+		cmocka_unit_test(dot_and_html_escape_names),
+		cmocka_unit_test(samples_and_results_become_a_stream),
+		cmocka_unit_test(memory_that_runs_out_in_a_report_is_remembered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
