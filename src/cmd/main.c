@@ -31,6 +31,7 @@
 	X(signatures)                                                                                        \
 	X(coverage)                                                                                          \
 	X(explain)                                                                                           \
+	X(hunt)                                                                                              \
 	X(fsck)                                                                                              \
 	X(synth)                                                                                             \
 	X(help)                                                                                              \

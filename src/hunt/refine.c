@@ -249,9 +249,9 @@ static uint32_t top_of(const struct deep *deep)
 }
 
 /* Wants experiments along a path, each the child of the one before; the last is the deep starter. */
-static int add_path(const struct deep *deep, const uint32_t *path, size_t count)
+static int add_path(struct deep *deep, const uint32_t *path, size_t count)
 {
-	uint32_t parent = top_of(deep);
+	uint32_t parent = count == 1 && is_known(deep, path[0]) ? LODE_NONE : top_of(deep);
 
 	for (size_t i = 0; i < count; i++) {
 		struct lode_focus focus = deep->focus;
@@ -278,6 +278,8 @@ static int add_starter(struct deep *deep, uint32_t function)
 	size_t count;
 	int code;
 
+	if (is_known(deep, function))
+		return add_path(deep, &function, 1); /* it is connected already */
 	if (lode_deep_path(deep->graph, deep->search->meter->program, function, is_known, deep, &path,
 			   &count) < 0)
 		return LODE_SYSTEM;

@@ -33,6 +33,8 @@ void lode_hunt_html(const struct lode_hunt_report *report, struct lode_buffer *b
  * out. `*specific` is how many stand before those that lead to them.
  */
 uint32_t *lode_hunt_bottlenecks(const struct lode_search *search, size_t *count, size_t *specific);
+/* The share of the samples of its kind and place that hold the function of an experiment; 0 for all code. */
+double lode_hunt_sampled(const struct lode_search *search, const struct lode_experiment *experiment);
 /* Steps from the whole program, by first parents. */
 unsigned lode_hunt_depth(const struct lode_history *history, uint32_t experiment);
 

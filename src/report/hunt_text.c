@@ -49,7 +49,16 @@ static void put_head(const struct lode_hunt_report *report, struct lode_buffer *
 
 /* ---- bottlenecks ---- */
 
-/* The functions that lead to an experiment, the outermost first. */
+/* Whether an experiment narrows the code of its first parent, and not another axis. */
+static int steps_in_code(const struct lode_history *history, uint32_t id)
+{
+	uint32_t parent = history->experiments[id].parent;
+
+	return parent == LODE_NONE ||
+	       history->experiments[id].focus.function != history->experiments[parent].focus.function;
+}
+
+/* What leads to an experiment, the outermost first. */
 static void put_way(const struct lode_search *search, uint32_t id, const char *arrow,
 		    struct lode_buffer *buffer)
 {
@@ -64,7 +73,7 @@ static void put_way(const struct lode_search *search, uint32_t id, const char *a
 			at = history->experiments[at].parent;
 		lode_buffer_text(buffer, first ? "     by way of " : arrow);
 		lode_hunt_step(search, at, buffer);
-		if (history->experiments[at].origin == LODE_ORIGIN_DEEP_START)
+		if (history->experiments[at].origin == LODE_ORIGIN_DEEP_START && steps_in_code(history, at))
 			lode_buffer_text(buffer, " (deep start)");
 		first = 0;
 	}
@@ -151,10 +160,13 @@ static void put_one_open(const struct lode_search *search, size_t id, size_t ali
 			 struct lode_buffer *buffer)
 {
 	const struct lode_experiment *experiment = &lode_search_history(search)->experiments[id];
+	double sampled = lode_hunt_sampled(search, experiment);
 
 	lode_hunt_focus(search, &experiment->focus, buffer);
 	lode_buffer_print(buffer, " (%s", lode_hypothesis_name(experiment->hypothesis));
-	if (experiment->runs) {
+	if (experiment->focus.function != LODE_NONE)
+		lode_buffer_print(buffer, ", in %.1f%% of the samples", 100 * sampled);
+	if (experiment->state == LODE_EXPERIMENT_RUNNING && experiment->observed) {
 		lode_buffer_text(buffer, ", so far ");
 		lode_hunt_value(experiment->hypothesis, experiment->value, buffer);
 	}
@@ -165,28 +177,49 @@ static void put_one_open(const struct lode_search *search, size_t id, size_t ali
 	lode_buffer_byte(buffer, ')');
 }
 
+static int has_reason(const struct lode_experiment *experiment, const char *const *reasons, size_t which,
+		      size_t count)
+{
+	size_t at = 0;
+
+	if (!is_open(experiment))
+		return 0;
+	while (at < count && strcmp(reasons[at], reason_of(experiment)))
+		at++;
+	return at == which || (at == count && which == count - 1);
+}
+
+/* What samples hardly show is only counted: it would hardly have been a bottleneck. */
+static int is_faint(const struct lode_search *search, const struct lode_experiment *experiment)
+{
+	return experiment->focus.function != LODE_NONE &&
+	       lode_hunt_sampled(search, experiment) < experiment->threshold / 10;
+}
+
 static void put_reason(const struct lode_search *search, const char *const *reasons, size_t which,
 		       size_t count, struct lode_buffer *buffer)
 {
 	const struct lode_history *history = lode_search_history(search);
-	const char *separator = ": ";
+	size_t named = 0, faint = 0;
 
 	lode_buffer_text(buffer, "  ");
 	lode_hunt_safe(reasons[which], buffer);
 	for (size_t i = 0; i < history->count; i++) {
-		size_t at = 0, alike;
+		size_t alike = has_reason(&history->experiments[i], reasons, which, count)
+				       ? count_alike(history, i)
+				       : 0;
 
-		if (!is_open(&history->experiments[i]))
-			continue;
-		while (at < count && strcmp(reasons[at], reason_of(&history->experiments[i])))
-			at++;
-		alike = at == which || (at == count && which == count - 1) ? count_alike(history, i) : 0;
 		if (!alike)
 			continue;
-		lode_buffer_text(buffer, separator);
+		if (is_faint(search, &history->experiments[i])) {
+			faint++;
+			continue;
+		}
+		lode_buffer_text(buffer, named++ ? ", " : ": ");
 		put_one_open(search, i, alike, buffer);
-		separator = ", ";
 	}
+	if (faint)
+		lode_buffer_print(buffer, "%s%zu that samples hardly show", named ? ", and " : ": ", faint);
 	lode_buffer_byte(buffer, '\n');
 }
 

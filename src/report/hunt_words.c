@@ -130,6 +130,19 @@ out:
 	return ids;
 }
 
+double lode_hunt_sampled(const struct lode_search *search, const struct lode_experiment *experiment)
+{
+	enum lode_hypothesis kind =
+		experiment->hypothesis == LODE_SMALL_IO ? LODE_IO_BLOCKING : experiment->hypothesis;
+	const struct lode_count_graph *graph =
+		lode_counts_graph(lode_search_counts(search), kind, &experiment->focus);
+	uint32_t node = graph ? lode_count_node_find(graph, experiment->focus.function) : LODE_NONE;
+
+	if (node == LODE_NONE || !graph->weight)
+		return 0;
+	return (double)graph->nodes[node].weight / (double)graph->weight;
+}
+
 /* ---- words ---- */
 
 void lode_hunt_safe(const char *text, struct lode_buffer *buffer)

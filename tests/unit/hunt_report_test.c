@@ -165,10 +165,11 @@ static void the_text_names_the_most_specific_bottleneck_first_and_what_was_not_e
 	assert_non_null(strstr(
 		text, " uses the CPU 70.0% of the time (threshold 20.0%, confidence >99.99%), found after "));
 	assert_non_null(strstr(text, " (deep start)"));
-	assert_non_null(strstr(text, "would cost more than the limit by itself: app!cold (CPUbound, cost "
-				     "50.0%, and 1 more of it)"));
-	assert_non_null(
-		strstr(text, "cannot be probed: app!take (ExcessiveSyncWaitingTime, and 3 more of it)"));
+	assert_non_null(strstr(text,
+			       "by itself: app!cold (CPUbound, in 12.5% of the samples, cost 50.0%, and 1 "
+			       "more of it)"));
+	assert_non_null(strstr(text, "cannot be probed: app!take (ExcessiveSyncWaitingTime, in 100.0% of the "
+				     "samples, and 3 more of it)"));
 	assert_non_null(strstr(text, "at lock lock-4096"));
 	assert_non_null(strstr(text, "+ CPUbound 80.0%\n"));
 	lode_free(text);

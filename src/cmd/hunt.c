@@ -1,0 +1,320 @@
+/*
+ * lode hunt: searches running processes, or a command, for bottlenecks.
+ *
+ * A meter is made for what is hunted: the live one here, those of other hosts
+ * through their agents, all joined; the search asks it. The loop is the search's
+ * step, and the view after it. However it ends (nothing left to examine, the time is
+ * up, the program has ended, a signal), the probes go out first, then the result is
+ * shown. A command that is still there then gets SIGTERM, as with lode record.
+ */
+#include "base/memory.h"
+#include "base/output.h"
+#include "base/units.h"
+#include "cmd/attributes.h"
+#include "cmd/hunt.h"
+#include "cmd/notes.h"
+#include "cmd/progress.h"
+#include "cmd/results.h"
+#include "cmd/signals.h"
+#include "hunt/keep.h"
+
+#include <string.h>
+#include <sys/wait.h>
+
+#ifdef LODE_HAVE_RECORDER
+#include "cmd/hunt_meters.h"
+
+struct hunt {
+	const struct lode_call *call;
+	const struct lode_hunt_settings *settings;
+	struct lode_search_options options;
+	struct lode_hunt_meters meters;
+	struct lode_search *search;
+	struct lode_keep *keep;
+	struct lode_corpus *corpus;
+	struct lode_hunt_report report;
+	struct lode_hunt_view view;
+	struct lode_notes notes;
+	struct lode_child child;
+	int has_child;
+	char *target;
+};
+
+/* ---- hunting ---- */
+
+static int open_all(struct hunt *hunt, struct lode_error *error)
+{
+	const struct lode_hunt_settings *settings = hunt->settings;
+	int code = 0;
+
+	if (settings->output)
+		code = lode_corpus_open(&hunt->corpus, settings->output, LODE_CORPUS_CREATE, error);
+	if (!code && hunt->call->operand_count) {
+		code = lode_child_prepare(&hunt->child, hunt->call->operands, error);
+		hunt->has_child = !code;
+	}
+	if (!code)
+		code = lode_hunt_meters_open(&hunt->meters, settings, hunt->options.cost, &hunt->notes,
+					     error);
+	if (!code && hunt->corpus)
+		code = lode_keep_create(&hunt->keep, hunt->meters.meter, error);
+	return code;
+}
+
+static void changed(void *context, uint32_t experiment)
+{
+	struct hunt *hunt = context;
+
+	hunt->report.search = hunt->search;
+	lode_hunt_view_changed(&hunt->view, experiment);
+}
+
+/* The command begins when the meter is ready; its process is hunted from when it has become the command. */
+static int release_child(struct hunt *hunt, struct lode_error *error)
+{
+	int code;
+
+	if (!hunt->has_child)
+		return 0;
+	code = lode_child_release(&hunt->child, hunt->call->operands, error);
+	return code ? code : lode_hunt_meters_add(&hunt->meters, hunt->child.pid, error);
+}
+
+static int begin(struct hunt *hunt, struct lode_error *error)
+{
+	int code = release_child(hunt, error);
+
+	if (!code)
+		code = lode_search_create(&hunt->search, hunt->meters.meter, &hunt->options, changed, hunt,
+					  error);
+	if (code)
+		return code;
+	hunt->report.search = hunt->search;
+	if (hunt->keep)
+		lode_search_on_sample(hunt->search, lode_keep_sample, hunt->keep);
+	return 0;
+}
+
+/* Returns an enum lode_search_end or a negative code. */
+static int pursue(struct hunt *hunt, struct lode_error *error)
+{
+	int end = LODE_SEARCH_GOES_ON;
+
+	while (end == LODE_SEARCH_GOES_ON) {
+		int code;
+
+		end = lode_search_step(hunt->search, error);
+		code = lode_hunt_view_update(&hunt->view, error);
+		if (end == LODE_SEARCH_GOES_ON && lode_signals_stop())
+			end = LODE_SEARCH_STOPPED;
+		if (end == LODE_SEARCH_GOES_ON && hunt->has_child && lode_child_has_ended(&hunt->child))
+			end = LODE_SEARCH_PROGRAM_ENDED;
+		if (end >= 0 && code < 0)
+			end = code;
+	}
+	return end;
+}
+
+/* ---- the end ---- */
+
+static int keep_streams(struct hunt *hunt, struct lode_error *error)
+{
+	const char *name = hunt->settings->name ? hunt->settings->name : hunt->target;
+	int code = hunt->keep ? lode_keep_results(hunt->keep, hunt->search, error) : 0;
+
+	for (size_t i = 0; !code && hunt->keep && i < lode_keep_count(hunt->keep); i++) {
+		struct lode_stream *stream = lode_keep_stream(hunt->keep, i);
+
+		stream->name = lode_strings_add(&stream->dictionary->frames.strings, name, strlen(name));
+		if (stream->name == LODE_NONE ||
+		    lode_stream_set_attribute(stream, "command", hunt->target, LODE_ATTRIBUTE_TEXT) < 0 ||
+		    lode_attributes_apply(&hunt->settings->attributes, stream) < 0)
+			code = lode_fail_memory(error);
+	}
+	if (!code && hunt->keep)
+		code = lode_keep_store(hunt->keep, hunt->corpus, hunt->target, error);
+	return code;
+}
+
+static int write_file(const struct hunt *hunt, const char *path,
+		      void (*write)(const struct lode_hunt_report *report, struct lode_buffer *buffer),
+		      struct lode_error *error)
+{
+	struct lode_buffer buffer = {0};
+	int code;
+
+	if (!path)
+		return 0;
+	write(&hunt->report, &buffer);
+	code = lode_results_write(hunt->call, path, &buffer, error);
+	lode_buffer_release(&buffer);
+	return code;
+}
+
+static int show(struct hunt *hunt, struct lode_error *error)
+{
+	struct lode_buffer buffer = {0};
+	int code;
+
+	hunt->report.ascii = !hunt->call->out.utf8;
+	if (hunt->settings->json)
+		lode_hunt_summary(&hunt->report, &buffer);
+	else
+		lode_hunt_text(&hunt->report, &buffer);
+	code = lode_show(&hunt->call->out, &buffer, error);
+	lode_buffer_release(&buffer);
+	return code;
+}
+
+static void tell_status(const struct hunt *hunt)
+{
+	const struct lode_terminal *err = &hunt->call->err;
+	int status = hunt->child.status;
+
+	if (!hunt->has_child || hunt->call->quiet)
+		return;
+	if (WIFSIGNALED(status))
+		lode_say(err, LODE_YELLOW, "%s: ended by signal %d", hunt->call->operands[0],
+			 WTERMSIG(status));
+	else if (WEXITSTATUS(status))
+		lode_say(err, LODE_YELLOW, "%s: ended with exit status %d", hunt->call->operands[0],
+			 WEXITSTATUS(status));
+}
+
+static int found_any(const struct hunt *hunt)
+{
+	const struct lode_history *history = lode_search_history(hunt->search);
+
+	for (size_t i = 0; i < history->count; i++)
+		if (history->experiments[i].found)
+			return 1;
+	return 0;
+}
+
+static int finish(struct hunt *hunt, struct lode_error *error)
+{
+	int code = keep_streams(hunt, error);
+
+	if (!code)
+		code = write_file(hunt, hunt->settings->dot, lode_hunt_dot, error);
+	if (!code)
+		code = write_file(hunt, hunt->settings->html, lode_hunt_html, error);
+	lode_signals_release();
+	if (!code)
+		code = show(hunt, error);
+	if (!code && !hunt->call->quiet)
+		lode_notes_say(&hunt->notes, &hunt->call->err);
+	if (!code && hunt->settings->exit_code && found_any(hunt))
+		code = LODE_FOUND;
+	return code;
+}
+
+static int run_hunt(struct hunt *hunt, struct lode_error *error)
+{
+	struct lode_error second;
+	int code, end = LODE_SYSTEM;
+
+	lode_signals_hold();
+	code = open_all(hunt, error);
+	if (!code)
+		code = begin(hunt, error);
+	if (!code)
+		end = pursue(hunt, error);
+	if (!code && end < 0)
+		code = end;
+	/* Also after a failure the probes are taken out one by one, though their descriptors would do it. */
+	if (hunt->search &&
+	    lode_search_finish(hunt->search, end > 0 ? (enum lode_search_end)end : LODE_SEARCH_STOPPED,
+			       code ? &second : error) < 0 &&
+	    !code)
+		code = LODE_SYSTEM;
+	if (!code)
+		code = lode_hunt_meters_finish(&hunt->meters, &hunt->notes, error);
+	if (hunt->has_child)
+		lode_child_finish(&hunt->child);
+	if (!code)
+		code = lode_hunt_view_update(&hunt->view, error);
+	lode_hunt_view_wipe(&hunt->view);
+	tell_status(hunt);
+	if (!code)
+		code = finish(hunt, error);
+	lode_signals_release();
+	return code;
+}
+
+static void release(struct hunt *hunt)
+{
+	lode_hunt_view_release(&hunt->view);
+	lode_search_destroy(hunt->search);
+	lode_keep_destroy(hunt->keep);
+	lode_corpus_close(hunt->corpus);
+	lode_hunt_meters_close(&hunt->meters);
+	lode_notes_release(&hunt->notes);
+	lode_free(hunt->target);
+}
+
+static int run(struct lode_call *call, struct lode_error *error)
+{
+	struct hunt hunt = {.call = call, .settings = call->settings};
+	int code = lode_hunt_options_read(call, &hunt.options, error);
+
+	if (code)
+		return code;
+	if (hunt.settings->agent)
+		return lode_hunt_serve(call, error);
+	hunt.target = lode_hunt_target(call);
+	if (!hunt.target)
+		return lode_fail_memory(error);
+	hunt.report.target = hunt.target;
+	lode_notes_init(&hunt.notes);
+	lode_hunt_view_init(&hunt.view, call, &hunt.report, hunt.settings->json);
+	code = run_hunt(&hunt, error);
+	release(&hunt);
+	return code;
+}
+
+#else
+
+static int run(struct lode_call *call, struct lode_error *error)
+{
+	struct lode_search_options options;
+	int code = lode_hunt_options_read(call, &options, error);
+
+	if (code)
+		return code;
+	return lode_fail(error, LODE_SYSTEM,
+			 "hunt: this program was built without its probes; build it where clang, bpftool and "
+			 "libbpf are");
+}
+
+#endif
+
+const struct lode_command lode_command_hunt = {
+	.name = "hunt",
+	.summary = "search a running program for its bottlenecks",
+	.usage = "[OPTIONS] [-- COMMAND [ARG...]]",
+	.about = "Searches processes (-p, --comm) or a command by experiments: does it use the CPU too much, "
+		 "wait "
+		 "for\n"
+		 "others too long, wait for input and output too long? Where one is true it is refined, to "
+		 "functions\n"
+		 "down the call graph, to processes, threads and locks. Stack samples choose functions that "
+		 "are looked\n"
+		 "at early (Deep Start). Probes are put into the running program and taken out again, and "
+		 "cost it no\n"
+		 "more than --cost. Ends when nothing is left to examine (a command: when it ends), after "
+		 "--time, or\n"
+		 "on Ctrl-C; the program goes on unharmed. Needs root, or the capabilities CAP_BPF, "
+		 "CAP_PERFMON and\n"
+		 "CAP_SYS_PTRACE.",
+	.examples = "  lode hunt -p 1234\n"
+		    "  lode hunt --time 30s --html hunt.html -- ./program args\n"
+		    "  lode hunt --comm worker --cpu 10% --cost 5%\n"
+		    "  lode hunt -p 1234 --json > hunt.jsonl\n"
+		    "  lode hunt --host node1 --host node2 --comm solver -o corpus\n",
+	.options = lode_hunt_options,
+	.settings_size = sizeof(struct lode_hunt_settings),
+	.most_operands = SIZE_MAX,
+	.operand = "COMMAND",
+	.run = run,
+};

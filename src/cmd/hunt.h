@@ -1,0 +1,67 @@
+/* lode hunt: what its files share. hunt.c runs it, hunt_options.c reads settings, hunt_show.c draws it. */
+#ifndef LODE_CMD_HUNT_H
+#define LODE_CMD_HUNT_H
+
+#include "base/notes.h"
+#include "cmd/child.h"
+#include "cmd/command.h"
+#include "report/hunt_report.h"
+
+struct lode_hunt_settings {
+	struct lode_option_list pids;
+	const char *comm;
+	struct lode_option_list hosts;
+	const char *ssh;
+	uint64_t time;
+	const char *cost;
+	const char *cpu;
+	const char *sync;
+	const char *io;
+	uint64_t small_io;
+	const char *deep_threshold;
+	const char *strategy;
+	const char *profile;
+	const char *output;
+	const char *name;
+	struct lode_option_list attributes;
+	const char *dot;
+	const char *html;
+	int json;
+	int exit_code;
+	int agent;
+};
+
+extern const struct lode_option lode_hunt_options[];
+
+/* Checks what was asked for and fills the search's options. */
+int lode_hunt_options_read(const struct lode_call *call, struct lode_search_options *options,
+			   struct lode_error *error);
+/* The numbers of -p; `*pids` is the caller's to free. */
+int lode_hunt_pids(const struct lode_hunt_settings *settings, uint32_t **pids, size_t *count,
+		   struct lode_error *error);
+/* What is hunted, in words; the caller's to free; NULL when memory has run out. */
+char *lode_hunt_target(const struct lode_call *call);
+
+/* ---- while it goes on ---- */
+
+struct lode_hunt_view {
+	const struct lode_call *call;
+	const struct lode_hunt_report *report;
+	int json;
+	int enabled;	/* something is shown for people */
+	unsigned drawn; /* lines that stand on the terminal */
+	uint64_t drawn_at;
+	struct lode_buffer lines; /* of JSON, or plain ones, until the next flush */
+};
+
+void lode_hunt_view_init(struct lode_hunt_view *view, const struct lode_call *call,
+			 const struct lode_hunt_report *report, int json);
+void lode_hunt_view_release(struct lode_hunt_view *view);
+/* For lode_search_create: an experiment has changed. */
+void lode_hunt_view_changed(void *view, uint32_t experiment);
+/* Shows what there is to show; after each step. */
+int lode_hunt_view_update(struct lode_hunt_view *view, struct lode_error *error);
+/* Empties the place where the tree stood. */
+void lode_hunt_view_wipe(struct lode_hunt_view *view);
+
+#endif
