@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "report/hunt_report.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Reasons that are told apart; more share a line. */
@@ -196,31 +197,56 @@ static int is_faint(const struct lode_search *search, const struct lode_experime
 	       lode_hunt_sampled(search, experiment) < experiment->threshold / 10;
 }
 
+struct by_samples {
+	const struct lode_search *search;
+	uint32_t *ids;
+	size_t count;
+};
+
+static int by_sampled(const void *a, const void *b, void *context)
+{
+	const struct by_samples *order = context;
+	const struct lode_history *history = lode_search_history(order->search);
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	double share_x = lode_hunt_sampled(order->search, &history->experiments[x]);
+	double share_y = lode_hunt_sampled(order->search, &history->experiments[y]);
+
+	if (share_x != share_y)
+		return share_x > share_y ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
 static void put_reason(const struct lode_search *search, const char *const *reasons, size_t which,
 		       size_t count, struct lode_buffer *buffer)
 {
 	const struct lode_history *history = lode_search_history(search);
-	size_t named = 0, faint = 0;
+	struct by_samples order = {search, lode_calloc(history->count + 1, sizeof(uint32_t)), 0};
+	size_t faint = 0;
 
+	if (!order.ids) {
+		buffer->failed = 1;
+		return;
+	}
+	for (uint32_t i = 0; i < history->count; i++) {
+		if (!has_reason(&history->experiments[i], reasons, which, count) || !count_alike(history, i))
+			continue;
+		if (is_faint(search, &history->experiments[i]))
+			faint++;
+		else
+			order.ids[order.count++] = i;
+	}
+	qsort_r(order.ids, order.count, sizeof(*order.ids), by_sampled, &order);
 	lode_buffer_text(buffer, "  ");
 	lode_hunt_safe(reasons[which], buffer);
-	for (size_t i = 0; i < history->count; i++) {
-		size_t alike = has_reason(&history->experiments[i], reasons, which, count)
-				       ? count_alike(history, i)
-				       : 0;
-
-		if (!alike)
-			continue;
-		if (is_faint(search, &history->experiments[i])) {
-			faint++;
-			continue;
-		}
-		lode_buffer_text(buffer, named++ ? ", " : ": ");
-		put_one_open(search, i, alike, buffer);
+	for (size_t i = 0; i < order.count; i++) {
+		lode_buffer_text(buffer, i ? ", " : ": ");
+		put_one_open(search, order.ids[i], count_alike(history, order.ids[i]), buffer);
 	}
 	if (faint)
-		lode_buffer_print(buffer, "%s%zu that samples hardly show", named ? ", and " : ": ", faint);
+		lode_buffer_print(buffer, "%s%zu that samples hardly show", order.count ? ", and " : ": ",
+				  faint);
 	lode_buffer_byte(buffer, '\n');
+	lode_free(order.ids);
 }
 
 static void put_not_examined(const struct lode_hunt_report *report, struct lode_buffer *buffer)
