@@ -123,6 +123,7 @@ static int was_costly(struct lode_search *search, uint32_t id, const struct lode
 
 	if (lode_search_retire(search, id) < 0)
 		return LODE_SYSTEM;
+	experiment->cost = lode_search_predicted_cost(search, id); /* the meter knows better now */
 	if (experiment->state == LODE_EXPERIMENT_TRUE) {
 		lode_history_say(&search->history, id, reading->why);
 		return 0;

@@ -98,6 +98,9 @@ double lode_search_wall_rate(const struct lode_search *search);
 /* Takes the measured cost of an active experiment in place of the predicted one. */
 void lode_search_measure_cost(struct lode_search *search, struct lode_experiment *experiment,
 			      const struct lode_reading *reading, double rate);
+/* What an experiment will cost, as predicted, or as measured when it ran last, whichever is more; below 0:
+ * impossible. */
+double lode_search_predicted_cost(const struct lode_search *search, uint32_t experiment);
 /* Lets go what was measured to cost too much together. */
 int lode_search_shed(struct lode_search *search, struct lode_error *error);
 

@@ -216,7 +216,7 @@ int lode_search_stop_retired(struct lode_search *search, struct lode_error *erro
 
 /* ---- cost ---- */
 
-static double predicted_cost(const struct lode_search *search, uint32_t id)
+double lode_search_predicted_cost(const struct lode_search *search, uint32_t id)
 {
 	const struct lode_experiment *experiment = get(search, id);
 	double cost =
@@ -323,6 +323,19 @@ static int is_unmeasurable(struct lode_search *search, uint32_t id)
 	return lode_search_refine(search, id);
 }
 
+/* It waits for its cost to fit, or in vain. */
+static void put_off(struct lode_search *search, uint32_t id)
+{
+	const struct lode_experiment *experiment = get(search, id);
+	const char *why = experiment->cost > search->options.cost ? "would cost more than the limit by itself"
+								  : "waits until others are done";
+
+	if (experiment->state == LODE_EXPERIMENT_NEVER_RUN)
+		lode_search_set_state(search, id, LODE_EXPERIMENT_DEFERRED, why);
+	else if (experiment->state == LODE_EXPERIMENT_DEFERRED && !experiment->runs)
+		lode_history_say(&search->history, id, why);
+}
+
 /*
  * Decides about one that waits: 1 it starts, 0 it is not wanted any longer, 2 it
  * goes on waiting, LODE_SYSTEM. `room` is what the limit leaves; `*blocked` says
@@ -337,7 +350,7 @@ static int decide(struct lode_search *search, uint32_t id, double room, int *blo
 		lode_history_say(&search->history, id, "what it would refine has turned false");
 		return 0;
 	}
-	cost = predicted_cost(search, id);
+	cost = lode_search_predicted_cost(search, id);
 	if (cost < 0)
 		return is_unmeasurable(search, id) < 0 ? LODE_SYSTEM : 0;
 	experiment->cost = cost;
@@ -345,10 +358,7 @@ static int decide(struct lode_search *search, uint32_t id, double room, int *blo
 		return 1;
 	if (cost <= search->options.cost)
 		*blocked = 1;
-	if (experiment->state == LODE_EXPERIMENT_NEVER_RUN)
-		lode_search_set_state(search, id, LODE_EXPERIMENT_DEFERRED,
-				      cost > search->options.cost ? "would cost more than the limit by itself"
-								  : "waits until others are done");
+	put_off(search, id);
 	return 2;
 }
 

@@ -82,6 +82,13 @@ static void put_way(const struct lode_search *search, uint32_t id, const char *a
 		lode_buffer_byte(buffer, '\n');
 }
 
+/* Whether anything was concluded. */
+static int was_measured(const struct lode_search *search)
+{
+	return count_state(lode_search_history(search), LODE_EXPERIMENT_FALSE) ||
+	       count_state(lode_search_history(search), LODE_EXPERIMENT_TRUE);
+}
+
 static void put_bottlenecks(const struct lode_hunt_report *report, struct lode_buffer *buffer)
 {
 	const struct lode_search *search = report->search;
@@ -90,7 +97,10 @@ static void put_bottlenecks(const struct lode_hunt_report *report, struct lode_b
 
 	buffer->failed |= !ids;
 	if (!count)
-		lode_buffer_text(buffer, "\nNo bottleneck was found: nothing is above its threshold.\n");
+		lode_buffer_text(buffer,
+				 was_measured(search)
+					 ? "\nNo bottleneck was found: nothing is above its threshold.\n"
+					 : "\nNo bottleneck was found: nothing was measured long enough.\n");
 	else
 		lode_buffer_print(buffer,
 				  "\nBottlenecks, most specific first (and %zu that lead%s to them):\n",
