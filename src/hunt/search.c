@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-/* How often true experiments are refined again, for what came up since. */
-#define REFINE_EVERY 1000000000ull
+/* So many true experiments are refined again at each look, in turn; another host is asked a few questions for
+ * each. */
+#define REFINED_AT_ONCE 8
 /* With nothing left to examine, new samples or threads may bring something for so long. */
 #define SETTLES_IN 1500000000ull
 
@@ -249,16 +250,21 @@ static int start_deep_again(struct lode_search *search, uint32_t id)
 /* Threads, processes, objects and calls that came up since may refine what is true. */
 static int refine_again(struct lode_search *search, struct lode_error *error)
 {
-	size_t count = search->history.count;
+	size_t left = REFINED_AT_ONCE;
 
-	if (now(search) - search->refined < REFINE_EVERY)
-		return 0;
-	search->refined = now(search);
-	for (uint32_t id = 0; id < count; id++) {
+	for (; left && search->next_refined < search->history.count; search->next_refined++) {
+		uint32_t id = search->next_refined;
+
 		if (get(search, id)->state != LODE_EXPERIMENT_TRUE)
 			continue;
 		if (lode_search_refine(search, id) < 0 || start_deep_again(search, id) < 0)
 			return lode_fail_memory(error);
+		left--;
+	}
+	if (search->next_refined >= search->history.count) {
+		search->next_refined = 0;
+		search->refined_since = search->round_began;
+		search->round_began = now(search);
 	}
 	return 0;
 }
@@ -294,7 +300,7 @@ int lode_search_create(struct lode_search **result, struct lode_meter *meter,
 	search->context = context;
 	lode_history_init(&search->history);
 	code = lode_place_names_init(&search->names) < 0 ? lode_fail_memory(error) : 0;
-	search->began = search->refined = search->changed_at = now(search);
+	search->began = search->round_began = search->changed_at = now(search);
 	*result = search; /* from here on `changed` may look at it */
 	if (!code)
 		code = add_roots(search) < 0 ? lode_fail_memory(error)
@@ -336,7 +342,7 @@ void lode_search_destroy(struct lode_search *search)
 static int is_exhausted(const struct lode_search *search)
 {
 	return !lode_search_is_any_open(search) && lode_search_first_affordable(search) < 0 &&
-	       now(search) - search->changed_at >= SETTLES_IN;
+	       now(search) - search->changed_at >= SETTLES_IN && search->refined_since >= search->changed_at;
 }
 
 static uint64_t next_look(const struct lode_search *search)

@@ -37,9 +37,11 @@ struct lode_search {
 	size_t queued_capacity;
 	uint64_t began;
 	uint64_t ended_at;
-	uint64_t refined;    /* last time that all true experiments were refined again */
-	uint64_t changed_at; /* last time that anything changed */
-	double committed;    /* cost of all active ones */
+	uint32_t next_refined;	/* the experiment whose turn it is to be refined again */
+	uint64_t round_began;	/* when the turn came to the first */
+	uint64_t refined_since; /* when the last round began that has come to its end */
+	uint64_t changed_at;	/* last time that anything changed */
+	double committed;	/* cost of all active ones */
 	double highest;
 	enum lode_search_end end;
 	void (*changed)(void *context, uint32_t experiment);
