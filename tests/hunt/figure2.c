@@ -34,7 +34,7 @@ NOT_INLINED void E(void)
 	struct timespec until;
 
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += 10000000;
+	until.tv_nsec += 20000000;
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&lock);
