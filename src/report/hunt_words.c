@@ -49,55 +49,130 @@ static int by_specificity(const void *a, const void *b, void *context)
 	return x < y ? -1 : x > y;
 }
 
-/* Whether `of` is refined, by whatever steps, from `ancestor`, over true experiments. `seen` and `stack` have
- * room for all. */
-static int is_ancestor(const struct lode_history *history, uint32_t ancestor, uint32_t of, char *seen,
-		       uint32_t *stack)
+/* What leads to an experiment, by whatever steps, true or not; `stack` has room for all experiments. */
+static void mark_ancestors(const struct lode_history *history, uint32_t id, char *ancestors, uint32_t *stack)
 {
 	size_t count = 0;
 
-	memset(seen, 0, history->count);
-	stack[count++] = of;
-	seen[of] = 1;
+	stack[count++] = id;
 	while (count) {
-		uint32_t id = stack[--count];
+		uint32_t at = stack[--count];
 
-		if (id == ancestor)
-			return 1;
-		for (uint32_t i = history->experiments[id].links; i != LODE_NONE;
+		for (uint32_t i = history->experiments[at].links; i != LODE_NONE;
 		     i = history->links[i].next) {
 			uint32_t parent = history->links[i].parent;
 
-			if (seen[parent] || !history->experiments[parent].found)
+			if (ancestors[parent])
 				continue;
-			seen[parent] = 1;
+			ancestors[parent] = 1;
 			stack[count++] = parent;
 		}
 	}
+}
+
+/* Who leads to whom: for each bottleneck, by its row, all experiments that lead to it. */
+struct lineage {
+	const struct lode_history *history;
+	const uint32_t *ids;
+	size_t count;
+	char *ancestors; /* a row a bottleneck, a column an experiment */
+	uint32_t *rows;	 /* by experiment; LODE_NONE: it is no bottleneck */
+};
+
+static int is_ancestor(const struct lineage *lineage, uint32_t ancestor, uint32_t id)
+{
+	uint32_t row = lineage->rows[id];
+
+	return row != LODE_NONE && lineage->ancestors[row * lineage->history->count + ancestor];
+}
+
+/* In a recursion each leads to the other, and neither is the more specific. */
+static int leads_to(const struct lineage *lineage, uint32_t id, uint32_t to)
+{
+	return is_ancestor(lineage, id, to) && !is_ancestor(lineage, to, id);
+}
+
+/* The experiment on the same function everywhere. */
+static uint32_t without_place(const struct lode_history *history, uint32_t id)
+{
+	struct lode_focus focus = lode_focus_whole();
+
+	focus.function = history->experiments[id].focus.function;
+	return lode_history_find(history, history->experiments[id].hypothesis, &focus);
+}
+
+/*
+ * Whether one is the wider by what its function leads to elsewhere: on the way down at
+ * this very place something was false, so that no links show it.
+ */
+static int is_wider(const struct lineage *lineage, uint32_t id, uint32_t than)
+{
+	const struct lode_experiment *a = &lineage->history->experiments[id];
+	const struct lode_experiment *b = &lineage->history->experiments[than];
+	uint32_t code, code_than;
+
+	for (enum lode_focus_axis axis = LODE_AXIS_HOST; axis < LODE_AXES; axis++)
+		if (lode_focus_has(&a->focus, axis) &&
+		    lode_focus_on(&a->focus, axis) != lode_focus_on(&b->focus, axis))
+			return 0;
+	if (a->hypothesis != b->hypothesis || a->focus.function == LODE_NONE ||
+	    b->focus.function == LODE_NONE)
+		return 0;
+	code = without_place(lineage->history, id);
+	code_than = without_place(lineage->history, than);
+	return code != LODE_NONE && code_than != LODE_NONE && leads_to(lineage, code, code_than);
+}
+
+static int make_lineage(struct lineage *lineage)
+{
+	size_t all = lineage->history->count;
+	uint32_t *stack = lode_calloc(all + 1, sizeof(*stack));
+
+	lineage->ancestors = lode_calloc(lineage->count + 1, all + 1);
+	lineage->rows = lode_calloc(all + 1, sizeof(*lineage->rows));
+	if (!stack || !lineage->ancestors || !lineage->rows) {
+		lode_free(stack);
+		return LODE_SYSTEM;
+	}
+	for (size_t i = 0; i < all; i++)
+		lineage->rows[i] = LODE_NONE;
+	for (size_t i = 0; i < lineage->count; i++) {
+		lineage->rows[lineage->ids[i]] = (uint32_t)i;
+		mark_ancestors(lineage->history, lineage->ids[i], lineage->ancestors + i * all, stack);
+	}
+	lode_free(stack);
 	return 0;
 }
 
-/* Marks what true experiments refine; but in a recursion, where each refines the other, none leads. */
-static int mark_leading(const struct lode_history *history, char *leads)
+/* Marks which of the bottlenecks lead to others. */
+static int mark_leading(const struct lode_history *history, const uint32_t *ids, size_t count, char *leads)
 {
-	char *seen = lode_calloc(history->count + 1, 1);
-	uint32_t *stack = lode_calloc(history->count + 1, sizeof(*stack));
-	int code = seen && stack ? 0 : LODE_SYSTEM;
+	struct lineage lineage = {.history = history, .ids = ids, .count = count};
+	int code = make_lineage(&lineage);
 
-	for (uint32_t i = 0; !code && i < history->count; i++) {
-		if (!history->experiments[i].found)
-			continue;
-		for (uint32_t link = history->experiments[i].links; link != LODE_NONE;
-		     link = history->links[link].next) {
-			uint32_t parent = history->links[link].parent;
-
-			if (!leads[parent] && !is_ancestor(history, i, parent, seen, stack))
-				leads[parent] = 1;
-		}
-	}
-	lode_free(seen);
-	lode_free(stack);
+	for (size_t i = 0; !code && i < count; i++)
+		for (size_t k = 0; k < count && !leads[ids[i]]; k++)
+			leads[ids[i]] = i != k && (leads_to(&lineage, ids[i], ids[k]) ||
+						   is_wider(&lineage, ids[i], ids[k]));
+	lode_free(lineage.ancestors);
+	lode_free(lineage.rows);
 	return code;
+}
+
+/* The depths of all experiments, and the bottlenecks in order of their creation. Returns how many those are.
+ */
+static size_t collect(const struct lode_history *history, unsigned *depths, uint32_t *ids)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < history->count; i++) {
+		uint32_t parent = history->experiments[i].parent;
+
+		depths[i] = parent == LODE_NONE ? 0 : depths[parent] + 1;
+		if (history->experiments[i].found)
+			ids[count++] = i;
+	}
+	return count;
 }
 
 uint32_t *lode_hunt_bottlenecks(const struct lode_search *search, size_t *count, size_t *specific)
@@ -109,22 +184,17 @@ uint32_t *lode_hunt_bottlenecks(const struct lode_search *search, size_t *count,
 	struct order order = {history, leads, depths};
 
 	*count = *specific = 0;
-	if (!leads || !depths || !ids || mark_leading(history, leads) < 0) {
+	if (leads && depths && ids)
+		*count = collect(history, depths, ids);
+	if (!leads || !depths || !ids || mark_leading(history, ids, *count, leads) < 0) {
 		lode_free(ids);
 		ids = NULL;
-		goto out;
+		*count = 0;
 	}
-	for (uint32_t i = 0; i < history->count; i++) {
-		depths[i] = history->experiments[i].parent == LODE_NONE
-				    ? 0
-				    : depths[history->experiments[i].parent] + 1;
-		if (!history->experiments[i].found)
-			continue;
-		ids[(*count)++] = i;
-		*specific += !leads[i];
-	}
-	qsort_r(ids, *count, sizeof(*ids), by_specificity, &order);
-out:
+	for (size_t i = 0; i < *count; i++)
+		*specific += !leads[ids[i]];
+	if (ids)
+		qsort_r(ids, *count, sizeof(*ids), by_specificity, &order);
 	lode_free(leads);
 	lode_free(depths);
 	return ids;
