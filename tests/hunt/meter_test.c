@@ -31,7 +31,7 @@
 
 #define MS    1000000u
 #define TRIES 3
-#define WAIT  (25u * MS)
+#define WAIT  (50u * MS)
 
 static const char *folder;
 
@@ -237,7 +237,7 @@ static double distance(uint64_t measured, uint64_t least, uint64_t most, uint64_
 }
 
 /*
- * The program keeps its sums of CPU time up to date every millisecond or so; a wait
+ * The program keeps its sums of CPU time up to date every few milliseconds; a wait
  * is told when it is over, and the longest takes WAIT.
  */
 static double compare(const struct moment *a, const struct moment *b, enum lode_hypothesis hypothesis)
@@ -252,7 +252,7 @@ static double compare(const struct moment *a, const struct moment *b, enum lode_
 		least = b->before.blocked - a->after.blocked;
 		most = b->after.blocked - a->before.blocked;
 	}
-	slack = hypothesis == LODE_CPU_BOUND ? MS : WAIT;
+	slack = hypothesis == LODE_CPU_BOUND ? 3 * MS : WAIT;
 	return distance(measured, least > slack ? least - slack : 0, most + slack, wall);
 }
 
