@@ -116,8 +116,8 @@ static int load(struct lode_watch *watch, struct lode_error *error)
 
 static void *map_table(struct bpf_map *map, size_t size)
 {
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map),
-			    0); /* from the kernel */
+	int rights = PROT_READ | PROT_WRITE, fd = bpf_map__fd(map);
+	void *memory = mmap(NULL, size, rights, MAP_SHARED, fd, 0); /* from the kernel */
 
 	return memory == MAP_FAILED ? NULL : memory;
 }
