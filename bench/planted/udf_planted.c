@@ -24,7 +24,7 @@ static PLANTED_FRAME long long count_words(const char *text, unsigned long lengt
 {
 	long long words = 0;
 
-	planted_burn(400000);
+	planted_burn(1500000);
 	for (unsigned long i = 0; i < length; i++)
 		words += text[i] != ' ' && (!i || text[i - 1] == ' ');
 	return words;

@@ -72,30 +72,31 @@ static int has_new_sleeps(const struct lode_diff *diff, uint32_t node)
 	return node != 0;
 }
 
+/*
+ * What of a row is compared. Waiting for a processor is not: how busy the machine was beside
+ * the program is no part of it, and who keeps processors busy is seen to run.
+ */
 static uint64_t own_of(const struct work *work, int side, const struct lode_latency_row *row)
 {
+	uint64_t own = row->own - row->queued;
+
 	if (side && row->slept && has_new_sleeps(work->diff, common_node(work, side, row->node)))
-		return lode_add_saturating(row->own, row->slept);
-	return row->own;
+		own = lode_add_saturating(own, row->slept);
+	return own;
 }
 
-static void lay_over(struct work *work)
+/* Rows stand by node. */
+static void lay_over(const struct work *work, int side, uint64_t *values)
 {
-	struct lode_diff *diff = work->diff;
-	const struct lode_latency *base = work->sides[0], *slow = work->sides[1];
+	const struct lode_latency *latency = work->sides[side];
 	size_t at = 0;
 
-	for (size_t i = 1; i < base->node_count; i++) {
-		diff->known[i] = base->nodes[i].count > 0;
-		diff->base[i] = per_stream(base->own[i], base->stream_count);
-	}
-	/* Rows stand by node. */
-	for (uint32_t i = 1; i < slow->node_count; i++) {
+	for (uint32_t i = 1; i < latency->node_count; i++) {
 		uint64_t own = 0;
 
-		for (; at < slow->row_count && slow->rows[at].node == i; at++)
-			own = lode_add_saturating(own, own_of(work, 1, &slow->rows[at]));
-		diff->slow[common_node(work, 1, i)] = per_stream(own, slow->stream_count);
+		for (; at < latency->row_count && latency->rows[at].node == i; at++)
+			own = lode_add_saturating(own, own_of(work, side, &latency->rows[at]));
+		values[common_node(work, side, i)] = per_stream(own, latency->stream_count);
 	}
 }
 
@@ -283,14 +284,20 @@ static int test_paths(struct work *work, unsigned jobs)
 	return 0;
 }
 
+/* 2: surely takes more. 1: so it seems, but among so many paths some would by chance. 0: may well be chance. */
+static int trust(const struct lode_diff_path *path)
+{
+	if (path->cost <= 0)
+		return 0;
+	return path->q < LODE_DIFF_LEVEL ? 2 : path->p < LODE_DIFF_LEVEL;
+}
+
 static int compare_paths(const void *a, const void *b, void *context)
 {
 	const struct lode_diff_path *left = a, *right = b;
-	int left_sure = left->q < LODE_DIFF_LEVEL && left->cost > 0;
-	int right_sure = right->q < LODE_DIFF_LEVEL && right->cost > 0;
 
-	if (left_sure != right_sure)
-		return left_sure ? -1 : 1;
+	if (trust(left) != trust(right))
+		return trust(right) - trust(left);
 	if (left->cost != right->cost)
 		return left->cost > right->cost ? -1 : 1;
 	return lode_stacks_compare(context, left->leaf, right->leaf);
@@ -309,7 +316,10 @@ static int compare_sides(struct work *work, unsigned jobs)
 	diff->more = lode_calloc(nodes, sizeof(*diff->more));
 	if (!diff->base || !diff->slow || !diff->known || !diff->more)
 		return LODE_SYSTEM;
-	lay_over(work);
+	for (size_t i = 1; i < work->sides[0]->node_count; i++)
+		diff->known[i] = work->sides[0]->nodes[i].count > 0;
+	lay_over(work, 0, diff->base);
+	lay_over(work, 1, diff->slow);
 	add_up(diff);
 	if (list_paths(work) < 0 || test_paths(work, jobs) < 0)
 		return LODE_SYSTEM;

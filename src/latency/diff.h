@@ -40,7 +40,7 @@ struct lode_diff {
 	uint64_t *slow;
 	uint8_t *known;		      /* by node: the base has it */
 	int64_t *more;		      /* by node: what it and all below it take more, ns per stream */
-	struct lode_diff_path *paths; /* sure ones first, then by cost, then by names */
+	struct lode_diff_path *paths; /* sure ones first, then likely ones, by cost, by names */
 	size_t path_count;
 	size_t path_capacity;
 	int tested;	    /* there are streams enough for a test */

@@ -71,7 +71,7 @@ static int merge_nodes(struct collection *collection, const struct lode_latency_
 		latency->instances += partial->nodes[i].count;
 		latency->rows[latency->row_count++] =
 			(struct lode_latency_row){ nodes[i], (uint32_t)latency->stream_count,
-						   partial->own[i], partial->slept[i] };
+						   partial->own[i], partial->slept[i], partial->queued[i] };
 	}
 	return lode_sketch_merge(&latency->sketch, &partial->sketch, nodes);
 }

@@ -39,7 +39,8 @@ struct lode_latency_row {
 	uint32_t node;
 	uint32_t stream;
 	uint64_t own;	/* estimate minus those of its callees, without idle waits */
-	uint64_t slept; /* of these idle waits, sleeping until a time has come */
+	uint64_t slept;	 /* of these idle waits, sleeping until a time has come */
+	uint64_t queued; /* of own: ready to run, and waiting for a processor */
 };
 
 struct lode_latency_stream {

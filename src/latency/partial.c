@@ -218,6 +218,8 @@ static void add_idle_waits(struct lode_latency_partial *partial, const struct id
 
 		if (!waits->stack[i] || !node->count || !is_idle(idle, waits, i, length))
 			continue;
+		/* All of it is idle, whatever came behind the wait. */
+		partial->queued[waits->stack[i]] = less(partial->queued[waits->stack[i]], waits->delay[i]);
 		node->idle = lode_add_saturating(node->idle, length);
 		if (idle->sleeps[waits->stack[i]])
 			*slept = lode_add_saturating(*slept, length);
@@ -249,6 +251,20 @@ static int add_idle(struct lode_latency_partial *partial, const struct lode_idle
 	return code;
 }
 
+/* Time in the run queue at the leaf of each stack: behind waits, and of preemptions. */
+static void add_queued(struct lode_latency_partial *partial)
+{
+	static const enum lode_event_type types[] = { LODE_WAIT, LODE_CALL };
+
+	for (size_t k = 0; k < sizeof(types) / sizeof(types[0]); k++) {
+		const struct lode_events *events = &partial->stream.events[types[k]];
+
+		for (size_t i = 0; i < events->count; i++)
+			partial->queued[events->stack[i]] =
+				lode_add_saturating(partial->queued[events->stack[i]], events->delay[i]);
+	}
+}
+
 /* Own latency is the time of the very stack; what of it was idle is not counted. */
 static void normalise(struct lode_latency_partial *partial)
 {
@@ -260,6 +276,7 @@ static void normalise(struct lode_latency_partial *partial)
 
 		partial->own[i] = own;
 		partial->slept[i] = partial->slept[i] < idle ? partial->slept[i] : idle;
+		partial->queued[i] = partial->queued[i] < own ? partial->queued[i] : own;
 	}
 	for (size_t i = tree->count; i-- > 1;)
 		if (tree->nodes[i].parent)
@@ -276,9 +293,12 @@ int lode_latency_partial_infer(struct lode_latency_partial *partial, const struc
 	partial->nodes = lode_calloc(nodes, sizeof(*partial->nodes));
 	partial->own = lode_calloc(nodes, sizeof(*partial->own));
 	partial->slept = lode_calloc(nodes, sizeof(*partial->slept));
-	if (!partial->nodes || !partial->own || !partial->slept)
+	partial->queued = lode_calloc(nodes, sizeof(*partial->queued));
+	if (!partial->nodes || !partial->own || !partial->slept || !partial->queued)
 		return lode_fail_memory(error);
 	code = lode_latency_partial_add(partial, error);
+	if (!code)
+		add_queued(partial);
 	if (!code)
 		code = add_idle(partial, rules, error);
 	if (!code)
@@ -293,6 +313,7 @@ void lode_latency_partial_release(struct lode_latency_partial *partial)
 	lode_free(partial->nodes);
 	lode_free(partial->own);
 	lode_free(partial->slept);
+	lode_free(partial->queued);
 	lode_sketch_release(&partial->sketch);
 	lode_stream_release(&partial->stream);
 	lode_dictionary_release(&partial->dictionary);

@@ -14,6 +14,7 @@ struct lode_latency_partial {
 	struct lode_latency_node *nodes;
 	uint64_t *own;
 	uint64_t *slept;
+	uint64_t *queued;
 	struct lode_sketch sketch;
 	struct lode_instances_input input;
 };

@@ -485,6 +485,40 @@ static void a_sleep_counts_where_nobody_slept_before(void **state)
 	assert_null(strstr(text, "timer"));
 }
 
+static void waiting_for_a_processor_is_not_compared(void **state)
+{
+	static const char *const stacks[] = { "app!main app!work", "app!main app!work app!sort" };
+	struct side sides[2];
+	struct lode_diff diff;
+
+	(void)state;
+	for (int slow = 0; slow < 2; slow++) {
+		struct lode_dictionary dictionary;
+		struct lode_stream stream;
+
+		side_open(&sides[slow]);
+		assert_int_equal(lode_dictionary_init(&dictionary), 0);
+		lode_stream_init(&stream, &dictionary);
+		for (int i = 0; i < 2; i++) {
+			add_event(&stream, LODE_RUN, i * 100000000u, 1000000, 1, stacks[i]);
+			add_event(&stream, LODE_WAIT, i * 100000000u + 1000, 5000000, 1, stacks[i]);
+		}
+		add_event(&stream, LODE_CALL, 50000000, 0, 1, stacks[1]);
+		stream.events[LODE_CALL].delay[0] = slow ? 40000000 : 1000;
+		stream.events[LODE_WAIT].delay[0] = slow ? 9000000 : 0;
+		side_add(&sides[slow], &stream);
+		lode_stream_release(&stream);
+		lode_dictionary_release(&dictionary);
+		side_infer(&sides[slow]);
+	}
+	assert_int_equal(lode_diff(&sides[0].latency, &sides[1].latency, 1, &diff), 0);
+	for (uint32_t node = 1; node < diff.dictionary->tree.count; node++)
+		assert_true(lode_diff_delta(&diff, node) <= 0); /* the thread ran for less, and waited as long */
+	lode_diff_release(&diff);
+	side_close(&sides[0]);
+	side_close(&sides[1]);
+}
+
 static void the_cause_of_a_longer_wait_is_who_waits(void **state)
 {
 	static const struct step good[] = { { 0, "app!main" },
@@ -640,6 +674,7 @@ int main(void)
 		cmocka_unit_test(the_cause_is_where_new_slow_paths_meet),
 		cmocka_unit_test(a_function_that_is_called_from_a_new_place_is_the_cause),
 		cmocka_unit_test(a_sleep_counts_where_nobody_slept_before),
+		cmocka_unit_test(waiting_for_a_processor_is_not_compared),
 		cmocka_unit_test(the_cause_of_a_longer_wait_is_who_waits),
 		cmocka_unit_test(the_cause_of_a_longer_run_is_what_runs),
 		cmocka_unit_test(layers_are_told_by_the_names_of_modules),
