@@ -50,6 +50,12 @@ static inline uint32_t lode_index_next(const struct lode_index *index, uint64_t 
 	}
 }
 
+/* Bytes that it takes. */
+static inline size_t lode_index_bytes(const struct lode_index *index)
+{
+	return index->slots ? (index->mask + 1) * sizeof(*index->slots) : 0;
+}
+
 /* A good hash of two 32-bit numbers, for pairs of ids. */
 static inline uint64_t lode_hash_pair(uint32_t a, uint32_t b)
 {

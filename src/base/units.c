@@ -66,27 +66,74 @@ static int bad_duration(const char *text, struct lode_error *error)
 		"%s: is no duration; write a number and ns, us, ms, s, m or h, such as 250us or 1.5s", text);
 }
 
-int lode_duration_parse(const char *text, uint64_t *nanoseconds, struct lode_error *error)
+static int bad_size(const char *text, struct lode_error *error)
+{
+	return lode_fail(error, LODE_USAGE, "%s: is no size; write a number and kB, MB, GB or TB, such as 64MB",
+			 text);
+}
+
+/* Where the unit begins; NULL when there is no number. */
+static const char *behind_number(const char *text)
 {
 	size_t whole = strspn(text, "0123456789");
 	size_t part = text[whole] == '.' ? strspn(text + whole + 1, "0123456789") : 0;
-	size_t length = whole + (text[whole] == '.') + part;
-	uint64_t unit = find_duration_unit(text + length);
+
+	return whole + part ? text + whole + (text[whole] == '.') + part : NULL;
+}
+
+/* The number that `text` begins with, in units of `unit`; false when it is too much. */
+static int read_number(const char *text, uint64_t unit, uint64_t *result)
+{
+	size_t whole = strspn(text, "0123456789");
+	size_t part = text[whole] == '.' ? strspn(text + whole + 1, "0123456789") : 0;
 	uint64_t number = 0;
 	int overflow = 0;
 
-	if (whole + part == 0 || !unit)
-		return bad_duration(text, error);
 	for (size_t i = 0; i < whole; i++)
 		overflow |= __builtin_mul_overflow(number, 10, &number) ||
 			    __builtin_add_overflow(number, (uint64_t)(text[i] - '0'), &number);
 	overflow |= __builtin_mul_overflow(number, unit, &number);
 	overflow |=
 		part && __builtin_add_overflow(number, read_fraction(text + whole + 1, part, unit), &number);
-	if (overflow)
+	*result = number;
+	return !overflow;
+}
+
+int lode_duration_parse(const char *text, uint64_t *nanoseconds, struct lode_error *error)
+{
+	const char *behind = behind_number(text);
+	uint64_t unit = behind ? find_duration_unit(behind) : 0, number;
+
+	if (!unit)
+		return bad_duration(text, error);
+	if (!read_number(text, unit, &number))
 		return lode_fail(error, LODE_USAGE, "%s: is too long; the longest is %" PRIu64 "ns", text,
 				 UINT64_MAX);
 	*nanoseconds = number;
+	return 0;
+}
+
+static uint64_t find_size_unit(const char *text)
+{
+	for (size_t i = 0; i < COUNT(sizes); i++) {
+		const char *name = sizes[i].name + 1;
+
+		if (!strcmp(text, name) || (strlen(name) == 2 && strlen(text) == 1 && *text == *name))
+			return sizes[i].size;
+	}
+	return !*text;
+}
+
+int lode_bytes_parse(const char *text, uint64_t *bytes, struct lode_error *error)
+{
+	const char *behind = behind_number(text);
+	uint64_t unit = behind ? find_size_unit(behind) : 0, number;
+
+	if (!unit)
+		return bad_size(text, error);
+	if (!read_number(text, unit, &number))
+		return lode_fail(error, LODE_USAGE, "%s: is more than any memory holds", text);
+	*bytes = number;
 	return 0;
 }
 

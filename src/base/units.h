@@ -19,6 +19,9 @@
  */
 int lode_duration_parse(const char *text, uint64_t *nanoseconds, struct lode_error *error);
 
+/* Reads `500`, `64kB`, `64MB`, `1.5GB`: powers of ten, without `B` too. Returns 0 or LODE_USAGE. */
+int lode_bytes_parse(const char *text, uint64_t *bytes, struct lode_error *error);
+
 /* Three digits and a unit: `0ns`, `250us`, `1.5s`, `2.25m`, `3.5h`. Returns `text`. */
 const char *lode_duration_text(uint64_t nanoseconds, char text[LODE_UNITS_TEXT]);
 /* Thousands set apart: `1,072,423`. */

@@ -78,6 +78,13 @@ int lode_child_has_ended(struct lode_child *child)
 	return child->ended;
 }
 
+static void close_once(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 void lode_child_finish(struct lode_child *child)
 {
 	if (!lode_child_has_ended(child)) {
@@ -86,9 +93,7 @@ void lode_child_finish(struct lode_child *child)
 			continue;
 		child->ended = 1;
 	}
-	if (child->gate >= 0)
-		close(child->gate);
-	close(child->failure);
-	if (child->exit_fd >= 0)
-		close(child->exit_fd);
+	close_once(&child->gate);
+	close_once(&child->failure);
+	close_once(&child->exit_fd);
 }

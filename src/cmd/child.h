@@ -24,7 +24,7 @@ int lode_child_prepare(struct lode_child *child, char *const *words, struct lode
 int lode_child_release(struct lode_child *child, char *const *words, struct lode_error *error);
 /* Whether it has ended by now. */
 int lode_child_has_ended(struct lode_child *child);
-/* Asks it to end, if it is still there, and waits for it; frees descriptors. */
+/* Asks it to end, if it is still there, and waits for it; frees descriptors. Once more does nothing. */
 void lode_child_finish(struct lode_child *child);
 
 #endif

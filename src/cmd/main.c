@@ -19,6 +19,8 @@
 /* The one list of commands, in the order of `lode help`. */
 #define COMMANDS(X)                                                                                          \
 	X(record)                                                                                            \
+	X(watch)                                                                                             \
+	X(trigger)                                                                                           \
 	X(import)                                                                                            \
 	X(symbolize)                                                                                         \
 	X(export)                                                                                            \

@@ -11,13 +11,14 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "cmd/attributes.h"
-#include "cmd/child.h"
 #include "cmd/command.h"
 #include "cmd/notes.h"
 #include "cmd/progress.h"
 #include "cmd/signals.h"
+#include "cmd/target.h"
 
 #ifdef LODE_HAVE_RECORDER
+#include "record/probes.h"
 #include "record/recording.h"
 #include "record/rules.h"
 #endif
@@ -34,18 +35,10 @@
 #include <unistd.h>
 
 #define DEFAULT_CORPUS    "lode-corpus"
-#define DEFAULT_FREQUENCY 999
 #define DEFAULT_UNWIND    8192
 
 struct settings {
-	struct lode_option_list pids;
-	int all;
-	const char *comm;
-	const char *cgroup;
-	uint64_t frequency;
-	int no_samples;
-	int calls;
-	uint64_t min_wait;
+	struct lode_target_settings target;
 	uint64_t duration;
 	const char *output;
 	const char *name;
@@ -71,20 +64,11 @@ static const char *unwind_choice(size_t i)
 #define FIELD(field) offsetof(struct settings, field)
 
 static const struct lode_option options[] = {
-	LODE_LIST("pid", 'p', FIELD(pids), "PID",
-		  "record this process and its later children; may be given many times"),
-	LODE_FLAG("all", 'a', FIELD(all), "record all processes"),
-	LODE_TEXT("comm", 0, FIELD(comm), "NAME", "record only threads of this name"),
-	LODE_TEXT("cgroup", 0, FIELD(cgroup), "DIR", "record only threads in this control group or below it"),
-	LODE_NUMBER("frequency", 'F', FIELD(frequency), "HZ",
-		    "CPU samples a second and processor (default: 999)", 1, 100000),
-	LODE_FLAG("no-samples", 0, FIELD(no_samples), "take no CPU samples"),
-	LODE_FLAG("calls", 0, FIELD(calls), "record system calls, too"),
+	LODE_TARGET_OPTIONS(FIELD(target)),
 	LODE_CHOICE("unwind", 0, FIELD(unwind), "METHOD",
 		    "how user stacks are found (default: frame-pointer)", unwind_choice),
 	LODE_NUMBER("unwind-size", 0, FIELD(unwind_size), "BYTES",
 		    "with --unwind dwarf: copied of each user stack (default: 8192)", 512, 16384),
-	LODE_DURATION("min-wait", 0, FIELD(min_wait), "TIME", "leave out shorter waits"),
 	LODE_DURATION("duration", 'd', FIELD(duration), "TIME", "stop after this time"),
 	LODE_TEXT("output", 'o', FIELD(output), "CORPUS",
 		  "the folder to record into (default: " DEFAULT_CORPUS ")"),
@@ -92,7 +76,8 @@ static const struct lode_option options[] = {
 	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE",
 		  "an attribute of the stream; may be given many times"),
 	LODE_LIST("symptom", 0, FIELD(symptoms), "RULE",
-		  "what was too slow: 'thread NAME', 'run > 2s'; may be given many times"),
+		  "what was too slow: 'thread NAME', 'run > 2s', 'function BIN:FUNC > 200ms', 'mark NAME > "
+		  "100ms'; may be given many times"),
 	LODE_FLAG("no-symbols", 0, FIELD(no_symbols),
 		  "leave addresses in programs and libraries as they are"),
 	LODE_FLAG("debuginfod", 0, FIELD(debuginfod),
@@ -112,17 +97,16 @@ struct recording {
 	const struct lode_call *call;
 	const struct settings *settings;
 	struct lode_record_rule *rules;
+	struct lode_record_limit *limits; /* of those that have one; by rule */
 	struct lode_corpus *corpus;
 	struct lode_symbolizer *symbolizer;
 	struct lode_recorder *recorder;
 	struct lode_builder builder;
 	struct lode_recording *recording;
 	struct lode_recorder_sink sink;
+	struct lode_probes *probes;
 	struct lode_notes notes;
-	struct lode_child child;
-	int has_child;
-	struct pollfd *watched; /* the processes of -p */
-	size_t watched_count;
+	struct lode_target target;
 	struct lode_record_times times;
 	struct lode_corpus_entry entry;
 	uint64_t drawn_at;
@@ -137,60 +121,24 @@ static int wrong(struct lode_error *error, const char *sentence)
 	return lode_fail(error, LODE_USAGE, "record: %s. See 'lode help record'.", sentence);
 }
 
-/* Opens a descriptor for each process that -p names; it becomes readable when the process has ended. */
-static int watch_pids(struct recording *recording, struct lode_error *error)
-{
-	const struct lode_option_list *pids = &recording->settings->pids;
-
-	recording->watched = lode_calloc(pids->count + 1, sizeof(*recording->watched));
-	if (!recording->watched)
-		return lode_fail_memory(error);
-	for (size_t i = 0; i < pids->count; i++) {
-		char *end;
-		long pid = strtol(pids->items[i], &end, 10);
-
-		if (*end || pid <= 0 || pid > INT32_MAX)
-			return lode_fail(error, LODE_USAGE,
-					 "record: '-p' wants the number of a process, not '%s'",
-					 pids->items[i]);
-		recording->watched[i].events = POLLIN;
-		recording->watched[i].fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
-		if (recording->watched[i].fd < 0 && errno == ESRCH)
-			return lode_fail(error, LODE_USAGE, "record: there is no process %ld", pid);
-		if (recording->watched[i].fd < 0)
-			return lode_fail(error, LODE_USAGE, "record: process %ld cannot be watched: %s", pid,
-					 strerror(errno));
-		recording->watched_count++;
-	}
-	return 0;
-}
-
-static int check_settings(const struct recording *recording, struct lode_error *error)
-{
-	const struct settings *settings = recording->settings;
-	int chosen = settings->pids.count || settings->all || settings->comm || settings->cgroup;
-
-	if (!chosen && !recording->call->operand_count)
-		return wrong(error, "what? Give a command behind '--', '-p PID', or '-a' for all processes");
-	if (settings->pids.count && recording->call->operand_count)
-		return wrong(error, "a command or '-p PID', not both");
-	if (settings->comm && strlen(settings->comm) >= LODE_RECORD_NAME)
-		return wrong(error, "names of threads have at most 15 characters");
-	return lode_attributes_check("record", &settings->attributes, error);
-}
-
 static int read_rules(struct recording *recording, struct lode_error *error)
 {
 	const struct lode_option_list *symptoms = &recording->settings->symptoms;
 
+	if (symptoms->count > LODE_RECORD_LIMITS)
+		return lode_fail(error, LODE_USAGE, "record: at most %d symptoms can be given",
+				 LODE_RECORD_LIMITS);
 	recording->rules = lode_calloc(symptoms->count + 1, sizeof(*recording->rules));
-	if (!recording->rules)
+	recording->limits = lode_calloc(symptoms->count + 1, sizeof(*recording->limits));
+	if (!recording->rules || !recording->limits)
 		return lode_fail_memory(error);
 	for (size_t i = 0; i < symptoms->count; i++) {
 		int code = lode_record_rule_parse(&recording->rules[i], symptoms->items[i], error);
 
 		if (code < 0)
 			return code;
+		recording->rules[i].number = (uint32_t)i;
+		recording->limits[i] = lode_record_rule_limit(&recording->rules[i]);
 		if (recording->rules[i].type == LODE_RULE_RUN && !recording->call->operand_count)
 			return wrong(error,
 				     "the symptom 'run > TIME' is about a command; give one behind '--'");
@@ -206,99 +154,29 @@ static unsigned copied_bytes(const struct settings *settings)
 	return settings->unwind_size ? (unsigned)settings->unwind_size : DEFAULT_UNWIND;
 }
 
-static struct lode_recorder_options recorder_options(const struct recording *recording)
-{
-	const struct settings *settings = recording->settings;
-
-	return (struct lode_recorder_options){
-		.only_pids = settings->pids.count || (recording->call->operand_count && !settings->all),
-		.comm = settings->comm,
-		.cgroup = settings->cgroup,
-		.frequency = settings->no_samples  ? 0
-			     : settings->frequency ? (unsigned)settings->frequency
-						   : DEFAULT_FREQUENCY,
-		.calls = settings->calls,
-		.copy_bytes = copied_bytes(settings),
-		.min_wait = settings->min_wait,
-		.no_own_walk = settings->no_own_walk,
-	};
-}
-
-/* ---- the stream's head ---- */
-
-static int set_text(struct lode_stream *stream, const char *key, const char *value)
-{
-	return lode_stream_set_attribute(stream, key, value, LODE_ATTRIBUTE_TEXT);
-}
-
-static int set_number(struct lode_stream *stream, const char *key, uint64_t number)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
-	return lode_stream_set_attribute(stream, key, text, LODE_ATTRIBUTE_NUMBER);
-}
-
-/* The words of the command, or what else was recorded; for the caller to free. */
-static char *describe_source(const struct recording *recording)
-{
-	struct lode_buffer text = { 0 };
-	char *copy;
-
-	for (size_t i = 0; i < recording->call->operand_count; i++)
-		lode_buffer_print(&text, "%s%s", i ? " " : "", recording->call->operands[i]);
-	for (size_t i = 0; i < recording->settings->pids.count; i++)
-		lode_buffer_print(&text, "%s%s", i ? ", " : "process ", recording->settings->pids.items[i]);
-	if (!text.size)
-		lode_buffer_text(&text, "all processes");
-	copy = text.failed ? NULL : lode_strndup(text.bytes, text.size);
-	lode_buffer_release(&text);
-	return copy;
-}
-
-static const char *default_name(const struct recording *recording, const struct utsname *system, char *name,
-				size_t size)
-{
-	const char *word = recording->call->operand_count ? recording->call->operands[0] : NULL;
-	const char *slash = word ? strrchr(word, '/') : NULL;
-
-	if (word)
-		return slash ? slash + 1 : word;
-	if (!recording->settings->pids.count)
-		return system->nodename;
-	snprintf(name, size, "process %s", recording->settings->pids.items[0]);
-	return name;
-}
-
-static int describe_stream(struct recording *recording, const char *source, struct lode_error *error)
-{
-	struct lode_stream *stream = &recording->builder.stream;
-	struct lode_strings *strings = &recording->builder.dictionary.frames.strings;
-	const char *name = recording->settings->name;
-	struct utsname system;
-	char text[64];
-
-	if (uname(&system) < 0)
-		return lode_fail(error, LODE_SYSTEM, "record: uname: %s", strerror(errno));
-	if (!name)
-		name = default_name(recording, &system, text, sizeof(text));
-	stream->name = lode_strings_add(strings, name, strlen(name));
-	stream->host = lode_strings_add(strings, system.nodename, strlen(system.nodename));
-	if (stream->name == LODE_NONE || stream->host == LODE_NONE ||
-	    set_text(stream, "kernel", system.release) < 0 || set_text(stream, "arch", system.machine) < 0 ||
-	    set_text(stream, "command", source) < 0 ||
-	    set_number(stream, "cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN)) < 0 ||
-	    lode_attributes_apply(&recording->settings->attributes, stream) < 0)
-		return lode_fail_memory(error);
-	return 0;
-}
-
 /* ---- recording ---- */
+
+static int open_probes(struct recording *recording, struct lode_error *error)
+{
+	struct lode_recorder_sink sink = lode_builder_sink(&recording->builder);
+	int code = lode_probes_create(&recording->probes, recording->recorder, recording->rules,
+				      recording->settings->symptoms.count, &recording->builder.processes,
+				      error);
+
+	if (!code && lode_probes_look(recording->probes) < 0)
+		code = lode_fail_memory(error);
+	if (!code && recording->target.command_count &&
+	    lode_probes_command(recording->probes, recording->target.command[0]) < 0)
+		code = lode_fail_memory(error);
+	if (!code)
+		recording->sink = lode_probes_sink(recording->probes, &sink);
+	return code;
+}
 
 static int open_all(struct recording *recording, const char *source, struct lode_error *error)
 {
 	const struct settings *settings = recording->settings;
-	struct lode_recorder_options recorder = recorder_options(recording);
+	struct lode_recorder_options recorder = lode_target_recorder(&recording->target);
 	struct lode_symbols_options symbols = {
 		.paths = settings->symbol_paths.items,
 		.cache = settings->symbol_cache && !strcmp(settings->symbol_cache, "none")
@@ -307,15 +185,21 @@ static int open_all(struct recording *recording, const char *source, struct lode
 		.debuginfod = settings->debuginfod,
 		.notes = &recording->notes,
 	};
-	int code = lode_recorder_create(&recording->recorder, &recorder, error);
+	int code;
 
+	recorder.no_own_walk = settings->no_own_walk;
+	recorder.copy_bytes = copied_bytes(settings);
+	recorder.limits = recording->limits;
+	recorder.limit_count = settings->symptoms.count;
+	code = lode_recorder_create(&recording->recorder, &recorder, error);
 	if (!code)
 		code = lode_symbolizer_create(&recording->symbolizer, &symbols, error);
 	if (!code && lode_builder_init(&recording->builder, recording->symbolizer, NULL,
 				       lode_recorder_period(&recorder)) < 0)
 		code = lode_fail_memory(error);
 	if (!code)
-		code = describe_stream(recording, source, error);
+		code = lode_target_describe(&recording->target, settings->name, source, &settings->attributes,
+					    &recording->builder.stream, error);
 	if (!code)
 		code = lode_corpus_open(&recording->corpus,
 					settings->output ? settings->output : DEFAULT_CORPUS,
@@ -325,57 +209,30 @@ static int open_all(struct recording *recording, const char *source, struct lode
 					     error);
 	if (!code && lode_processes_snapshot(&recording->builder.processes) < 0)
 		code = lode_fail_memory(error);
-	recording->sink = lode_builder_sink(&recording->builder);
-	return code;
-}
-
-/*
- * On a busy machine the reader must get its turn before the rings are full. The
- * command is forked by now and keeps the priority that it was started with.
- */
-static void take_precedence(void)
-{
-	setpriority(PRIO_PROCESS, 0, -15); /* where that is not permitted, what is lost for it is counted */
+	return code ? code : open_probes(recording, error);
 }
 
 static int start(struct recording *recording, struct lode_error *error)
 {
-	const struct settings *settings = recording->settings;
-	int code = 0;
+	int code = lode_target_start(&recording->target, recording->recorder, error);
 
-	take_precedence();
-	for (size_t i = 0; !code && i < settings->pids.count; i++)
-		code = lode_recorder_add_pid(recording->recorder,
-					     (uint32_t)strtoul(settings->pids.items[i], NULL, 10), error);
-	if (!code && recording->has_child && !settings->all)
-		code = lode_recorder_add_pid(recording->recorder, (uint32_t)recording->child.pid, error);
-	if (!code)
-		code = lode_recorder_start(recording->recorder, error);
 	recording->times.began = lode_now();
-	if (code || !recording->has_child)
+	if (code || !recording->target.has_child)
 		return code;
-	recording->times.command = (uint32_t)recording->child.pid;
+	recording->times.command = (uint32_t)recording->target.child.pid;
 	recording->times.command_began = recording->times.began;
-	return lode_child_release(&recording->child, recording->call->operands, error);
-}
-
-/* Whether all processes that -p names have ended, though their parents may not have noticed yet. */
-static int processes_are_gone(const struct recording *recording)
-{
-	size_t count = recording->settings->pids.count;
-
-	return count && poll(recording->watched, count, 0) == (int)count;
+	return lode_target_release_command(&recording->target, error);
 }
 
 static int is_over(struct recording *recording)
 {
 	uint64_t now = lode_now();
 
-	if (recording->has_child && lode_child_has_ended(&recording->child)) {
+	if (recording->target.has_child && lode_child_has_ended(&recording->target.child)) {
 		recording->times.command_ended = now;
 		return 1;
 	}
-	if (lode_signals_stop() || processes_are_gone(recording))
+	if (lode_signals_stop() || lode_target_is_gone(&recording->target))
 		return 1;
 	return recording->settings->duration && now - recording->times.began >= recording->settings->duration;
 }
@@ -421,7 +278,7 @@ static int record(struct recording *recording, struct lode_error *error)
 
 	while (!code && !over) {
 		lode_recorder_wait(recording->recorder, sleep_time(recording),
-				   recording->has_child ? recording->child.exit_fd : -1);
+				   recording->target.has_child ? recording->target.child.exit_fd : -1);
 		over = is_over(recording);
 		if (lode_recorder_read(recording->recorder, &recording->sink) < 0)
 			return lode_fail_memory(error);
@@ -431,8 +288,8 @@ static int record(struct recording *recording, struct lode_error *error)
 	recording->times.ended = lode_now();
 	if (!code && lode_recorder_stop(recording->recorder, &recording->sink) < 0)
 		code = lode_fail_memory(error);
-	if (recording->has_child)
-		lode_child_finish(&recording->child);
+	if (recording->target.has_child)
+		lode_child_finish(&recording->target.child);
 	if (!recording->times.command_ended)
 		recording->times.command_ended = recording->times.ended;
 	wipe_progress(recording);
@@ -460,7 +317,7 @@ static int add_losses(struct recording *recording, struct lode_error *error)
 	struct lode_record_counts counts;
 
 	lode_recorder_counts(recording->recorder, &counts);
-	if (counts.lost && set_number(&recording->builder.stream, "lost_records", counts.lost) < 0)
+	if (counts.lost && lode_stream_set_number(&recording->builder.stream, "lost_records", counts.lost) < 0)
 		return lode_fail_memory(error);
 	return 0;
 }
@@ -480,6 +337,7 @@ static int finish(struct recording *recording, const char *source, struct lode_e
 					     error);
 	lode_recorder_note(recording->recorder, &recording->notes);
 	lode_builder_note(&recording->builder, &recording->notes);
+	lode_probes_note(recording->probes, &recording->notes);
 	return code;
 }
 
@@ -488,10 +346,10 @@ static int finish(struct recording *recording, const char *source, struct lode_e
 static void tell_status(const struct recording *recording)
 {
 	const struct lode_terminal *err = &recording->call->err;
-	const char *word = recording->has_child ? recording->call->operands[0] : "";
-	int status = recording->child.status;
+	const char *word = recording->target.has_child ? recording->call->operands[0] : "";
+	int status = recording->target.child.status;
 
-	if (!recording->has_child)
+	if (!recording->target.has_child)
 		return;
 	if (WIFSIGNALED(status))
 		lode_say(err, LODE_YELLOW, "%s: ended by signal %d", word, WTERMSIG(status));
@@ -548,13 +406,13 @@ static int show_json(struct recording *recording, struct lode_error *error)
 	lode_json_key_u64(&json, "stored_bytes", entry->file_size);
 	lode_json_key_u64(&json, "lost", counts.lost);
 	lode_json_key(&json, "pid");
-	if (recording->has_child)
-		lode_json_u64(&json, (uint64_t)recording->child.pid);
+	if (recording->target.has_child)
+		lode_json_u64(&json, (uint64_t)recording->target.child.pid);
 	else
 		lode_json_null(&json);
 	lode_json_key(&json, "exit_status");
-	if (recording->has_child && WIFEXITED(recording->child.status))
-		lode_json_u64(&json, (uint64_t)WEXITSTATUS(recording->child.status));
+	if (recording->target.has_child && WIFEXITED(recording->target.child.status))
+		lode_json_u64(&json, (uint64_t)WEXITSTATUS(recording->target.child.status));
 	else
 		lode_json_null(&json);
 	lode_json_key(&json, "notes");
@@ -574,31 +432,27 @@ static void release(struct recording *recording)
 	lode_corpus_close(recording->corpus);
 	lode_builder_release(&recording->builder);
 	lode_symbolizer_destroy(recording->symbolizer);
+	lode_probes_destroy(recording->probes);
 	lode_recorder_destroy(recording->recorder);
 	lode_notes_release(&recording->notes);
-	for (size_t i = 0; i < recording->watched_count; i++)
-		close(recording->watched[i].fd);
-	lode_free(recording->watched);
+	lode_target_release(&recording->target);
 	lode_free(recording->rules);
+	lode_free(recording->limits);
 }
 
 static int run_recording(struct recording *recording, struct lode_error *error)
 {
-	char *source = describe_source(recording);
+	char *source = lode_target_source(&recording->target);
 	int code;
 
 	lode_signals_hold();
 	code = source ? open_all(recording, source, error) : lode_fail_memory(error);
-	if (!code && recording->call->operand_count) {
-		code = lode_child_prepare(&recording->child, recording->call->operands, error);
-		recording->has_child = !code;
-	}
+	if (!code)
+		code = lode_target_prepare(&recording->target, error);
 	if (!code)
 		code = start(recording, error);
 	if (!code)
 		code = record(recording, error);
-	else if (recording->has_child)
-		lode_child_finish(&recording->child);
 	if (!code)
 		code = finish(recording, source, error);
 	lode_signals_release();
@@ -613,14 +467,14 @@ static int run_recording(struct recording *recording, struct lode_error *error)
 static int run(struct lode_call *call, struct lode_error *error)
 {
 	struct recording recording = { .call = call, .settings = call->settings };
-	int code = check_settings(&recording, error);
+	int code = lode_target_init(&recording.target, &recording.settings->target, "record", call->operands,
+				    call->operand_count, error);
 
-	if (code < 0)
-		return code;
 	lode_notes_init(&recording.notes);
-	code = read_rules(&recording, error);
 	if (!code)
-		code = watch_pids(&recording, error);
+		code = lode_attributes_check("record", &recording.settings->attributes, error);
+	if (!code)
+		code = read_rules(&recording, error);
 	if (!code)
 		code = run_recording(&recording, error);
 	release(&recording);

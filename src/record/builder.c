@@ -48,6 +48,18 @@ void lode_builder_release(struct lode_builder *builder)
 	lode_stream_release(&builder->stream);
 	lode_dictionary_release(&builder->dictionary);
 	lode_free(builder->calls);
+	lode_free(builder->fired);
+}
+
+void lode_builder_adopt(struct lode_builder *builder, struct lode_processes *processes)
+{
+	lode_processes_release(&builder->processes);
+	lode_record_images_release(&builder->images);
+	builder->images = *processes->images;
+	builder->processes = *processes;
+	builder->processes.images = &builder->images;
+	memset(processes->images, 0, sizeof(*processes->images));
+	memset(processes, 0, sizeof(*processes));
 }
 
 /* ---- records ---- */
@@ -128,6 +140,30 @@ static int fill(struct lode_builder *builder, const struct lode_record *record, 
 	}
 }
 
+int lode_record_fired(const struct lode_record *record, struct lode_fired *fired)
+{
+	if (record->type != LODE_RECORD_FIRED)
+		return 0;
+	*fired = (struct lode_fired){ .t0 = record->t,
+				      .t1 = record->t + record->cost + record->delay,
+				      .limits = record->value,
+				      .pid = record->pid,
+				      .tid = record->tid };
+	return 1;
+}
+
+static int take_fired(struct lode_builder *builder, const struct lode_record *record)
+{
+	struct lode_fired fired;
+
+	if (!lode_record_fired(record, &fired))
+		return 0;
+	if (lode_grow(&builder->fired, &builder->fired_capacity, builder->fired_count + 1, sizeof(fired)) < 0)
+		return LODE_SYSTEM;
+	builder->fired[builder->fired_count++] = fired;
+	return 0;
+}
+
 static int add_record(struct lode_builder *builder, const struct lode_record *record)
 {
 	enum lode_event_type type;
@@ -139,6 +175,10 @@ static int add_record(struct lode_builder *builder, const struct lode_record *re
 		.cpu = record->cpu,
 	};
 
+	if (take_fired(builder, record) < 0)
+		return LODE_SYSTEM;
+	if (record->type == LODE_RECORD_FIRED)
+		return 0;
 	event.thread = thread_of(builder, record->pid, record->tid);
 	event.stack = lode_record_stacks_node(&builder->stacks, record->pid, record->user, record->kernel, 0);
 	if (event.thread == LODE_NONE || event.stack == LODE_NONE || fill(builder, record, &event, &type) < 0)

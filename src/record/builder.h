@@ -11,6 +11,15 @@
 #include "record/stacks.h"
 #include "trace/stream.h"
 
+/* Limits that were passed, a bit each, by a thread from t0 to t1. */
+struct lode_fired {
+	uint64_t t0;
+	uint64_t t1;
+	uint32_t limits;
+	uint32_t pid;
+	uint32_t tid;
+};
+
 struct lode_builder {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream; /* over it */
@@ -23,6 +32,9 @@ struct lode_builder {
 	uint32_t *calls;  /* strings, by number of system call; 0: not asked for yet */
 	size_t call_count;
 	size_t call_capacity;
+	struct lode_fired *fired;
+	size_t fired_count;
+	size_t fired_capacity;
 	uint64_t unexplained; /* waits whose waker was not seen */
 	uint64_t open;        /* waits that were not over at the end */
 	uint64_t events;      /* so far */
@@ -35,6 +47,10 @@ struct lode_builder {
 int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symbolizer, const char *kallsyms,
 		      uint64_t period);
 void lode_builder_release(struct lode_builder *builder);
+/* Goes on with these processes, whose contents, and those of their images, become its own; they are empty then. */
+void lode_builder_adopt(struct lode_builder *builder, struct lode_processes *processes);
+/* Whether a record tells of limits that were passed. Fills `fired` then. */
+int lode_record_fired(const struct lode_record *record, struct lode_fired *fired);
 /* The sink to give to a recorder; valid as long as the builder. */
 struct lode_recorder_sink lode_builder_sink(struct lode_builder *builder);
 /* Brings the names of the stream's threads up to date. Returns 0 or LODE_SYSTEM. */

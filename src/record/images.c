@@ -42,6 +42,7 @@ static uint32_t add_image(struct lode_record_images *images, const struct lode_r
 	    lode_index_insert(&images->index, hash, (uint32_t)images->count) < 0)
 		return LODE_NONE;
 	image.twin = (uint32_t)images->count;
+	images->text_bytes += strlen(image.path) + strlen(image.build_id) + 2;
 	images->items[images->count] = image;
 	return (uint32_t)images->count++;
 }
@@ -83,6 +84,18 @@ uint32_t lode_record_images_get(struct lode_record_images *images, const struct 
 	id = map ? add_image(images, &image) : LODE_NONE;
 	lode_free(map);
 	return id;
+}
+
+uint32_t lode_record_images_copy(struct lode_record_images *images, const struct lode_record_images *from,
+				 uint32_t number)
+{
+	return add_image(images, &from->items[number]);
+}
+
+size_t lode_record_images_bytes(const struct lode_record_images *images)
+{
+	return images->capacity * sizeof(*images->items) + lode_index_bytes(&images->index) +
+	       images->text_bytes * 2; /* an arena's chunks are not always full */
 }
 
 /* ---- using ---- */
@@ -131,10 +144,14 @@ static int open_path(char *path)
  * mapping itself while its process lives. A deleted one whose build-id is not
  * known is not looked for by its path: what stands there now is another.
  */
-static int open_mapped(const struct lode_record_image *image)
+static int open_mapped(const struct lode_record_images *images, const struct lode_record_image *image)
 {
 	int deleted = image->path[lode_mapped_length(image->path)] != '\0', fd = -1;
 
+	if (images->files && image->kind == LODE_MAPPED_FILE)
+		fd = lode_record_files_open(images->files, image->path, image->build_id);
+	if (fd >= 0)
+		return fd;
 	if (image->kind == LODE_MAPPED_FILE && (deleted || image->mounts))
 		fd = open_path(lode_format("/proc/%u/map_files/%llx-%llx", image->pid,
 					   (unsigned long long)image->start, (unsigned long long)image->end));
@@ -149,7 +166,7 @@ static void open_file(struct lode_record_images *images, struct lode_record_imag
 	char build_id[LODE_BUILD_ID_TEXT] = "", link[40];
 	struct lode_elf elf;
 
-	image->fd = open_mapped(image);
+	image->fd = open_mapped(images, image);
 	if (image->fd < 0 || image->kind != LODE_MAPPED_FILE)
 		return;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", image->fd);

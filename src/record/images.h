@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/index.h"
 #include "base/notes.h"
+#include "record/files.h"
 #include "symbols/mapped.h"
 #include "symbols/symbols.h"
 
@@ -38,6 +39,8 @@ struct lode_record_images {
 	size_t count;
 	size_t capacity;
 	struct lode_index index;
+	const struct lode_record_files *files; /* that are held open; NULL: none. Not owned */
+	size_t text_bytes;   /* of paths and build-ids */
 	uint64_t unreadable; /* used files that could not be opened */
 	const char *unreadable_path;
 };
@@ -50,6 +53,11 @@ void lode_record_images_release(struct lode_record_images *images);
  * end), added if new; LODE_NONE when memory has run out.
  */
 uint32_t lode_record_images_get(struct lode_record_images *images, const struct lode_record_image *wanted);
+/* The image `number` of `from`, added to `images` if new; LODE_NONE when memory has run out. */
+uint32_t lode_record_images_copy(struct lode_record_images *images, const struct lode_record_images *from,
+				 uint32_t number);
+/* Bytes that it takes, about. */
+size_t lode_record_images_bytes(const struct lode_record_images *images);
 /*
  * To be called when code of it is seen: opens it and enters its module in
  * `frames`. Returns 0 or LODE_SYSTEM.

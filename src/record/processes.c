@@ -82,6 +82,14 @@ static uint64_t mounts_of(const char *pid)
 	return stat(path, &status) < 0 ? 0 : (uint64_t)status.st_ino;
 }
 
+uint64_t lode_process_mounts(uint32_t pid)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", pid);
+	return mounts_of(text);
+}
+
 int lode_processes_init(struct lode_processes *processes, struct lode_record_images *images)
 {
 	memset(processes, 0, sizeof(*processes));
@@ -130,11 +138,8 @@ static int map_line(struct lode_processes *processes, struct lode_record_process
 
 static void learn_mounts(struct lode_processes *processes, struct lode_record_process *process)
 {
-	char pid[16];
-	uint64_t mounts;
+	uint64_t mounts = lode_process_mounts(process->pid);
 
-	snprintf(pid, sizeof(pid), "%u", process->pid);
-	mounts = mounts_of(pid);
 	if (mounts) /* else it is gone; what its parent had stays the best guess */
 		process->mounts = mounts == processes->own_mounts ? 0 : mounts;
 }
@@ -218,6 +223,33 @@ struct lode_record_life *lode_processes_life(struct lode_processes *processes, u
 	return life;
 }
 
+static int name_threads(struct lode_processes *processes, uint32_t pid)
+{
+	char path[64];
+	struct dirent *entry;
+	DIR *folder;
+	int code = 0;
+
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	folder = opendir(path);
+	while (!code && folder && (entry = readdir(folder)))
+		if (isdigit((unsigned char)entry->d_name[0]) &&
+		    !lode_processes_life(processes, pid, (uint32_t)strtoul(entry->d_name, NULL, 10)))
+			code = LODE_SYSTEM;
+	if (folder)
+		closedir(folder);
+	return code;
+}
+
+int lode_processes_name_all(struct lode_processes *processes)
+{
+	int code = 0;
+
+	for (size_t i = 0; !code && i < processes->count; i++)
+		code = name_threads(processes, processes->items[i].pid);
+	return code;
+}
+
 /* ---- changes ---- */
 
 static int apply_map(struct lode_processes *processes, const struct lode_change *change)
@@ -262,7 +294,10 @@ static int apply_name(struct lode_processes *processes, const struct lode_change
 	if (!process)
 		return LODE_SYSTEM;
 	process->complete = 1;
-	learn_mounts(processes, process);
+	if (change->mounts)
+		process->mounts = change->mounts == processes->own_mounts ? 0 : change->mounts;
+	else
+		learn_mounts(processes, process);
 	return 0;
 }
 
@@ -339,4 +374,143 @@ int lode_processes_apply(struct lode_processes *processes, const struct lode_cha
 	default:
 		return apply_exit(processes, change);
 	}
+}
+
+/* ---- forgetting ---- */
+
+size_t lode_processes_bytes(const struct lode_processes *processes)
+{
+	return processes->capacity * sizeof(*processes->items) + lode_index_bytes(&processes->index) +
+	       processes->life_capacity * sizeof(*processes->lives) +
+	       lode_index_bytes(&processes->life_index) +
+	       processes->gone_capacity * sizeof(*processes->gone) + lode_spaces_bytes(&processes->spaces) +
+	       lode_record_images_bytes(processes->images);
+}
+
+struct copying {
+	const struct lode_processes *from;
+	struct lode_processes *to;
+	struct lode_space *space;
+};
+
+static int copy_mapping(void *context, const struct lode_mapping *mapping)
+{
+	struct copying *copying = context;
+	struct lode_mapping copy = *mapping;
+
+	copy.image = lode_record_images_copy(copying->to->images, copying->from->images, mapping->image);
+	if (copy.image == LODE_NONE)
+		return LODE_SYSTEM;
+	return lode_space_map(&copying->to->spaces, copying->space, &copy);
+}
+
+/* What is mapped; processes that shared all of it, as after a fork, go on doing so. */
+static int copy_space(struct copying *copying, struct lode_index *roots, const struct lode_space *space,
+		      uint32_t number)
+{
+	uint64_t hash = lode_hash_pair(1, space->root);
+	size_t probe = 0;
+	uint32_t other;
+
+	if (!space->root)
+		return 0;
+	while ((other = lode_index_next(roots, hash, &probe)) != LODE_NONE) {
+		struct lode_space *known = &copying->to->items[other].space;
+
+		if (known->root && copying->from->items[find_process(copying->from,
+								     copying->to->items[other].pid)]
+						   .space.root == space->root) {
+			copying->to->items[number].space = lode_space_fork(&copying->to->spaces, known);
+			return 0;
+		}
+	}
+	copying->space = &copying->to->items[number].space;
+	if (lode_space_walk(&copying->from->spaces, space, copy_mapping, copying) < 0)
+		return LODE_SYSTEM;
+	return lode_index_insert(roots, hash, number);
+}
+
+static int is_gone(const struct lode_record_life *life, uint64_t t)
+{
+	return life->died && life->died + REMEMBERED < t;
+}
+
+static int copy_processes(struct copying *copying, uint64_t t)
+{
+	struct lode_index roots = { 0 };
+	int code = 0;
+
+	for (size_t i = 0; !code && i < copying->from->count; i++) {
+		const struct lode_record_process *process = &copying->from->items[i];
+		uint32_t life = find_life(copying->from, process->pid, process->pid);
+		struct lode_record_process *copy;
+
+		if (life == LODE_NONE ? !process->space.root : is_gone(&copying->from->lives[life], t))
+			continue;
+		copy = enter_process(copying->to, process->pid);
+		if (!copy) {
+			code = LODE_SYSTEM;
+			break;
+		}
+		copy->mounts = process->mounts;
+		copy->complete = process->complete;
+		code = copy_space(copying, &roots, &process->space, (uint32_t)copying->to->count - 1);
+	}
+	lode_index_release(&roots);
+	return code;
+}
+
+static int copy_lives(struct copying *copying, uint64_t t)
+{
+	for (size_t i = 0; i < copying->from->life_count; i++) {
+		const struct lode_record_life *life = &copying->from->lives[i];
+		struct lode_record_life *copy;
+
+		/* Of a number that came again only the youngest counts. */
+		if (is_gone(life, t) || find_life(copying->from, life->pid, life->tid) != i)
+			continue;
+		copy = add_life(copying->to, life->pid, life->tid);
+		if (!copy)
+			return LODE_SYSTEM;
+		*copy = *life;
+	}
+	return 0;
+}
+
+static int copy_gone(struct copying *copying)
+{
+	size_t count = copying->from->gone_count - copying->from->gone_first;
+
+	if (!count)
+		return 0;
+	if (lode_grow(&copying->to->gone, &copying->to->gone_capacity, count,
+		      sizeof(*copying->to->gone)) < 0)
+		return LODE_SYSTEM;
+	memcpy(copying->to->gone, copying->from->gone + copying->from->gone_first,
+	       count * sizeof(*copying->to->gone));
+	copying->to->gone_count = count;
+	return 0;
+}
+
+int lode_processes_compact(struct lode_processes *processes, uint64_t t)
+{
+	struct lode_record_images images;
+	struct lode_processes fresh;
+	struct copying copying = { processes, &fresh, NULL };
+
+	memset(&fresh, 0, sizeof(fresh));
+	if (lode_record_images_init(&images) < 0 || lode_processes_init(&fresh, &images) < 0 ||
+	    copy_processes(&copying, t) < 0 || copy_lives(&copying, t) < 0 || copy_gone(&copying) < 0) {
+		lode_processes_release(&fresh);
+		lode_record_images_release(&images);
+		return LODE_SYSTEM;
+	}
+	fresh.spaces.dropped += processes->spaces.dropped;
+	fresh.images = processes->images;
+	images.files = processes->images->files;
+	lode_record_images_release(processes->images);
+	*processes->images = images;
+	lode_processes_release(processes);
+	*processes = fresh;
+	return 0;
 }

@@ -62,4 +62,17 @@ struct lode_record_process *lode_processes_get(struct lode_processes *processes,
 /* The thread, whose name is asked for now if it is not known; NULL when memory has run out. */
 struct lode_record_life *lode_processes_life(struct lode_processes *processes, uint32_t pid, uint32_t tid);
 
+/* The number of the mount namespace that a process is in; 0: it is gone. */
+uint64_t lode_process_mounts(uint32_t pid);
+/* Learns the names of all threads that are there. Returns 0 or LODE_SYSTEM. */
+int lode_processes_name_all(struct lode_processes *processes);
+/* Bytes that processes and images take, about; those in use. */
+size_t lode_processes_bytes(const struct lode_processes *processes);
+/*
+ * Forgets processes and threads that were gone some seconds before `t`, and images
+ * that nothing maps any more: all is copied into fresh tables. `images` are those
+ * it was made with. Returns 0, or LODE_SYSTEM with everything as it was.
+ */
+int lode_processes_compact(struct lode_processes *processes, uint64_t t);
+
 #endif

@@ -29,6 +29,9 @@
  * Programs without frame pointers can have their stacks copied instead, for the
  * recorder to unwind. All this is in stacks.bpf.h.
  *
+ * Who keeps only the last seconds forgets stacks, too; so time is cut into epochs,
+ * and in each a stack that is seen is sent anew (lode_recorder_renew).
+ *
  * A record is written into the ring of its CPU in three steps that anything may
  * interrupt: a position is taken, the slot is filled, its sequence number is
  * stored. The reader takes a slot when its sequence is the one that is due.
@@ -56,6 +59,12 @@ const volatile bool walk_kernel = false;
 const volatile uint32_t check_every = 1024; /* walks; a power of two */
 const volatile uint64_t min_wait = 0;
 const volatile uint64_t wanted_comm[2] = { 0, 0 };
+const volatile bool has_writer = false; /* `writer_pid` may be set: a child of the recorder, left out too */
+const volatile uint64_t least_limit = UINT64_MAX; /* of the limits on waits and run queues */
+const volatile struct lode_record_limit limits[LODE_RECORD_LIMITS] = {};
+
+volatile uint64_t epoch = 0;
+volatile uint32_t writer_pid = 0;
 
 #define WRONG_WALKS_LIMIT  16
 #define CALIBRATIONS_LIMIT 64
@@ -108,12 +117,12 @@ struct {
 	__uint(max_entries, 4 << 20);
 } stacks SEC(".maps");
 
-/* Ids that were sent, with their second sum. */
+/* Ids that were sent. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
 	__type(key, uint64_t);
-	__type(value, uint64_t);
+	__type(value, struct lode_record_sent);
 } sent SEC(".maps");
 
 /*
@@ -125,7 +134,7 @@ struct {
 
 struct known {
 	uint64_t hash;
-	uint64_t check;
+	uint64_t check; /* with the epoch added: what was sent in another one does not count */
 };
 
 struct {
@@ -211,7 +220,7 @@ static __always_inline bool is_wanted(struct task_struct *task)
 {
 	uint32_t pid = task->tgid;
 
-	if (!task->pid || pid == own_pid)
+	if (!task->pid || pid == own_pid || (has_writer && pid == writer_pid))
 		return false;
 	if (only_pids && !bpf_map_lookup_elem(&pids, &pid))
 		return false;
@@ -336,6 +345,56 @@ static __always_inline void forget_thread(uint32_t tid)
 		bpf_map_delete_elem(&others, &tid);
 }
 
+/* ---- limits ---- */
+
+/* Which limits a thread passed that was blocked for `cost` and then in the run queue for `delay`. */
+static __noinline uint32_t passed_limits(struct task_struct *task, uint64_t cost, uint64_t delay)
+{
+	uint64_t name[2];
+	uint32_t passed = 0;
+
+	__builtin_memcpy(name, task->comm, sizeof(name));
+	for (uint32_t i = 0; i < LODE_RECORD_LIMITS; i++) {
+		const volatile struct lode_record_limit *limit = &limits[i];
+		uint64_t took = limit->type == LODE_LIMIT_WAIT ? cost : delay;
+
+		if (limit->type != LODE_LIMIT_WAIT && limit->type != LODE_LIMIT_QUEUE)
+			continue;
+		if (took > limit->limit &&
+		    (limit->any || (limit->name[0] == name[0] && limit->name[1] == name[1])))
+			passed |= 1u << i;
+	}
+	return passed;
+}
+
+/* Tells that limits were passed, and has it read soon. */
+static __noinline int write_fired(struct task_struct *task, uint32_t passed, uint64_t t, uint64_t cost,
+				  uint64_t delay)
+{
+	uint64_t position;
+	struct lode_record *record = begin_record(&position);
+
+	if (!record)
+		return 0;
+	record->t = t;
+	record->cost = cost;
+	record->delay = delay;
+	record->user = 0;
+	record->kernel = 0;
+	record->waker_user = 0;
+	record->waker_kernel = 0;
+	record->pid = task->tgid;
+	record->tid = task->pid;
+	record->waker_pid = 0;
+	record->waker_tid = 0;
+	record->value = passed;
+	record->type = LODE_RECORD_FIRED;
+	record->flags = 0;
+	finish_record(record, position);
+	wake_reader();
+	return 0;
+}
+
 /* ---- waits ---- */
 
 /* Writes the wait or preemption of a thread that runs again, at `now`. */
@@ -345,6 +404,7 @@ static __always_inline void write_wait(struct lode_record_thread *thread, struct
 	uint64_t cost = 0, delay = now - thread->out, woken = thread->woken, position;
 	struct lode_record *record;
 	uint8_t type = LODE_RECORD_PREEMPT, flags = 0;
+	uint32_t passed = 0;
 
 	if (thread->state != LODE_THREAD_PREEMPTED) {
 		type = LODE_RECORD_WAIT;
@@ -358,7 +418,9 @@ static __always_inline void write_wait(struct lode_record_thread *thread, struct
 			delay = 0;
 		}
 	}
-	if (min_wait && cost + delay < min_wait) {
+	if (cost > least_limit || delay > least_limit)
+		passed = passed_limits(task, cost, delay);
+	if (min_wait && cost + delay < min_wait && !passed) {
 		COUNT(short_waits);
 		return;
 	}
@@ -380,6 +442,8 @@ static __always_inline void write_wait(struct lode_record_thread *thread, struct
 	record->type = type;
 	record->flags = flags;
 	finish_record(record, position);
+	if (passed)
+		write_fired(task, passed, thread->out, cost, delay);
 }
 
 /* What a thread that blocks is doing, as the value of its record. */
@@ -543,6 +607,8 @@ int lode_call(uint64_t *context)
 	write_event(task, LODE_RECORD_CALL, (uint32_t)context[1], thread->entry.user, 0);
 	return 0;
 }
+
+#include "record/spans.bpf.h"
 
 /* ---- children of the processes asked for ---- */
 

@@ -10,6 +10,7 @@
 #include "record/recorder.h"
 
 #include "base/memory.h"
+#include "record/uprobes.h"
 
 /* What bpftool writes is not held to the rules of the house. */
 #pragma GCC diagnostic push
@@ -38,6 +39,7 @@
 /* Of the ring of stacks, where they are copied. */
 #define COPIES_BYTES (64u << 20)
 #define LEAST_SLOTS  1024u
+#define STACKS_BYTES (4u << 20)
 #define PROGRAMS_BTF "/sys/kernel/btf/vmlinux"
 
 struct lode_recorder {
@@ -144,11 +146,13 @@ static int switch_has_state(void)
 	return has;
 }
 
-static uint32_t choose_slots(uint32_t cpus)
+static uint32_t choose_slots(uint32_t cpus, size_t bytes)
 {
 	uint32_t slots = MOST_SLOTS;
 
-	while (slots > LEAST_SLOTS && (uint64_t)slots * cpus * sizeof(struct lode_record) > RINGS_BYTES)
+	if (!bytes)
+		bytes = RINGS_BYTES;
+	while (slots > LEAST_SLOTS && (uint64_t)slots * cpus * sizeof(struct lode_record) > bytes)
 		slots /= 2;
 	return slots;
 }
@@ -168,11 +172,47 @@ static void set_filters(struct recorder *programs, const struct lode_recorder_op
 	}
 }
 
+static void set_limits(struct recorder *programs, const struct lode_recorder_options *options)
+{
+	struct lode_record_limit *limits = (void *)(uintptr_t)programs->rodata->limits;
+
+	for (size_t i = 0; i < options->limit_count && i < LODE_RECORD_LIMITS; i++) {
+		limits[i] = options->limits[i];
+		if (limits[i].type != LODE_LIMIT_WAIT && limits[i].type != LODE_LIMIT_QUEUE)
+			continue;
+		if (limits[i].limit < programs->rodata->least_limit)
+			programs->rodata->least_limit = limits[i].limit;
+	}
+}
+
+/* Only where there are spans to measure: kernels before Linux 6.6 do not know such programs. */
+static void set_spans(struct recorder *programs, const struct lode_recorder_options *options)
+{
+	struct bpf_program *const both[] = { programs->progs.lode_span_begin, programs->progs.lode_span_end };
+	int wanted = 0;
+
+	for (size_t i = 0; i < options->limit_count; i++)
+		wanted |= options->limits[i].type == LODE_LIMIT_SPAN;
+	for (size_t i = 0; i < 2; i++) {
+		bpf_program__set_autoload(both[i], wanted);
+		bpf_program__set_autoattach(both[i], false);
+		bpf_program__set_expected_attach_type(both[i],
+						      (enum bpf_attach_type)LODE_UPROBES_ATTACH_TYPE);
+	}
+	if (!wanted)
+		bpf_map__set_max_entries(programs->maps.spans, 1);
+}
+
 static void set_up(struct lode_recorder *recorder, const struct lode_recorder_options *options)
 {
 	struct recorder *programs = recorder->programs;
 
 	set_filters(programs, options);
+	set_limits(programs, options);
+	set_spans(programs, options);
+	programs->rodata->has_writer = options->has_writer != 0;
+	if (options->ring_bytes && options->ring_bytes < 4 * STACKS_BYTES)
+		bpf_map__set_max_entries(programs->maps.stacks, STACKS_BYTES / 4);
 	programs->rodata->ring_slots = recorder->slot_count;
 	programs->rodata->switch_has_state = switch_has_state();
 	programs->rodata->walk_kernel = !options->no_own_walk;
@@ -204,6 +244,9 @@ static int load(struct lode_recorder *recorder, const struct lode_recorder_optio
 		return explain(errno, error);
 	set_up(recorder, options);
 	code = recorder__load(recorder->programs);
+	if (code && bpf_program__autoload(recorder->programs->progs.lode_span_begin) &&
+	    lode_uprobes_possible(error) < 0)
+		return LODE_SYSTEM;
 	return code ? explain(-code, error) : 0;
 }
 
@@ -271,7 +314,7 @@ int lode_recorder_create(struct lode_recorder **result, const struct lode_record
 		return lode_fail_memory(error);
 	recorder->cgroup = -1;
 	recorder->cpu_count = cpus > 0 ? (uint32_t)cpus : 1;
-	recorder->slot_count = choose_slots(recorder->cpu_count);
+	recorder->slot_count = choose_slots(recorder->cpu_count, options->ring_bytes);
 	recorder->frequency = options->frequency;
 	recorder->period = lode_recorder_period(options);
 	code = check_namespace(error);
@@ -580,6 +623,95 @@ int lode_recorder_stop(struct lode_recorder *recorder, const struct lode_recorde
 	if (take_all_records(recorder) < 0 || take_open(recorder, end) < 0)
 		return LODE_SYSTEM;
 	return read_rest(recorder, sink, now());
+}
+
+int lode_recorder_span_program(const struct lode_recorder *recorder, int end)
+{
+	return bpf_program__fd(end ? recorder->programs->progs.lode_span_end
+				   : recorder->programs->progs.lode_span_begin);
+}
+
+/* ---- epochs ---- */
+
+size_t lode_recorder_bytes(const struct lode_recorder *recorder)
+{
+	/* The ring of stacks is mapped twice in a row; batches of records are as long as all rings. */
+	return recorder->ends_bytes + 2 * recorder->slots_bytes +
+	       2 * bpf_map__max_entries(recorder->programs->maps.stacks) +
+	       lode_sideband_bytes(recorder->sideband);
+}
+
+void lode_recorder_leave_out(struct lode_recorder *recorder, uint32_t pid)
+{
+	recorder->programs->bss->writer_pid = pid;
+}
+
+void lode_recorder_renew(struct lode_recorder *recorder)
+{
+	/* Far apart, because the programs add it to sums of addresses. */
+	recorder->programs->bss->epoch += 0x9e3779b97f4a7c15u;
+}
+
+/*
+ * What a running thread had is told, and what it is about to have is sent anew,
+ * but for the stack of its system call, which stays what it is.
+ */
+static int add_held(struct lode_recorder_held *held, const struct lode_record_thread *thread)
+{
+	int off = thread->tid && thread->state != LODE_THREAD_RUNNING;
+	const uint64_t ids[] = { off ? thread->user : 0,
+				 off ? thread->kernel : 0,
+				 off ? thread->waker_user : 0,
+				 off ? thread->waker_kernel : 0,
+				 thread->tid && thread->entry.pc ? thread->entry.user : 0 };
+	size_t count = sizeof(ids) / sizeof(*ids);
+
+	if (lode_grow(&held->ids, &held->capacity, held->count + count, sizeof(*held->ids)) < 0)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < count; i++)
+		if (ids[i])
+			held->ids[held->count++] = ids[i];
+	return 0;
+}
+
+#define THREADS_AT_A_TIME 512
+
+/* Copied piece by piece, because to map the table of all threads would take much memory. */
+static int hold_threads(struct lode_recorder *recorder, struct lode_record_thread *some,
+			struct lode_recorder_held *held)
+{
+	int threads = bpf_map__fd(recorder->programs->maps.threads);
+	uint32_t keys[THREADS_AT_A_TIME], at, next, *from = NULL;
+	int code = 0, end = 0;
+
+	while (!code && !end) {
+		uint32_t count = THREADS_AT_A_TIME;
+
+		end = bpf_map_lookup_batch(threads, from, &next, keys, some, &count, NULL) < 0;
+		if (end && errno != ENOENT)
+			return LODE_SYSTEM;
+		for (uint32_t i = 0; !code && i < count; i++)
+			code = add_held(held, &some[i]);
+		at = next;
+		from = &at;
+	}
+	return code;
+}
+
+int lode_recorder_held(struct lode_recorder *recorder, struct lode_recorder_held *held)
+{
+	struct lode_record_thread *some = lode_calloc(THREADS_AT_A_TIME, sizeof(*some));
+	int others = bpf_map__fd(recorder->programs->maps.others);
+	uint32_t key, *last = NULL;
+	int code = some ? hold_threads(recorder, some, held) : LODE_SYSTEM;
+
+	while (!code && recorder->programs->bss->has_others && !bpf_map_get_next_key(others, last, &key)) {
+		if (!bpf_map_lookup_elem(others, &key, some))
+			code = add_held(held, some);
+		last = &key;
+	}
+	lode_free(some);
+	return code;
 }
 
 /* ---- counts ---- */

@@ -20,6 +20,10 @@ struct lode_recorder_options {
 	unsigned copy_bytes; /* of user stacks, for unwinding in the program, at most LODE_RECORD_COPY_BYTES; 0: walk */
 	uint64_t min_wait;  /* nanoseconds; shorter waits and preemptions are only counted */
 	int no_own_walk;    /* kernel stacks only by the kernel's own way; for tests */
+	size_t ring_bytes;  /* of the rings of all CPUs together; 0: as much as is good for speed */
+	int has_writer;     /* lode_recorder_leave_out will be used */
+	const struct lode_record_limit *limits; /* `limit_count` of them, LODE_RECORD_LIMITS at most */
+	size_t limit_count;
 };
 
 /* Each returns 0 or LODE_SYSTEM. What they are given is valid during the call. */
@@ -59,6 +63,36 @@ void lode_recorder_wait(struct lode_recorder *recorder, int milliseconds, int de
 int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorder_sink *sink);
 /* Ends the recording and hands over the rest, waits that are not over among it. */
 int lode_recorder_stop(struct lode_recorder *recorder, const struct lode_recorder_sink *sink);
+
+/*
+ * Descriptor of the program to attach (uprobes.h) where spans begin, or where they
+ * end; cookies are the numbers of their limits. Only with a limit on spans.
+ */
+int lode_recorder_span_program(const struct lode_recorder *recorder, int end);
+/* Bytes of this process that the recorder takes at most, when all that the kernel shares with it is full. */
+size_t lode_recorder_bytes(const struct lode_recorder *recorder);
+/* Leaves out a child of the recorder from now on; 0: none. */
+void lode_recorder_leave_out(struct lode_recorder *recorder, uint32_t pid);
+/*
+ * Begins a new epoch: each stack that is seen from now on is sent anew. Who forgets
+ * stacks of before must keep those that lode_recorder_held tells.
+ */
+void lode_recorder_renew(struct lode_recorder *recorder);
+/*
+ * Adds the ids of the stacks of threads that are off their CPU now: records that
+ * are written later may name them, however long ago they were sent. To be called
+ * before lode_recorder_read: what is not told here and not named by a record of
+ * that read is not named by later ones, unless it is sent anew; but for a record
+ * that stays in its ring behind one that is not whole, and comes with the next
+ * read. Returns 0 or LODE_SYSTEM.
+ */
+struct lode_recorder_held {
+	uint64_t *ids; /* in no order, some more than once; for the caller to free */
+	size_t count;
+	size_t capacity;
+};
+
+int lode_recorder_held(struct lode_recorder *recorder, struct lode_recorder_held *held);
 
 /* What the kernel counted so far, all CPUs together. */
 void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_counts *counts);

@@ -22,6 +22,7 @@ enum lode_record_type {
 	LODE_RECORD_PREEMPT,  /* from `t` for `delay` in the run queue, though it could have run */
 	LODE_RECORD_RUN,      /* a CPU sample */
 	LODE_RECORD_CALL,     /* system call number `value` */
+	LODE_RECORD_FIRED,    /* no event: from `t` for `cost` and `delay` was longer than limits, a bit of `value` each */
 };
 
 enum lode_record_flag {
@@ -46,11 +47,35 @@ struct lode_record {
 	uint32_t tid;
 	uint32_t waker_pid;
 	uint32_t waker_tid;
-	uint32_t value; /* call: its number; wait: that of the system call it is in plus one, or 0 */
+	uint32_t value; /* call: its number; wait: that of the system call it is in plus one, or 0; fired: limits */
 	uint16_t cpu;
 	uint8_t type;
 	uint8_t flags;
 };
+
+/* Limits that the kernel looks after. A record of its own tells that some were passed. */
+#define LODE_RECORD_LIMITS 32
+
+enum lode_record_limit_type {
+	LODE_LIMIT_NONE,
+	LODE_LIMIT_WAIT,  /* a wait, without its time in the run queue */
+	LODE_LIMIT_QUEUE, /* time in the run queue, after a wait or a preemption */
+	LODE_LIMIT_SPAN,  /* between two probes: a function, or a mark */
+};
+
+struct lode_record_limit {
+	uint32_t type;
+	uint32_t any;     /* a thread of any name */
+	uint64_t limit;   /* nanoseconds; what is longer passes it */
+	uint64_t name[2]; /* of the thread, padded with NUL */
+};
+
+/*
+ * What the probes at both ends of a span are given: the number of its limit, and
+ * whether it is a mark's. A function's two ends belong together when the stack
+ * pointer is the same, and only its outermost call counts.
+ */
+#define LODE_RECORD_SPAN_MARK 0x100
 
 /* So many slots of a ring stay free for what interrupts a writer. */
 #define LODE_RECORD_SPARE 64
@@ -133,6 +158,12 @@ struct lode_record_entry {
 	uint64_t sp;
 	uint64_t link;
 	uint64_t user;
+};
+
+/* A stack that was sent. */
+struct lode_record_sent {
+	uint64_t check;
+	uint64_t epoch;
 };
 
 /* What is known of a thread between its records; what a switch needs lies in one cache line, the rest in another. */

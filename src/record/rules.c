@@ -1,4 +1,4 @@
-/* Symptom rules: see rules.h. */
+/* Rules: see rules.h. */
 #include "record/rules.h"
 
 #include "base/units.h"
@@ -20,33 +20,142 @@ static const char *behind_word(const char *text, const char *word)
 	return behind_spaces(text + length);
 }
 
+/* The length of `text` up to `end` without the spaces there. */
+static size_t trimmed(const char *text, const char *end)
+{
+	while (end > text && strchr(" \t", end[-1]))
+		end--;
+	return (size_t)(end - text);
+}
+
+/* Takes the word `word` off the end of a text; false when another stands there. */
+static int take_last_word(const char *text, size_t *length, const char *word)
+{
+	size_t size = strlen(word);
+
+	if (*length < size || memcmp(text + *length - size, word, size) != 0 ||
+	    (*length > size && !strchr(" \t", text[*length - size - 1])))
+		return 0;
+	*length = trimmed(text, text + *length - size);
+	return 1;
+}
+
+static int check_name(const struct lode_record_rule *rule, struct lode_error *error)
+{
+	if (rule->length < LODE_RECORD_NAME)
+		return 0;
+	return lode_fail(error, LODE_USAGE, "'%s': names of threads have at most %d characters", rule->text,
+			 LODE_RECORD_NAME - 1);
+}
+
+static int refuse(const char *text, struct lode_error *error)
+{
+	return lode_fail(error, LODE_USAGE,
+			 "'%s' is no rule; write 'thread NAME', 'run > 2s', 'thread NAME wait > 50ms', "
+			 "'thread NAME queue > 10ms', 'function BIN:FUNC > 200ms' or 'mark NAME > 100ms'",
+			 text);
+}
+
+/* `head`, of `length`, stands before the limit: what it is about. False: nothing that is known. */
+static int read_subject(struct lode_record_rule *rule, const char *head, size_t length)
+{
+	const char *rest = behind_word(head, "thread"), *colon;
+	size_t left = rest ? length - (size_t)(rest - head) : length;
+	int wait = take_last_word(rest ? rest : head, &left, "wait");
+
+	if (wait || take_last_word(rest ? rest : head, &left, "queue")) {
+		rule->type = wait ? LODE_RULE_WAIT : LODE_RULE_QUEUE;
+		rule->name = rest;
+		rule->length = rest ? left : 0;
+		return rest ? left > 0 : left == 0;
+	}
+	rest = behind_word(head, "mark");
+	if (rest && rest < head + length) {
+		rule->type = LODE_RULE_MARK;
+		rule->name = rest;
+		rule->length = length - (size_t)(rest - head);
+		return 1;
+	}
+	rest = behind_word(head, "function");
+	rest = rest ? rest : head;
+	colon = memchr(rest, ':', (size_t)(head + length - rest));
+	if (!colon || colon == rest || colon + 1 == head + length)
+		return 0;
+	rule->type = LODE_RULE_FUNCTION;
+	rule->binary = rest;
+	rule->binary_length = (size_t)(colon - rest);
+	rule->name = colon + 1;
+	rule->length = (size_t)(head + length - rule->name);
+	return 1;
+}
+
+/* A rule with a limit; false: it is none. */
+static int read_limit(struct lode_record_rule *rule, const char *text, struct lode_error *error)
+{
+	const char *head = behind_spaces(text), *sign = strrchr(head, '>');
+	size_t length = sign ? trimmed(head, sign) : 0;
+
+	if (!sign)
+		return 0;
+	if (length == 3 && !memcmp(head, "run", 3))
+		rule->type = LODE_RULE_RUN;
+	else if (!read_subject(rule, head, length))
+		return 0;
+	return lode_duration_parse(behind_spaces(sign + 1), &rule->limit, error) < 0 ? LODE_USAGE : 1;
+}
+
 int lode_record_rule_parse(struct lode_record_rule *rule, const char *text, struct lode_error *error)
 {
-	const char *rest;
+	const char *rest = behind_word(behind_spaces(text), "thread");
+	int read;
 
-	*rule = (struct lode_record_rule){ .text = text };
-	rest = behind_word(behind_spaces(text), "thread");
-	if (rest && *rest) {
+	*rule = (struct lode_record_rule){.text = text};
+	read = read_limit(rule, text, error);
+	if (read < 0)
+		return read;
+	if (!read && !(rest && *rest))
+		return refuse(text, error);
+	if (!read) {
 		rule->type = LODE_RULE_THREAD;
 		rule->name = rest;
-		if (strlen(rest) < LODE_RECORD_NAME)
-			return 0;
-		return lode_fail(error, LODE_USAGE, "'%s': names of threads have at most %d characters", text,
-				 LODE_RECORD_NAME - 1);
+		rule->length = strlen(rest);
 	}
-	rest = behind_word(behind_spaces(text), "run");
-	if (rest && *rest == '>') {
-		rule->type = LODE_RULE_RUN;
-		return lode_duration_parse(behind_spaces(rest + 1), &rule->limit, error);
+	return rule->type <= LODE_RULE_QUEUE ? check_name(rule, error) : 0;
+}
+
+int lode_record_rule_is_limit(const struct lode_record_rule *rule)
+{
+	return rule->type != LODE_RULE_THREAD && rule->type != LODE_RULE_RUN;
+}
+
+struct lode_record_limit lode_record_rule_limit(const struct lode_record_rule *rule)
+{
+	struct lode_record_limit limit = {.limit = rule->limit};
+
+	switch (rule->type) {
+	case LODE_RULE_WAIT:
+		limit.type = LODE_LIMIT_WAIT;
+		break;
+	case LODE_RULE_QUEUE:
+		limit.type = LODE_LIMIT_QUEUE;
+		break;
+	case LODE_RULE_FUNCTION:
+	case LODE_RULE_MARK:
+		limit.type = LODE_LIMIT_SPAN;
+		return limit;
+	default:
+		return limit;
 	}
-	return lode_fail(error, LODE_USAGE,
-			 "'%s' is no rule for a symptom; write 'thread NAME' or 'run > 2s'", text);
+	limit.any = !rule->name;
+	if (rule->name)
+		memcpy(limit.name, rule->name, rule->length);
+	return limit;
 }
 
 static int add_symptom(struct lode_builder *builder, const struct lode_record_rule *rule, uint32_t thread,
 		       uint64_t t0, uint64_t t1)
 {
-	struct lode_symptom symptom = { .thread = thread, .t0 = t0, .t1 = t1 };
+	struct lode_symptom symptom = {.thread = thread, .t0 = t0, .t1 = t1};
 
 	symptom.name = lode_strings_add(&builder->dictionary.frames.strings, rule->text, strlen(rule->text));
 	if (symptom.name == LODE_NONE || lode_stream_add_symptom(&builder->stream, &symptom) < 0)
@@ -92,9 +201,34 @@ static int apply_run(const struct lode_record_rule *rule, struct lode_builder *b
 	return 1;
 }
 
+/* What the kernel told. */
+static int apply_limit(const struct lode_record_rule *rule, struct lode_builder *builder)
+{
+	int found = 0;
+
+	for (size_t i = 0; i < builder->fired_count; i++) {
+		const struct lode_fired *fired = &builder->fired[i];
+		uint32_t thread;
+
+		if (!(fired->limits >> rule->number & 1))
+			continue;
+		thread = lode_stream_thread(&builder->stream, fired->pid, fired->tid);
+		if (thread == LODE_NONE || add_symptom(builder, rule, thread, fired->t0, fired->t1) < 0)
+			return LODE_SYSTEM;
+		found++;
+	}
+	return found;
+}
+
 int lode_record_rule_apply(const struct lode_record_rule *rule, struct lode_builder *builder,
 			   const struct lode_record_times *times)
 {
-	return rule->type == LODE_RULE_THREAD ? apply_thread(rule, builder, times)
-					      : apply_run(rule, builder, times);
+	switch (rule->type) {
+	case LODE_RULE_THREAD:
+		return apply_thread(rule, builder, times);
+	case LODE_RULE_RUN:
+		return apply_run(rule, builder, times);
+	default:
+		return apply_limit(rule, builder);
+	}
 }

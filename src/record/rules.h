@@ -1,9 +1,18 @@
 /*
- * Symptom rules: which threads of a recording were too slow, and when.
+ * Rules: what is too slow. A recording looks for it as symptoms, a flight
+ * recorder is triggered by it.
  *
- *	thread NAME	the threads called NAME, each for as long as it lived
- *	run > TIME	the main thread of the command, from its start to its end,
- *			if that took longer
+ *	thread NAME			the threads called NAME, each for as long as it lived
+ *	run > TIME			the main thread of the command, from its start to its
+ *					end, if that took longer
+ *	thread NAME wait > TIME		a thread called NAME was blocked for longer
+ *	thread NAME queue > TIME	it could run, but stood in the run queue for longer
+ *	wait > TIME, queue > TIME	any thread
+ *	function BIN:FUNC > TIME	a call of the function took longer; without the word
+ *					`function` as well
+ *	mark NAME > TIME		what lies between two marks (lode_mark.h)
+ *
+ * All but the first two are limits that the kernel looks after (records.h).
  */
 #ifndef LODE_RECORD_RULES_H
 #define LODE_RECORD_RULES_H
@@ -13,13 +22,21 @@
 enum lode_record_rule_type {
 	LODE_RULE_THREAD,
 	LODE_RULE_RUN,
+	LODE_RULE_WAIT,
+	LODE_RULE_QUEUE,
+	LODE_RULE_FUNCTION,
+	LODE_RULE_MARK,
 };
 
 struct lode_record_rule {
 	enum lode_record_rule_type type;
 	const char *text; /* the whole rule; not owned */
-	const char *name; /* of the thread; in `text` */
-	uint64_t limit;   /* nanoseconds */
+	const char *name; /* of the thread, function or mark, `length` bytes of `text`; NULL: any thread */
+	size_t length;
+	const char *binary; /* of a function; in `text` too */
+	size_t binary_length;
+	uint64_t limit;	 /* nanoseconds */
+	uint32_t number; /* its limit's, below LODE_RECORD_LIMITS; the caller's to set */
 };
 
 /* What was recorded when. */
@@ -33,6 +50,10 @@ struct lode_record_times {
 
 /* Reads a rule. Returns 0, or LODE_USAGE with a sentence. */
 int lode_record_rule_parse(struct lode_record_rule *rule, const char *text, struct lode_error *error);
+/* Whether it is a limit that the kernel looks after. */
+int lode_record_rule_is_limit(const struct lode_record_rule *rule);
+/* The limit for the recorder. */
+struct lode_record_limit lode_record_rule_limit(const struct lode_record_rule *rule);
 /* Adds the symptoms that the rule finds to the builder's stream. Returns how many, or LODE_SYSTEM. */
 int lode_record_rule_apply(const struct lode_record_rule *rule, struct lode_builder *builder,
 			   const struct lode_record_times *times);

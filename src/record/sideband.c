@@ -324,3 +324,8 @@ uint64_t lode_sideband_lost(const struct lode_sideband *sideband)
 {
 	return sideband->lost;
 }
+
+size_t lode_sideband_bytes(const struct lode_sideband *sideband)
+{
+	return sideband->ring_count * (RING_PAGES + 1) * sideband->page_size + RECORD_LIMIT;
+}

@@ -33,6 +33,7 @@ struct lode_change {
 	uint8_t build_id[LODE_CHANGE_BUILD_ID];
 	uint8_t build_id_size; /* 0: not known */
 	int executed;          /* a name: it is the name of a new program */
+	uint64_t mounts;       /* a new program: the mount namespace it was seen in; 0: to be asked for */
 	char *text;            /* path or name; NULL for forks and exits */
 };
 
@@ -48,6 +49,8 @@ void lode_sideband_close(struct lode_sideband *sideband);
  */
 int lode_sideband_read(struct lode_sideband *sideband, uint64_t until, const struct lode_change **changes,
 		       size_t *count);
+/* Bytes of its rings. */
+size_t lode_sideband_bytes(const struct lode_sideband *sideband);
 /* Changes that the kernel had no room for, so far. */
 uint64_t lode_sideband_lost(const struct lode_sideband *sideband);
 

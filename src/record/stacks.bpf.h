@@ -52,27 +52,29 @@ static __always_inline struct known *known_place(const struct scratch *scratch)
 /* The id of the stack in the scratch, which is sent if it was not before. */
 __noinline uint64_t lode_intern(struct scratch *scratch)
 {
-	uint64_t id, check, *sums;
+	struct lode_record_sent now, *before;
 	struct known *known;
+	uint64_t id;
 
 	if (!scratch)
 		return 0;
 	id = scratch->hash;
-	check = scratch->sum;
-	sums = bpf_map_lookup_elem(&sent, &id);
-	if (sums && *sums != check) {
-		id = id * MULTIPLIER + check;
-		sums = bpf_map_lookup_elem(&sent, &id);
+	now.check = scratch->sum;
+	now.epoch = epoch;
+	before = bpf_map_lookup_elem(&sent, &id);
+	if (before && before->check != now.check) {
+		id = id * MULTIPLIER + now.check;
+		before = bpf_map_lookup_elem(&sent, &id);
 	}
-	if (!sums) {
+	if (!before || before->epoch != now.epoch) {
 		if (send_stack(scratch, id))
 			return id;
-		bpf_map_update_elem(&sent, &id, &check, BPF_ANY);
+		bpf_map_update_elem(&sent, &id, &now, BPF_ANY);
 	}
 	known = known_place(scratch);
 	if (known && id == scratch->hash) {
 		known->hash = id;
-		known->check = check;
+		known->check = now.check + now.epoch;
 	}
 	return id;
 }
@@ -83,7 +85,7 @@ static __always_inline uint64_t identify(struct scratch *scratch)
 
 	if (!scratch->stack.count)
 		return 0;
-	if (known && known->hash == scratch->hash && known->check == scratch->sum)
+	if (known && known->hash == scratch->hash && known->check == scratch->sum + epoch)
 		return scratch->hash;
 	return lode_intern(scratch);
 }

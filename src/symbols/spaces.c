@@ -259,3 +259,27 @@ const struct lode_mapping *lode_space_find(const struct lode_spaces *spaces,
 	}
 	return NULL;
 }
+
+static int walk(const struct lode_spaces *spaces, uint32_t node,
+		int (*visit)(void *context, const struct lode_mapping *mapping), void *context)
+{
+	int code;
+
+	if (!node)
+		return 0;
+	code = walk(spaces, spaces->nodes[node].left, visit, context);
+	if (!code)
+		code = visit(context, &spaces->nodes[node].mapping);
+	return code ? code : walk(spaces, spaces->nodes[node].right, visit, context);
+}
+
+int lode_space_walk(const struct lode_spaces *spaces, const struct lode_space *space,
+		    int (*visit)(void *context, const struct lode_mapping *mapping), void *context)
+{
+	return walk(spaces, space->root, visit, context);
+}
+
+size_t lode_spaces_bytes(const struct lode_spaces *spaces)
+{
+	return spaces->capacity * sizeof(*spaces->nodes);
+}

@@ -60,4 +60,10 @@ int lode_space_unmap(struct lode_spaces *spaces, struct lode_space *space, uint6
 const struct lode_mapping *lode_space_find(const struct lode_spaces *spaces,
 						     const struct lode_space *space, uint64_t address);
 
+/* Calls `visit` for each mapping, by address, until it returns something else than 0, which is returned. */
+int lode_space_walk(const struct lode_spaces *spaces, const struct lode_space *space,
+		    int (*visit)(void *context, const struct lode_mapping *mapping), void *context);
+/* Bytes of all spaces together. */
+size_t lode_spaces_bytes(const struct lode_spaces *spaces);
+
 #endif

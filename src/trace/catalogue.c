@@ -538,23 +538,13 @@ static int read_entry(struct lode_catalogue *catalogue, sqlite3_stmt *statement,
 	" stacks, symptoms, file_size, strftime('%s', added) FROM streams"
 #define LIST_ORDER " ORDER BY name, id"
 
-int lode_catalogue_list(struct lode_catalogue *catalogue, const char *folder,
-			enum lode_catalogue_streams which, struct lode_corpus_list *list,
-			struct lode_error *error)
+/* The rows of a query, which is then at its end. */
+static int read_list(struct lode_catalogue *catalogue, sqlite3_stmt *statement, const char *folder,
+		     struct lode_corpus_list *list, struct lode_error *error)
 {
-	static const char *const queries[] = {
-		[LODE_STREAMS_ALL] = LIST_COLUMNS LIST_ORDER,
-		[LODE_STREAMS_UNMATCHED] = LIST_COLUMNS
-		" WHERE (SELECT max(id) FROM signatures) >"
-		" coalesce((SELECT newest FROM matched_streams WHERE stream = streams.id), 0)" LIST_ORDER,
-	};
-	sqlite3_stmt *statement = lode_sql_prepare(catalogue, queries[which], error);
 	size_t capacity = 0;
 	int code = 0, status;
 
-	memset(list, 0, sizeof(*list));
-	if (!statement)
-		return lode_sql_fail(catalogue, error);
 	while (!code && (status = sqlite3_step(statement)) == SQLITE_ROW) {
 		if (lode_grow(&list->items, &capacity, list->count + 1, sizeof(*list->items)) < 0)
 			code = lode_fail_memory(error);
@@ -570,6 +560,42 @@ int lode_catalogue_list(struct lode_catalogue *catalogue, const char *folder,
 	if (code)
 		lode_corpus_list_release(list);
 	return code;
+}
+
+int lode_catalogue_list(struct lode_catalogue *catalogue, const char *folder,
+			enum lode_catalogue_streams which, struct lode_corpus_list *list,
+			struct lode_error *error)
+{
+	static const char *const queries[] = {
+		[LODE_STREAMS_ALL] = LIST_COLUMNS LIST_ORDER,
+		[LODE_STREAMS_UNMATCHED] = LIST_COLUMNS
+		" WHERE (SELECT max(id) FROM signatures) >"
+		" coalesce((SELECT newest FROM matched_streams WHERE stream = streams.id), 0)" LIST_ORDER,
+	};
+	sqlite3_stmt *statement = lode_sql_prepare(catalogue, queries[which], error);
+
+	memset(list, 0, sizeof(*list));
+	if (!statement)
+		return lode_sql_fail(catalogue, error);
+	return read_list(catalogue, statement, folder, list, error);
+}
+
+int lode_catalogue_list_with(struct lode_catalogue *catalogue, const char *folder, const char *key,
+			     const char *value, struct lode_corpus_list *list, struct lode_error *error)
+{
+	sqlite3_stmt *statement = lode_sql_prepare(
+		catalogue,
+		LIST_COLUMNS " WHERE id IN (SELECT stream FROM attributes WHERE key = ? AND value = ?)" LIST_ORDER,
+		error);
+
+	memset(list, 0, sizeof(*list));
+	if (!statement)
+		return lode_sql_fail(catalogue, error);
+	if (lode_sql_bind_text(statement, 1, key) || lode_sql_bind_text(statement, 2, value)) {
+		sqlite3_finalize(statement);
+		return lode_sql_fail(catalogue, error);
+	}
+	return read_list(catalogue, statement, folder, list, error);
 }
 
 int lode_catalogue_check(struct lode_catalogue *catalogue, struct lode_error *error)

@@ -52,6 +52,9 @@ enum lode_catalogue_streams {
 /* Streams, by name, then by id; `folder` goes in front of the file names. */
 int lode_catalogue_list(struct lode_catalogue *catalogue, const char *folder, enum lode_catalogue_streams which,
 			struct lode_corpus_list *list, struct lode_error *error);
+/* The same of those that have an attribute of this value. */
+int lode_catalogue_list_with(struct lode_catalogue *catalogue, const char *folder, const char *key,
+			     const char *value, struct lode_corpus_list *list, struct lode_error *error);
 /* Whether SQLite finds the file whole. Returns 0, or LODE_BAD_INPUT and what is wrong. */
 int lode_catalogue_check(struct lode_catalogue *catalogue, struct lode_error *error);
 

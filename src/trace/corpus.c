@@ -318,7 +318,45 @@ int lode_corpus_add(struct lode_corpus *corpus, const char *id, const char *sour
 	return code;
 }
 
+/* ---- removing ---- */
+
+static int remove_row(struct lode_corpus *corpus, const char *id, char *file, size_t size,
+		      struct lode_error *error)
+{
+	int code = lode_catalogue_begin(corpus->catalogue, error), found = 0;
+
+	if (!code)
+		found = lode_catalogue_find(corpus->catalogue, id, file, size, error);
+	if (!code && found > 0)
+		code = lode_catalogue_remove(corpus->catalogue, id, error);
+	if (!code && found > 0)
+		code = lode_catalogue_commit(corpus->catalogue, error);
+	lode_catalogue_rollback(corpus->catalogue);
+	return code ? code : found;
+}
+
+int lode_corpus_remove(struct lode_corpus *corpus, const char *id, struct lode_error *error)
+{
+	char file[256], *path;
+	int found = remove_row(corpus, id, file, sizeof(file), error), code;
+
+	if (found <= 0)
+		return found;
+	path = lode_format("%s/%s", corpus->streams, file);
+	if (!path)
+		return lode_fail_memory(error);
+	code = lode_file_remove(path, error);
+	lode_free(path);
+	return code ? code : 1;
+}
+
 /* ---- listing ---- */
+
+int lode_corpus_streams_with(struct lode_corpus *corpus, const char *key, const char *value,
+			     struct lode_corpus_list *list, struct lode_error *error)
+{
+	return lode_catalogue_list_with(corpus->catalogue, corpus->streams, key, value, list, error);
+}
 
 int lode_corpus_streams(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error)
 {

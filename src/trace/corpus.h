@@ -99,6 +99,16 @@ int lode_corpus_unmatched(struct lode_corpus *corpus, struct lode_corpus_list *l
 int lode_corpus_place(struct lode_corpus *corpus, struct lode_corpus_entry *entry, const char *path,
 		      const struct lode_stream *stream, struct lode_error *error);
 
+/*
+ * Takes a stream out: its row first, then its file, so that a crash in between
+ * leaves a file that no row names. Returns 1, 0 when there is no such stream, or a
+ * negative code.
+ */
+int lode_corpus_remove(struct lode_corpus *corpus, const char *id, struct lode_error *error);
+
+/* The streams that have an attribute of this value. */
+int lode_corpus_streams_with(struct lode_corpus *corpus, const char *key, const char *value,
+			     struct lode_corpus_list *list, struct lode_error *error);
 int lode_corpus_streams(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error);
 void lode_corpus_list_release(struct lode_corpus_list *list);
 

@@ -392,7 +392,7 @@ static void files_of_the_same_name_are_told_apart(void **state)
 static void rules_are_read_or_refused(void **state)
 {
 	static const char *const wrong[] = { "",    "thread",  "thread ",  "threads x",
-					     "run", "run > x", "run < 2s", "function a:b > 2s" };
+					     "run", "run > x", "run < 2s", "function ab > 2s" };
 	struct lode_record_rule rule;
 	struct lode_error error;
 

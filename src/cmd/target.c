@@ -1,0 +1,221 @@
+/* Target: see target.h. */
+#include "cmd/target.h"
+
+#include "cmd/attributes.h"
+#include "record/processes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define DEFAULT_FREQUENCY 999
+
+static int wrong(const struct lode_target *target, struct lode_error *error, const char *sentence)
+{
+	return lode_fail(error, LODE_USAGE, "%s: %s. See 'lode help %s'.", target->word, sentence,
+			 target->word);
+}
+
+static int check(const struct lode_target *target, struct lode_error *error)
+{
+	const struct lode_target_settings *settings = target->settings;
+	int chosen = settings->pids.count || settings->all || settings->comm || settings->cgroup;
+
+	if (!chosen && !target->command_count)
+		return wrong(target, error,
+			     "what? Give a command behind '--', '-p PID', or '-a' for all processes");
+	if (settings->pids.count && target->command_count)
+		return wrong(target, error, "a command or '-p PID', not both");
+	if (settings->comm && strlen(settings->comm) >= LODE_RECORD_NAME)
+		return wrong(target, error, "names of threads have at most 15 characters");
+	return 0;
+}
+
+/* Opens a descriptor for each process that -p names; it becomes readable when the process has ended. */
+static int watch_pids(struct lode_target *target, struct lode_error *error)
+{
+	const struct lode_option_list *pids = &target->settings->pids;
+
+	target->watched = lode_calloc(pids->count + 1, sizeof(*target->watched));
+	if (!target->watched)
+		return lode_fail_memory(error);
+	for (size_t i = 0; i < pids->count; i++) {
+		char *end;
+		long pid = strtol(pids->items[i], &end, 10);
+
+		if (*end || pid <= 0 || pid > INT32_MAX)
+			return lode_fail(error, LODE_USAGE,
+					 "%s: '-p' wants the number of a process, not '%s'", target->word,
+					 pids->items[i]);
+		target->watched[i].events = POLLIN;
+		target->watched[i].fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+		if (target->watched[i].fd < 0 && errno == ESRCH)
+			return lode_fail(error, LODE_USAGE, "%s: there is no process %ld", target->word, pid);
+		if (target->watched[i].fd < 0)
+			return lode_fail(error, LODE_USAGE, "%s: process %ld cannot be watched: %s",
+					 target->word, pid, strerror(errno));
+		target->watched_count++;
+	}
+	return 0;
+}
+
+int lode_target_init(struct lode_target *target, const struct lode_target_settings *settings,
+		     const char *word, char *const *command, size_t command_count, struct lode_error *error)
+{
+	int code;
+
+	*target = (struct lode_target){
+		.settings = settings, .word = word, .command = command, .command_count = command_count};
+	code = check(target, error);
+	return code ? code : watch_pids(target, error);
+}
+
+void lode_target_release(struct lode_target *target)
+{
+	if (target->has_child)
+		lode_child_finish(&target->child);
+	target->has_child = 0;
+	for (size_t i = 0; i < target->watched_count; i++)
+		close(target->watched[i].fd);
+	lode_free(target->watched);
+	target->watched = NULL;
+	target->watched_count = 0;
+}
+
+struct lode_recorder_options lode_target_recorder(const struct lode_target *target)
+{
+	const struct lode_target_settings *settings = target->settings;
+
+	return (struct lode_recorder_options){
+		.only_pids = settings->pids.count || (target->command_count && !settings->all),
+		.comm = settings->comm,
+		.cgroup = settings->cgroup,
+		.frequency = settings->no_samples  ? 0
+			     : settings->frequency ? (unsigned)settings->frequency
+						   : DEFAULT_FREQUENCY,
+		.calls = settings->calls,
+		.min_wait = settings->min_wait,
+	};
+}
+
+/* ---- the stream's head ---- */
+
+static int set_text(struct lode_stream *stream, const char *key, const char *value)
+{
+	return lode_stream_set_attribute(stream, key, value, LODE_ATTRIBUTE_TEXT);
+}
+
+int lode_stream_set_number(struct lode_stream *stream, const char *key, uint64_t number)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+	return lode_stream_set_attribute(stream, key, text, LODE_ATTRIBUTE_NUMBER);
+}
+
+/* The words of the command, or what else is recorded. */
+char *lode_target_source(const struct lode_target *target)
+{
+	struct lode_buffer text = {0};
+	char *copy;
+
+	for (size_t i = 0; i < target->command_count; i++)
+		lode_buffer_print(&text, "%s%s", i ? " " : "", target->command[i]);
+	for (size_t i = 0; i < target->settings->pids.count; i++)
+		lode_buffer_print(&text, "%s%s", i ? ", " : "process ", target->settings->pids.items[i]);
+	if (!text.size)
+		lode_buffer_text(&text, "all processes");
+	copy = text.failed ? NULL : lode_strndup(text.bytes, text.size);
+	lode_buffer_release(&text);
+	return copy;
+}
+
+const char *lode_target_name(const struct lode_target *target, char text[64])
+{
+	const char *word = target->command_count ? target->command[0] : NULL;
+	const char *slash = word ? strrchr(word, '/') : NULL;
+
+	if (word)
+		return slash ? slash + 1 : word;
+	if (!target->settings->pids.count)
+		return NULL;
+	snprintf(text, 64, "process %s", target->settings->pids.items[0]);
+	return text;
+}
+
+int lode_target_describe(const struct lode_target *target, const char *name, const char *source,
+			 const struct lode_option_list *attributes, struct lode_stream *stream,
+			 struct lode_error *error)
+{
+	struct lode_strings *strings = &stream->dictionary->frames.strings;
+	struct utsname system;
+	char text[64];
+
+	if (uname(&system) < 0)
+		return lode_fail(error, LODE_SYSTEM, "%s: uname: %s", target->word, strerror(errno));
+	if (!name)
+		name = lode_target_name(target, text);
+	if (!name)
+		name = system.nodename;
+	stream->name = lode_strings_add(strings, name, strlen(name));
+	stream->host = lode_strings_add(strings, system.nodename, strlen(system.nodename));
+	if (stream->name == LODE_NONE || stream->host == LODE_NONE ||
+	    set_text(stream, "kernel", system.release) < 0 || set_text(stream, "arch", system.machine) < 0 ||
+	    set_text(stream, "command", source) < 0 ||
+	    lode_stream_set_number(stream, "cpus", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN)) < 0 ||
+	    lode_attributes_apply(attributes, stream) < 0)
+		return lode_fail_memory(error);
+	return 0;
+}
+
+/* ---- starting ---- */
+
+int lode_target_prepare(struct lode_target *target, struct lode_error *error)
+{
+	int code;
+
+	if (!target->command_count)
+		return 0;
+	code = lode_child_prepare(&target->child, target->command, error);
+	target->has_child = !code;
+	return code;
+}
+
+/*
+ * On a busy machine the reader must get its turn before the rings are full. The
+ * command is forked by now and keeps the priority that it was started with.
+ */
+static void take_precedence(void)
+{
+	setpriority(PRIO_PROCESS, 0, -15); /* where that is not permitted, what is lost for it is counted */
+}
+
+int lode_target_start(struct lode_target *target, struct lode_recorder *recorder, struct lode_error *error)
+{
+	const struct lode_target_settings *settings = target->settings;
+	int code = 0;
+
+	take_precedence();
+	for (size_t i = 0; !code && i < settings->pids.count; i++)
+		code = lode_recorder_add_pid(recorder, (uint32_t)strtoul(settings->pids.items[i], NULL, 10),
+					     error);
+	if (!code && target->has_child && !settings->all)
+		code = lode_recorder_add_pid(recorder, (uint32_t)target->child.pid, error);
+	return code ? code : lode_recorder_start(recorder, error);
+}
+
+int lode_target_release_command(struct lode_target *target, struct lode_error *error)
+{
+	return target->has_child ? lode_child_release(&target->child, target->command, error) : 0;
+}
+
+int lode_target_is_gone(const struct lode_target *target)
+{
+	return target->watched_count &&
+	       poll(target->watched, target->watched_count, 0) == (int)target->watched_count;
+}

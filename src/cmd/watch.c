@@ -1,0 +1,738 @@
+/*
+ * lode watch: a flight recorder. Records all the time, keeps the last seconds in
+ * bounded memory, and writes them down as a stream when a trigger fires.
+ *
+ * One loop: sleep until there is much to read, or a tenth of a second; read; drop
+ * what is too old; look for triggers, which come with the records or through a
+ * socket; start a writer when one is due; look whether a writer is done. Triggers
+ * that fire before the stream of the first is begun share it.
+ */
+#include "base/json.h"
+#include "base/units.h"
+#include "cmd/attributes.h"
+#include "cmd/command.h"
+#include "cmd/notes.h"
+#include "cmd/progress.h"
+#include "cmd/signals.h"
+#include "cmd/target.h"
+
+#ifdef LODE_HAVE_RECORDER
+#include "cmd/watch_save.h"
+#include "record/probes.h"
+#endif
+
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define DEFAULT_CORPUS	 "lode-corpus"
+#define DEFAULT_LAST	 10000000000u
+#define DEFAULT_MEMORY	 64000000u
+#define DEFAULT_PER_HOUR 12
+
+/* Of all memory for the rings that the kernel writes to; and what a read may add before anything is dropped.
+ */
+#define PART_FOR_RINGS 8
+#define PART_FOR_READS 16
+#define LEAST_FLIGHT   4000000u
+
+struct settings {
+	struct lode_target_settings target;
+	uint64_t last;
+	uint64_t after;
+	const char *memory;
+	uint64_t duration;
+	const char *output;
+	const char *name;
+	struct lode_option_list attributes;
+	struct lode_option_list triggers;
+	uint64_t per_hour;
+	struct lode_option_list keep;
+	int no_symbols;
+	int debuginfod;
+	struct lode_option_list symbol_paths;
+	const char *symbol_cache;
+	int json;
+};
+
+#define FIELD(field) offsetof(struct settings, field)
+
+static const struct lode_option options[] = {
+	LODE_TARGET_OPTIONS(FIELD(target)),
+	LODE_LIST("trigger", 't', FIELD(triggers), "RULE",
+		  "write when this is too slow: 'BIN:FUNC > 200ms', 'thread NAME wait > 50ms', 'thread NAME "
+		  "queue > 10ms', 'wait > 2s', 'mark NAME > 100ms'; may be given many times"),
+	LODE_DURATION("last", 'l', FIELD(last), "TIME", "keep this much of the past (default: 10s)"),
+	LODE_DURATION("after", 0, FIELD(after), "TIME", "go on for this long before writing (default: 0)"),
+	LODE_TEXT("memory", 'm', FIELD(memory), "SIZE", "use at most this much memory (default: 64MB)"),
+	LODE_NUMBER("max-per-hour", 0, FIELD(per_hour), "N",
+		    "write at most so many streams an hour (default: 12)", 1, 100000),
+	LODE_LIST("keep", 0, FIELD(keep), "N|SIZE|AGE",
+		  "drop the oldest streams of this watch: beyond 20, 500MB, or 7d; may be given many times"),
+	LODE_DURATION("duration", 'd', FIELD(duration), "TIME", "stop after this time"),
+	LODE_TEXT("output", 'o', FIELD(output), "CORPUS",
+		  "the folder to write streams into (default: " DEFAULT_CORPUS ")"),
+	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the watch and of its streams"),
+	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE",
+		  "an attribute of the streams; may be given many times"),
+	LODE_FLAG("no-symbols", 0, FIELD(no_symbols),
+		  "leave addresses in programs and libraries as they are"),
+	LODE_FLAG("debuginfod", 0, FIELD(debuginfod),
+		  "fetch debug files from the servers in $DEBUGINFOD_URLS"),
+	LODE_LIST("symbol-path", 0, FIELD(symbol_paths), "DIR",
+		  "look for binaries and debug files here too; may be given many times"),
+	LODE_TEXT("symbol-cache", 0, FIELD(symbol_cache), "DIR|none", "where symbols are kept for next time"),
+	LODE_FLAG("json", 0, FIELD(json), "write a line of JSON for each stream, and one at the end"),
+	LODE_NO_MORE_OPTIONS,
+};
+
+#ifdef LODE_HAVE_RECORDER
+
+#define MOST_HANDS 16
+
+/* A stream that is to be written. */
+struct pending {
+	int active;
+	uint64_t due;
+	uint64_t t; /* when the first trigger fired */
+	char trigger[LODE_WATCH_NAME];
+	struct lode_watch_hand hands[MOST_HANDS];
+	size_t hand_count;
+};
+
+struct watch {
+	const struct lode_call *call;
+	const struct settings *settings;
+	struct lode_target target;
+	struct lode_record_rule *rules;
+	struct lode_record_limit *limits;
+	struct lode_keep keep;
+	struct lode_rate rate;
+	char *name;
+	uint64_t last;
+	uint64_t memory;
+	uint64_t period;
+	struct lode_recorder *recorder;
+	struct lode_flight *flight;
+	struct lode_recorder_sink flight_sink;
+	struct lode_recorder_sink sink; /* looks for triggers, and hands on */
+	struct lode_recorder_held held; /* of the last look, and from `held_before` on of this one */
+	size_t held_before;
+	struct lode_probes *probes;
+	struct lode_watch_socket socket;
+	struct lode_watch_writer writer;
+	int events; /* epoll: whatever else is to be looked at */
+	struct pending pending;
+	char writing[LODE_WATCH_NAME]; /* the trigger whose stream is being written */
+	struct lode_notes notes;
+	uint64_t began;
+	uint64_t fired;
+	uint64_t refused;
+	uint64_t saved;
+	uint64_t removed;
+	uint64_t failed;
+	uint64_t drawn_at;
+	uint64_t drawn_records;
+	int drawn;
+};
+
+/* ---- what is asked for ---- */
+
+static int read_rules(struct watch *watch, struct lode_error *error)
+{
+	const struct lode_option_list *triggers = &watch->settings->triggers;
+
+	if (triggers->count > LODE_RECORD_LIMITS)
+		return lode_fail(error, LODE_USAGE, "watch: at most %d triggers can be given",
+				 LODE_RECORD_LIMITS);
+	watch->rules = lode_calloc(triggers->count + 1, sizeof(*watch->rules));
+	watch->limits = lode_calloc(triggers->count + 1, sizeof(*watch->limits));
+	if (!watch->rules || !watch->limits)
+		return lode_fail_memory(error);
+	for (size_t i = 0; i < triggers->count; i++) {
+		int code = lode_record_rule_parse(&watch->rules[i], triggers->items[i], error);
+
+		if (code < 0)
+			return code;
+		if (!lode_record_rule_is_limit(&watch->rules[i]))
+			return lode_fail(error, LODE_USAGE,
+					 "watch: '%s' is known only at the end of a recording; write 'thread "
+					 "NAME wait > 50ms' or what else takes too long",
+					 triggers->items[i]);
+		watch->rules[i].number = (uint32_t)i;
+		watch->limits[i] = lode_record_rule_limit(&watch->rules[i]);
+	}
+	return 0;
+}
+
+/* Streams belong to a watch by its name, so that one that is started again goes on with the old ones. */
+static int choose_name(struct watch *watch, struct lode_error *error)
+{
+	char text[64];
+	const char *of = lode_target_name(&watch->target, text);
+
+	watch->name = watch->settings->name ? lode_strdup(watch->settings->name)
+					    : lode_format("watch %s", of ? of : "all processes");
+	return watch->name ? 0 : lode_fail_memory(error);
+}
+
+static int read_settings(struct watch *watch, struct lode_error *error)
+{
+	const struct settings *settings = watch->settings;
+	int code = lode_attributes_check("watch", &settings->attributes, error);
+
+	watch->last = settings->last ? settings->last : DEFAULT_LAST;
+	watch->memory = DEFAULT_MEMORY;
+	if (!code && settings->memory)
+		code = lode_bytes_parse(settings->memory, &watch->memory, error);
+	for (size_t i = 0; !code && i < settings->keep.count; i++)
+		code = lode_keep_parse(&watch->keep, settings->keep.items[i], error);
+	if (!code)
+		code = read_rules(watch, error);
+	if (!code)
+		code = choose_name(watch, error);
+	if (!code && lode_rate_init(&watch->rate,
+				    settings->per_hour ? (size_t)settings->per_hour : DEFAULT_PER_HOUR) < 0)
+		code = lode_fail_memory(error);
+	return code;
+}
+
+/* ---- triggers ---- */
+
+static void fire(struct watch *watch, uint64_t t, const char *trigger, int by_hand)
+{
+	struct pending *pending = &watch->pending;
+
+	watch->fired++;
+	if (pending->active)
+		return;
+	/* Who asks by hand knows what he does. */
+	if (!by_hand && !lode_rate_take(&watch->rate, lode_now())) {
+		watch->refused++;
+		return;
+	}
+	pending->active = 1;
+	pending->t = t;
+	pending->due = t + watch->settings->after;
+	snprintf(pending->trigger, sizeof(pending->trigger), "%s", trigger);
+}
+
+static int take_record(void *context, const struct lode_record *record)
+{
+	struct watch *watch = context;
+	struct lode_fired fired;
+
+	if (lode_record_fired(record, &fired))
+		for (size_t i = 0; i < watch->settings->triggers.count; i++)
+			if (fired.limits >> i & 1)
+				fire(watch, fired.t1, watch->rules[i].text, 0);
+	return watch->flight_sink.record(watch->flight_sink.context, record);
+}
+
+static int take_stack(void *context, const struct lode_record_stack *stack)
+{
+	struct watch *watch = context;
+
+	return watch->flight_sink.stack(watch->flight_sink.context, stack);
+}
+
+static int take_change(void *context, const struct lode_change *change)
+{
+	struct watch *watch = context;
+
+	return watch->flight_sink.change(watch->flight_sink.context, change);
+}
+
+/* A request that does not fit waits in its socket. */
+static void take_requests(struct watch *watch)
+{
+	struct pending *pending = &watch->pending;
+
+	while (pending->hand_count < MOST_HANDS) {
+		struct lode_watch_hand *hand = &pending->hands[pending->hand_count];
+
+		if (!lode_watch_socket_take(&watch->socket, hand->name, &hand->tid))
+			return;
+		hand->t = lode_now();
+		pending->hand_count++;
+		fire(watch, hand->t, *hand->name ? hand->name : "by hand", 1);
+	}
+}
+
+/* ---- recording ---- */
+
+static size_t resident(void)
+{
+	unsigned long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	if (file && fscanf(file, "%*u %lu", &pages) != 1)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* What is left when everything else has its part. */
+static int open_flight(struct watch *watch, struct lode_error *error)
+{
+	struct lode_flight_options flight = {.last = watch->last};
+	uint64_t others = resident() + lode_recorder_bytes(watch->recorder) + watch->memory / PART_FOR_READS;
+	char text[LODE_UNITS_TEXT];
+
+	if (watch->memory < others + LEAST_FLIGHT)
+		return lode_fail(error, LODE_USAGE,
+				 "watch: this machine needs more memory to watch it; write --memory %s",
+				 lode_bytes_text((others + LEAST_FLIGHT) * 5 / 4, text));
+	flight.memory = watch->memory - others;
+	if (lode_flight_create(&watch->flight, &flight) < 0)
+		return lode_fail_memory(error);
+	watch->flight_sink = lode_flight_sink(watch->flight);
+	return 0;
+}
+
+static int open_probes(struct watch *watch, struct lode_error *error)
+{
+	struct lode_recorder_sink sink = {watch, take_stack, take_change, take_record, NULL};
+	int code = lode_probes_create(&watch->probes, watch->recorder, watch->rules,
+				      watch->settings->triggers.count, lode_flight_processes(watch->flight),
+				      error);
+
+	if (!code && lode_probes_look(watch->probes) < 0)
+		code = lode_fail_memory(error);
+	if (!code && watch->target.command_count &&
+	    lode_probes_command(watch->probes, watch->target.command[0]) < 0)
+		code = lode_fail_memory(error);
+	if (!code)
+		watch->sink = lode_probes_sink(watch->probes, &sink);
+	return code;
+}
+
+static int open_all(struct watch *watch, struct lode_error *error)
+{
+	struct lode_recorder_options recorder = lode_target_recorder(&watch->target);
+	struct lode_corpus *corpus;
+	int code;
+
+	recorder.ring_bytes = watch->memory / PART_FOR_RINGS;
+	recorder.has_writer = 1;
+	recorder.limits = watch->limits;
+	recorder.limit_count = watch->settings->triggers.count;
+	watch->period = lode_recorder_period(&recorder);
+	code = lode_recorder_create(&watch->recorder, &recorder, error);
+	/* What is wrong with the corpus is better told now than when it is needed. */
+	if (!code)
+		code = lode_corpus_open(&corpus,
+					watch->settings->output ? watch->settings->output : DEFAULT_CORPUS,
+					LODE_CORPUS_CREATE, error);
+	if (!code)
+		lode_corpus_close(corpus);
+	if (!code)
+		code = open_flight(watch, error);
+	if (!code && (watch->events = watch->writer.events = epoll_create1(EPOLL_CLOEXEC)) < 0)
+		code = lode_fail(error, LODE_SYSTEM, "watch: %s", strerror(errno));
+	if (!code)
+		code = lode_watch_socket_open(&watch->socket, watch->events, error);
+	if (!code && (lode_processes_snapshot(lode_flight_processes(watch->flight)) < 0 ||
+		      lode_processes_name_all(lode_flight_processes(watch->flight)) < 0))
+		code = lode_fail_memory(error);
+	return code ? code : open_probes(watch, error);
+}
+
+static int start(struct watch *watch, struct lode_error *error)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	int code = lode_target_prepare(&watch->target, error);
+
+	if (!code)
+		code = lode_target_start(&watch->target, watch->recorder, error);
+	watch->began = lode_now();
+	if (code || !watch->target.has_child)
+		return code;
+	event.data.fd = watch->target.child.exit_fd;
+	if (event.data.fd >= 0)
+		epoll_ctl(watch->events, EPOLL_CTL_ADD, event.data.fd, &event);
+	return lode_target_release_command(&watch->target, error);
+}
+
+static int is_over(struct watch *watch)
+{
+	if (watch->target.has_child && lode_child_has_ended(&watch->target.child))
+		return 1;
+	if (lode_signals_stop() || lode_target_is_gone(&watch->target))
+		return 1;
+	return watch->settings->duration && lode_now() - watch->began >= watch->settings->duration;
+}
+
+/* A record may stay in its ring for a read more, so what was held at the look before counts, too. */
+static int look_at_held(struct watch *watch)
+{
+	struct lode_recorder_held *held = &watch->held;
+	size_t last = held->count - watch->held_before;
+
+	if (last)
+		memmove(held->ids, held->ids + watch->held_before, last * sizeof(*held->ids));
+	held->count = watch->held_before = last;
+	return lode_recorder_held(watch->recorder, held);
+}
+
+/* Reads, and drops what is too old. */
+static int read_records(struct watch *watch)
+{
+	int wants_held = lode_flight_wants_held(watch->flight, lode_now()), renew;
+
+	if (wants_held && look_at_held(watch) < 0)
+		return LODE_SYSTEM;
+	if (lode_recorder_read(watch->recorder, &watch->sink) < 0)
+		return LODE_SYSTEM;
+	renew = lode_flight_trim(watch->flight, lode_now(), wants_held ? &watch->held : NULL);
+	if (renew > 0)
+		lode_recorder_renew(watch->recorder);
+	return renew < 0 ? renew : 0;
+}
+
+/* ---- telling ---- */
+
+static void wipe_progress(struct watch *watch)
+{
+	if (watch->drawn)
+		dprintf(watch->call->err.fd, "\r\033[K");
+	watch->drawn = 0;
+}
+
+static void draw_progress(struct watch *watch)
+{
+	const struct lode_terminal *err = &watch->call->err;
+	struct lode_flight_counts counts;
+	struct lode_record_counts kernel;
+	char rate[LODE_UNITS_TEXT], size[LODE_UNITS_TEXT], time[LODE_UNITS_TEXT], dropped[LODE_UNITS_TEXT];
+	uint64_t now = lode_now(), passed = now - watch->drawn_at;
+
+	if (!err->is_terminal || watch->call->quiet || passed < 1000000000u)
+		return;
+	lode_flight_counts(watch->flight, &counts);
+	lode_recorder_counts(watch->recorder, &kernel);
+	dprintf(err->fd,
+		"\rwatching: %s events/s, %s, the last %s, %llu triggered, %llu saved, %s dropped\033[K",
+		lode_count_text((counts.records - watch->drawn_records) * 1000 / (passed / 1000000), rate),
+		lode_bytes_text(resident(), size),
+		lode_duration_text(counts.oldest && now > counts.oldest ? now - counts.oldest : 0, time),
+		(unsigned long long)watch->fired, (unsigned long long)watch->saved,
+		lode_count_text(counts.early + kernel.lost, dropped));
+	watch->drawn_at = now;
+	watch->drawn_records = counts.records;
+	watch->drawn = 1;
+}
+
+static void write_json(struct watch *watch, struct lode_json *json, struct lode_buffer *buffer)
+{
+	lode_json_object_end(json);
+	lode_json_line(json);
+	if (!buffer->failed && write(watch->call->out.fd, buffer->bytes, buffer->size) < 0)
+		watch->failed++;
+	lode_buffer_release(buffer);
+}
+
+static void tell_saved(struct watch *watch, const struct lode_watch_saved *saved)
+{
+	char events[LODE_UNITS_TEXT], span[LODE_UNITS_TEXT], size[LODE_UNITS_TEXT], line[512];
+	struct lode_buffer buffer = {0};
+	struct lode_json json;
+
+	snprintf(line, sizeof(line), "%s: %s events, %llu symptom%s, the last %s; %s", saved->id,
+		 lode_count_text(saved->events, events), (unsigned long long)saved->symptoms,
+		 saved->symptoms == 1 ? "" : "s", lode_duration_text(saved->span, span),
+		 lode_bytes_text(saved->bytes, size));
+	lode_watch_socket_answer(&watch->socket, line);
+	if (!watch->call->quiet)
+		lode_say(&watch->call->err, LODE_GREEN, "%s: %s", watch->writing, line);
+	if (!watch->settings->json)
+		return;
+	lode_json_init(&json, &buffer);
+	lode_json_object(&json);
+	lode_json_key_text(&json, "id", saved->id);
+	lode_json_key_text(&json, "trigger", watch->writing);
+	lode_json_key_u64(&json, "events", saved->events);
+	lode_json_key_u64(&json, "symptoms", saved->symptoms);
+	lode_json_key_u64(&json, "duration_ns", saved->span);
+	lode_json_key_u64(&json, "stored_bytes", saved->bytes);
+	lode_json_key_u64(&json, "removed", saved->removed);
+	write_json(watch, &json, &buffer);
+}
+
+static void tell_failure(struct watch *watch, const struct lode_error *error)
+{
+	char line[LODE_WATCH_LINE];
+
+	snprintf(line, sizeof(line), "!%s", error->text);
+	lode_watch_socket_answer(&watch->socket, line);
+	lode_say(&watch->call->err, LODE_RED, "%s: not saved: %s", watch->writing, error->text);
+}
+
+/* ---- saving ---- */
+
+static void save(struct watch *watch, uint64_t now)
+{
+	const struct settings *settings = watch->settings;
+	struct pending *pending = &watch->pending;
+	struct lode_watch_save what = {
+		.target = &watch->target,
+		.flight = watch->flight,
+		.rules = watch->rules,
+		.rule_count = settings->triggers.count,
+		.hands = pending->hands,
+		.hand_count = pending->hand_count,
+		.period = watch->period,
+		.from = pending->t > watch->last ? pending->t - watch->last : 0,
+		.to = now,
+		.corpus = settings->output ? settings->output : DEFAULT_CORPUS,
+		.watch = watch->name,
+		.trigger = pending->trigger,
+		.attributes = &settings->attributes,
+		.keep = watch->keep,
+		.symbols = {.paths = settings->symbol_paths.items,
+			    .cache = settings->symbol_cache && !strcmp(settings->symbol_cache, "none")
+					     ? ""
+					     : settings->symbol_cache,
+			    .debuginfod = settings->debuginfod},
+		.no_symbols = settings->no_symbols,
+	};
+	struct lode_flight_counts flight;
+	struct lode_record_counts kernel;
+	struct lode_error error = {""};
+
+	lode_flight_counts(watch->flight, &flight);
+	lode_recorder_counts(watch->recorder, &kernel);
+	what.lost = kernel.lost;
+	what.early = flight.early;
+	snprintf(watch->writing, sizeof(watch->writing), "%s", pending->trigger);
+	if (lode_watch_writer_start(&watch->writer, &what, watch->recorder, &error) < 0) {
+		watch->failed++;
+		tell_failure(watch, &error);
+	}
+	memset(pending, 0, sizeof(*pending));
+}
+
+static void look_at_writer(struct watch *watch, int wait)
+{
+	struct lode_watch_saved saved;
+	struct lode_error error = {""};
+	int code = lode_watch_writer_look(&watch->writer, wait, watch->recorder, &saved, &error);
+
+	if (!code)
+		return;
+	wipe_progress(watch);
+	if (code < 0) {
+		watch->failed++;
+		tell_failure(watch, &error);
+		return;
+	}
+	watch->saved++;
+	watch->removed += saved.removed;
+	tell_saved(watch, &saved);
+}
+
+/*
+ * Requests by hand are taken only when no writer is at work: all that are taken
+ * are answered when the next one is done.
+ */
+static void look_at_triggers(struct watch *watch)
+{
+	uint64_t now = lode_now();
+
+	look_at_writer(watch, 0);
+	if (!watch->writer.pid)
+		take_requests(watch);
+	if (watch->pending.active && !watch->writer.pid && now >= watch->pending.due)
+		save(watch, now);
+}
+
+/* Milliseconds to sleep: until something is due, a tenth of a second at most. */
+static int sleep_time(const struct watch *watch)
+{
+	uint64_t now = lode_now(), wanted = now + 100000000u;
+
+	if (watch->pending.active && !watch->writer.pid && watch->pending.due < wanted)
+		wanted = watch->pending.due;
+	if (watch->settings->duration && watch->began + watch->settings->duration < wanted)
+		wanted = watch->began + watch->settings->duration;
+	return wanted > now ? (int)((wanted - now) / 1000000u) + 1 : 0;
+}
+
+static int watch_all(struct watch *watch, struct lode_error *error)
+{
+	int over = 0, code = 0;
+
+	while (!code && !over) {
+		lode_recorder_wait(watch->recorder, sleep_time(watch), watch->events);
+		over = is_over(watch);
+		if (read_records(watch) < 0)
+			code = lode_fail_memory(error);
+		look_at_triggers(watch);
+		draw_progress(watch);
+	}
+	if (!code && lode_recorder_stop(watch->recorder, &watch->sink) < 0)
+		code = lode_fail_memory(error);
+	look_at_writer(watch, 1);
+	if (watch->pending.active && !code) {
+		save(watch, lode_now());
+		look_at_writer(watch, 1);
+	}
+	wipe_progress(watch);
+	return code;
+}
+
+/* ---- all of it ---- */
+
+static void note_losses(struct watch *watch, const struct lode_flight_counts *counts)
+{
+	lode_recorder_note(watch->recorder, &watch->notes);
+	lode_probes_note(watch->probes, &watch->notes);
+	lode_notes_add(&watch->notes, counts->early,
+		       "records dropped before their time: --memory was too little", NULL);
+	lode_notes_add(&watch->notes, counts->missing, "stacks that were lost", NULL);
+	lode_notes_add(&watch->notes, watch->refused, "triggers not followed because of --max-per-hour",
+		       NULL);
+	lode_notes_add(&watch->notes, watch->removed, "older streams removed because of --keep", NULL);
+}
+
+static void tell_end(struct watch *watch)
+{
+	struct lode_flight_counts counts;
+	struct lode_record_counts kernel;
+	struct lode_buffer buffer = {0};
+	struct lode_json json;
+	char time[LODE_UNITS_TEXT], records[LODE_UNITS_TEXT];
+
+	lode_flight_counts(watch->flight, &counts);
+	lode_recorder_counts(watch->recorder, &kernel);
+	note_losses(watch, &counts);
+	if (!watch->call->quiet) {
+		lode_say(&watch->call->err, LODE_PLAIN,
+			 "watched for %s: %s events, %llu triggered, %llu saved",
+			 lode_duration_text(lode_now() - watch->began, time),
+			 lode_count_text(counts.records, records), (unsigned long long)watch->fired,
+			 (unsigned long long)watch->saved);
+		lode_notes_say(&watch->notes, &watch->call->err);
+	}
+	if (!watch->settings->json)
+		return;
+	lode_json_init(&json, &buffer);
+	lode_json_object(&json);
+	lode_json_key_u64(&json, "records", counts.records);
+	lode_json_key_u64(&json, "kept", counts.kept);
+	lode_json_key_u64(&json, "dropped", counts.early);
+	lode_json_key_u64(&json, "lost", kernel.lost);
+	lode_json_key_u64(&json, "missing_stacks", counts.missing);
+	lode_json_key_u64(&json, "memory_bytes", counts.bytes);
+	lode_json_key_u64(&json, "triggered", watch->fired);
+	lode_json_key_u64(&json, "refused", watch->refused);
+	lode_json_key_u64(&json, "saved", watch->saved);
+	lode_json_key_u64(&json, "failed", watch->failed);
+	lode_json_key_u64(&json, "removed", watch->removed);
+	lode_json_key_u64(&json, "duration_ns", lode_now() - watch->began);
+	lode_json_key(&json, "notes");
+	lode_notes_json(&watch->notes, &json);
+	write_json(watch, &json, &buffer);
+}
+
+static void release(struct watch *watch)
+{
+	lode_watch_socket_close(&watch->socket);
+	lode_probes_destroy(watch->probes);
+	lode_recorder_destroy(watch->recorder);
+	lode_flight_destroy(watch->flight);
+	lode_target_release(&watch->target);
+	lode_rate_release(&watch->rate);
+	lode_notes_release(&watch->notes);
+	if (watch->events >= 0)
+		close(watch->events);
+	lode_free(watch->held.ids);
+	lode_free(watch->rules);
+	lode_free(watch->limits);
+	lode_free(watch->name);
+}
+
+/* Memory that is freed goes back, so that what is used is what is seen. */
+static void set_memory(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 256 << 10);
+	mallopt(M_TRIM_THRESHOLD, 256 << 10);
+}
+
+static int run_watch(struct watch *watch, struct lode_error *error)
+{
+	int code;
+
+	signal(SIGHUP, SIG_IGN); /* a terminal that goes away is no reason to stop */
+	lode_signals_hold();
+	set_memory();
+	code = open_all(watch, error);
+	if (!code)
+		code = start(watch, error);
+	if (!code)
+		code = watch_all(watch, error);
+	lode_signals_release();
+	if (code)
+		return code;
+	tell_end(watch);
+	return watch->failed
+		       ? lode_fail(error, LODE_SYSTEM, "watch: some streams could not be saved; see above")
+		       : 0;
+}
+
+static int run(struct lode_call *call, struct lode_error *error)
+{
+	struct watch watch = {.call = call, .settings = call->settings, .events = -1};
+	int code = lode_target_init(&watch.target, &watch.settings->target, "watch", call->operands,
+				    call->operand_count, error);
+
+	lode_notes_init(&watch.notes);
+	if (!code)
+		code = read_settings(&watch, error);
+	if (!code)
+		code = run_watch(&watch, error);
+	release(&watch);
+	return code;
+}
+
+#else
+
+static int run(struct lode_call *call, struct lode_error *error)
+{
+	(void)call;
+	return lode_fail(
+		error, LODE_SYSTEM,
+		"watch: this program was built without its recorder; build it where clang, bpftool and "
+		"libbpf are");
+}
+
+#endif
+
+const struct lode_command lode_command_watch = {
+	.name = "watch",
+	.summary = "keep the last seconds in memory, and write them down when something was slow",
+	.usage = "[OPTIONS] [-- COMMAND [ARG...]]",
+	.about = "Records a command, processes (-p) or the whole machine (-a) into memory and forgets what "
+		 "is\n"
+		 "older than --last. When a trigger fires, what is there becomes a new stream of a corpus: "
+		 "the\n"
+		 "time before the symptom, and the symptom. 'lode trigger' fires by hand. Ends when the "
+		 "command\n"
+		 "or the processes do, after --duration, or on Ctrl-C. Needs root, or the capabilities "
+		 "CAP_BPF\n"
+		 "and CAP_PERFMON.",
+	.examples = "  lode watch -a --trigger 'thread gui wait > 200ms' -o corpus\n"
+		    "  lode watch -p 1234 --trigger '/usr/bin/app:answer > 200ms' --keep 20 -o corpus\n"
+		    "  lode watch -a --last 30s --memory 256MB -o corpus    # and 'lode trigger' by hand\n",
+	.options = options,
+	.settings_size = sizeof(struct settings),
+	.most_operands = SIZE_MAX,
+	.operand = "COMMAND",
+	.run = run,
+};

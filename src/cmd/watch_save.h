@@ -1,0 +1,68 @@
+/*
+ * Saving what a flight recorder holds: by a child of its process, which has all
+ * of its memory as it was at that moment, so that recording goes on meanwhile.
+ */
+#ifndef LODE_CMD_WATCH_SAVE_H
+#define LODE_CMD_WATCH_SAVE_H
+
+#include "cmd/target.h"
+#include "cmd/watch_socket.h"
+#include "record/flight.h"
+#include "record/keep.h"
+#include "record/rules.h"
+#include "symbols/symbols.h"
+
+/* A trigger by hand. */
+struct lode_watch_hand {
+	char name[LODE_WATCH_NAME];
+	uint32_t tid; /* 0: none was named */
+	uint64_t t;
+};
+
+struct lode_watch_save {
+	const struct lode_target *target;
+	struct lode_flight *flight;
+	const struct lode_record_rule *rules;
+	size_t rule_count;
+	const struct lode_watch_hand *hands;
+	size_t hand_count;
+	uint64_t period; /* of a CPU sample */
+	uint64_t from;	 /* records that were written between two times */
+	uint64_t to;
+	const char *corpus;
+	const char *watch; /* name of the watch */
+	const char *trigger;
+	const struct lode_option_list *attributes;
+	struct lode_keep keep;
+	uint64_t lost; /* counted so far, for the stream to tell */
+	uint64_t early;
+	struct lode_symbols_options symbols;
+	int no_symbols;
+};
+
+struct lode_watch_saved {
+	char id[33];
+	uint64_t events;
+	uint64_t symptoms;
+	uint64_t bytes;
+	uint64_t span;	  /* nanoseconds from the first event to the last */
+	uint64_t removed; /* older streams, because of --keep */
+};
+
+struct lode_watch_writer {
+	pid_t pid;  /* 0: none is at work */
+	int result; /* where it tells, readable when it is done */
+	int events; /* epoll descriptor that `result` is added to; not owned */
+};
+
+/* Starts one; none may be at work. */
+int lode_watch_writer_start(struct lode_watch_writer *writer, const struct lode_watch_save *save,
+			    struct lode_recorder *recorder, struct lode_error *error);
+/*
+ * Whether it is done: 1 and what it saved, 0 while it is at work (and with `wait`
+ * after it is done), or a negative code when it failed.
+ */
+int lode_watch_writer_look(struct lode_watch_writer *writer, int wait, struct lode_recorder *recorder,
+			   struct lode_watch_saved *saved, struct lode_error *error);
+
+#endif

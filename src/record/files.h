@@ -1,0 +1,41 @@
+/*
+ * Files that processes began to run lately, held open from then on: when a flight
+ * recorder writes down what it holds, the process, its container or the file
+ * itself may be gone. A file is let go some time after the process that mapped it
+ * last, and the longest unused one when there are too many.
+ */
+#ifndef LODE_RECORD_FILES_H
+#define LODE_RECORD_FILES_H
+
+#include "base/memory.h"
+#include "record/sideband.h"
+
+/* Files at a time. */
+#define LODE_RECORD_FILES 384
+
+struct lode_record_file {
+	uint64_t hash;
+	char *path; /* NULL: the place is free */
+	char build_id[2 * LODE_CHANGE_BUILD_ID + 1];
+	int fd;
+	uint32_t pid; /* mapped it last */
+	uint64_t seen;
+	uint64_t gone; /* when that process was first found to be gone; 0: it lives */
+};
+
+struct lode_record_files {
+	struct lode_record_file items[LODE_RECORD_FILES];
+	uint64_t tidied;
+};
+
+/* All free. */
+void lode_record_files_init(struct lode_record_files *files);
+void lode_record_files_release(struct lode_record_files *files);
+/* Something was mapped; returns 0 or LODE_SYSTEM. A file that is gone already is left alone. */
+int lode_record_files_see(struct lode_record_files *files, const struct lode_change *change);
+/* Lets go of files whose process has been gone for `time`. Looks once a second. */
+void lode_record_files_tidy(struct lode_record_files *files, uint64_t now, uint64_t time);
+/* A new descriptor of a file; -1: it is not held. */
+int lode_record_files_open(const struct lode_record_files *files, const char *path, const char *build_id);
+
+#endif
