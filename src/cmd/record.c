@@ -15,10 +15,10 @@
 #include "cmd/notes.h"
 #include "cmd/progress.h"
 #include "cmd/signals.h"
-#include "cmd/target.h"
+#include "cmd/recorded.h"
 
 #ifdef LODE_HAVE_RECORDER
-#include "record/probes.h"
+#include "record/rule_probes.h"
 #include "record/recording.h"
 #include "record/rules.h"
 #endif
@@ -38,7 +38,7 @@
 #define DEFAULT_UNWIND    8192
 
 struct settings {
-	struct lode_target_settings target;
+	struct lode_recorded_settings target;
 	uint64_t duration;
 	const char *output;
 	const char *name;
@@ -64,7 +64,7 @@ static const char *unwind_choice(size_t i)
 #define FIELD(field) offsetof(struct settings, field)
 
 static const struct lode_option options[] = {
-	LODE_TARGET_OPTIONS(FIELD(target)),
+	LODE_RECORDED_OPTIONS(FIELD(target)),
 	LODE_CHOICE("unwind", 0, FIELD(unwind), "METHOD",
 		    "how user stacks are found (default: frame-pointer)", unwind_choice),
 	LODE_NUMBER("unwind-size", 0, FIELD(unwind_size), "BYTES",
@@ -104,9 +104,9 @@ struct recording {
 	struct lode_builder builder;
 	struct lode_recording *recording;
 	struct lode_recorder_sink sink;
-	struct lode_probes *probes;
+	struct lode_rule_probes *probes;
 	struct lode_notes notes;
-	struct lode_target target;
+	struct lode_recorded target;
 	struct lode_record_times times;
 	struct lode_corpus_entry entry;
 	uint64_t drawn_at;
@@ -159,24 +159,24 @@ static unsigned copied_bytes(const struct settings *settings)
 static int open_probes(struct recording *recording, struct lode_error *error)
 {
 	struct lode_recorder_sink sink = lode_builder_sink(&recording->builder);
-	int code = lode_probes_create(&recording->probes, recording->recorder, recording->rules,
+	int code = lode_rule_probes_create(&recording->probes, recording->recorder, recording->rules,
 				      recording->settings->symptoms.count, &recording->builder.processes,
 				      error);
 
-	if (!code && lode_probes_look(recording->probes) < 0)
+	if (!code && lode_rule_probes_look(recording->probes) < 0)
 		code = lode_fail_memory(error);
 	if (!code && recording->target.command_count &&
-	    lode_probes_command(recording->probes, recording->target.command[0]) < 0)
+	    lode_rule_probes_command(recording->probes, recording->target.command[0]) < 0)
 		code = lode_fail_memory(error);
 	if (!code)
-		recording->sink = lode_probes_sink(recording->probes, &sink);
+		recording->sink = lode_rule_probes_sink(recording->probes, &sink);
 	return code;
 }
 
 static int open_all(struct recording *recording, const char *source, struct lode_error *error)
 {
 	const struct settings *settings = recording->settings;
-	struct lode_recorder_options recorder = lode_target_recorder(&recording->target);
+	struct lode_recorder_options recorder = lode_recorded_recorder(&recording->target);
 	struct lode_symbols_options symbols = {
 		.paths = settings->symbol_paths.items,
 		.cache = settings->symbol_cache && !strcmp(settings->symbol_cache, "none")
@@ -198,7 +198,7 @@ static int open_all(struct recording *recording, const char *source, struct lode
 				       lode_recorder_period(&recorder)) < 0)
 		code = lode_fail_memory(error);
 	if (!code)
-		code = lode_target_describe(&recording->target, settings->name, source, &settings->attributes,
+		code = lode_recorded_describe(&recording->target, settings->name, source, &settings->attributes,
 					    &recording->builder.stream, error);
 	if (!code)
 		code = lode_corpus_open(&recording->corpus,
@@ -214,14 +214,14 @@ static int open_all(struct recording *recording, const char *source, struct lode
 
 static int start(struct recording *recording, struct lode_error *error)
 {
-	int code = lode_target_start(&recording->target, recording->recorder, error);
+	int code = lode_recorded_start(&recording->target, recording->recorder, error);
 
 	recording->times.began = lode_now();
 	if (code || !recording->target.has_child)
 		return code;
 	recording->times.command = (uint32_t)recording->target.child.pid;
 	recording->times.command_began = recording->times.began;
-	return lode_target_release_command(&recording->target, error);
+	return lode_recorded_release_command(&recording->target, error);
 }
 
 static int is_over(struct recording *recording)
@@ -232,7 +232,7 @@ static int is_over(struct recording *recording)
 		recording->times.command_ended = now;
 		return 1;
 	}
-	if (lode_signals_stop() || lode_target_is_gone(&recording->target))
+	if (lode_signals_stop() || lode_recorded_is_gone(&recording->target))
 		return 1;
 	return recording->settings->duration && now - recording->times.began >= recording->settings->duration;
 }
@@ -337,7 +337,7 @@ static int finish(struct recording *recording, const char *source, struct lode_e
 					     error);
 	lode_recorder_note(recording->recorder, &recording->notes);
 	lode_builder_note(&recording->builder, &recording->notes);
-	lode_probes_note(recording->probes, &recording->notes);
+	lode_rule_probes_note(recording->probes, &recording->notes);
 	return code;
 }
 
@@ -432,23 +432,23 @@ static void release(struct recording *recording)
 	lode_corpus_close(recording->corpus);
 	lode_builder_release(&recording->builder);
 	lode_symbolizer_destroy(recording->symbolizer);
-	lode_probes_destroy(recording->probes);
+	lode_rule_probes_destroy(recording->probes);
 	lode_recorder_destroy(recording->recorder);
 	lode_notes_release(&recording->notes);
-	lode_target_release(&recording->target);
+	lode_recorded_release(&recording->target);
 	lode_free(recording->rules);
 	lode_free(recording->limits);
 }
 
 static int run_recording(struct recording *recording, struct lode_error *error)
 {
-	char *source = lode_target_source(&recording->target);
+	char *source = lode_recorded_source(&recording->target);
 	int code;
 
 	lode_signals_hold();
 	code = source ? open_all(recording, source, error) : lode_fail_memory(error);
 	if (!code)
-		code = lode_target_prepare(&recording->target, error);
+		code = lode_recorded_prepare(&recording->target, error);
 	if (!code)
 		code = start(recording, error);
 	if (!code)
@@ -467,7 +467,7 @@ static int run_recording(struct recording *recording, struct lode_error *error)
 static int run(struct lode_call *call, struct lode_error *error)
 {
 	struct recording recording = { .call = call, .settings = call->settings };
-	int code = lode_target_init(&recording.target, &recording.settings->target, "record", call->operands,
+	int code = lode_recorded_init(&recording.target, &recording.settings->target, "record", call->operands,
 				    call->operand_count, error);
 
 	lode_notes_init(&recording.notes);

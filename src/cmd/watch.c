@@ -14,11 +14,11 @@
 #include "cmd/notes.h"
 #include "cmd/progress.h"
 #include "cmd/signals.h"
-#include "cmd/target.h"
+#include "cmd/recorded.h"
 
 #ifdef LODE_HAVE_RECORDER
 #include "cmd/watch_save.h"
-#include "record/probes.h"
+#include "record/rule_probes.h"
 #endif
 
 #include <errno.h>
@@ -42,7 +42,7 @@
 #define LEAST_FLIGHT   4000000u
 
 struct settings {
-	struct lode_target_settings target;
+	struct lode_recorded_settings target;
 	uint64_t last;
 	uint64_t after;
 	const char *memory;
@@ -63,7 +63,7 @@ struct settings {
 #define FIELD(field) offsetof(struct settings, field)
 
 static const struct lode_option options[] = {
-	LODE_TARGET_OPTIONS(FIELD(target)),
+	LODE_RECORDED_OPTIONS(FIELD(target)),
 	LODE_LIST("trigger", 't', FIELD(triggers), "RULE",
 		  "write when this is too slow: 'BIN:FUNC > 200ms', 'thread NAME wait > 50ms', 'thread NAME "
 		  "queue > 10ms', 'wait > 2s', 'mark NAME > 100ms'; may be given many times"),
@@ -108,7 +108,7 @@ struct pending {
 struct watch {
 	const struct lode_call *call;
 	const struct settings *settings;
-	struct lode_target target;
+	struct lode_recorded target;
 	struct lode_record_rule *rules;
 	struct lode_record_limit *limits;
 	struct lode_keep keep;
@@ -123,7 +123,7 @@ struct watch {
 	struct lode_recorder_sink sink; /* looks for triggers, and hands on */
 	struct lode_recorder_held held; /* of the last look, and from `held_before` on of this one */
 	size_t held_before;
-	struct lode_probes *probes;
+	struct lode_rule_probes *probes;
 	struct lode_watch_socket socket;
 	struct lode_watch_writer writer;
 	int events; /* epoll: whatever else is to be looked at */
@@ -174,7 +174,7 @@ static int read_rules(struct watch *watch, struct lode_error *error)
 static int choose_name(struct watch *watch, struct lode_error *error)
 {
 	char text[64];
-	const char *of = lode_target_name(&watch->target, text);
+	const char *of = lode_recorded_name(&watch->target, text);
 
 	watch->name = watch->settings->name ? lode_strdup(watch->settings->name)
 					    : lode_format("watch %s", of ? of : "all processes");
@@ -299,23 +299,23 @@ static int open_flight(struct watch *watch, struct lode_error *error)
 static int open_probes(struct watch *watch, struct lode_error *error)
 {
 	struct lode_recorder_sink sink = {watch, take_stack, take_change, take_record, NULL};
-	int code = lode_probes_create(&watch->probes, watch->recorder, watch->rules,
+	int code = lode_rule_probes_create(&watch->probes, watch->recorder, watch->rules,
 				      watch->settings->triggers.count, lode_flight_processes(watch->flight),
 				      error);
 
-	if (!code && lode_probes_look(watch->probes) < 0)
+	if (!code && lode_rule_probes_look(watch->probes) < 0)
 		code = lode_fail_memory(error);
 	if (!code && watch->target.command_count &&
-	    lode_probes_command(watch->probes, watch->target.command[0]) < 0)
+	    lode_rule_probes_command(watch->probes, watch->target.command[0]) < 0)
 		code = lode_fail_memory(error);
 	if (!code)
-		watch->sink = lode_probes_sink(watch->probes, &sink);
+		watch->sink = lode_rule_probes_sink(watch->probes, &sink);
 	return code;
 }
 
 static int open_all(struct watch *watch, struct lode_error *error)
 {
-	struct lode_recorder_options recorder = lode_target_recorder(&watch->target);
+	struct lode_recorder_options recorder = lode_recorded_recorder(&watch->target);
 	struct lode_corpus *corpus;
 	int code;
 
@@ -347,24 +347,24 @@ static int open_all(struct watch *watch, struct lode_error *error)
 static int start(struct watch *watch, struct lode_error *error)
 {
 	struct epoll_event event = {.events = EPOLLIN};
-	int code = lode_target_prepare(&watch->target, error);
+	int code = lode_recorded_prepare(&watch->target, error);
 
 	if (!code)
-		code = lode_target_start(&watch->target, watch->recorder, error);
+		code = lode_recorded_start(&watch->target, watch->recorder, error);
 	watch->began = lode_now();
 	if (code || !watch->target.has_child)
 		return code;
 	event.data.fd = watch->target.child.exit_fd;
 	if (event.data.fd >= 0)
 		epoll_ctl(watch->events, EPOLL_CTL_ADD, event.data.fd, &event);
-	return lode_target_release_command(&watch->target, error);
+	return lode_recorded_release_command(&watch->target, error);
 }
 
 static int is_over(struct watch *watch)
 {
 	if (watch->target.has_child && lode_child_has_ended(&watch->target.child))
 		return 1;
-	if (lode_signals_stop() || lode_target_is_gone(&watch->target))
+	if (lode_signals_stop() || lode_recorded_is_gone(&watch->target))
 		return 1;
 	return watch->settings->duration && lode_now() - watch->began >= watch->settings->duration;
 }
@@ -592,7 +592,7 @@ static int watch_all(struct watch *watch, struct lode_error *error)
 static void note_losses(struct watch *watch, const struct lode_flight_counts *counts)
 {
 	lode_recorder_note(watch->recorder, &watch->notes);
-	lode_probes_note(watch->probes, &watch->notes);
+	lode_rule_probes_note(watch->probes, &watch->notes);
 	lode_notes_add(&watch->notes, counts->early,
 		       "records dropped before their time: --memory was too little", NULL);
 	lode_notes_add(&watch->notes, counts->missing, "stacks that were lost", NULL);
@@ -644,10 +644,10 @@ static void tell_end(struct watch *watch)
 static void release(struct watch *watch)
 {
 	lode_watch_socket_close(&watch->socket);
-	lode_probes_destroy(watch->probes);
+	lode_rule_probes_destroy(watch->probes);
 	lode_recorder_destroy(watch->recorder);
 	lode_flight_destroy(watch->flight);
-	lode_target_release(&watch->target);
+	lode_recorded_release(&watch->target);
 	lode_rate_release(&watch->rate);
 	lode_notes_release(&watch->notes);
 	if (watch->events >= 0)
@@ -689,7 +689,7 @@ static int run_watch(struct watch *watch, struct lode_error *error)
 static int run(struct lode_call *call, struct lode_error *error)
 {
 	struct watch watch = {.call = call, .settings = call->settings, .events = -1};
-	int code = lode_target_init(&watch.target, &watch.settings->target, "watch", call->operands,
+	int code = lode_recorded_init(&watch.target, &watch.settings->target, "watch", call->operands,
 				    call->operand_count, error);
 
 	lode_notes_init(&watch.notes);

@@ -89,7 +89,7 @@ static int add_hand_symptom(struct saving *saving, const struct lode_watch_hand 
 /* The thread that was named; else the main threads of what is watched, if that is not everything. */
 static int add_hand(struct saving *saving, const struct lode_watch_hand *hand)
 {
-	const struct lode_target *target = saving->save->target;
+	const struct lode_recorded *target = saving->save->target;
 	struct lode_stream *stream = &saving->builder.stream;
 	int code = 0;
 
@@ -131,7 +131,7 @@ static int describe(struct saving *saving, const char *source)
 {
 	const struct lode_watch_save *save = saving->save;
 	struct lode_stream *stream = &saving->builder.stream;
-	int code = lode_target_describe(save->target, save->watch, source, save->attributes, stream,
+	int code = lode_recorded_describe(save->target, save->watch, source, save->attributes, stream,
 					saving->error);
 
 	if (code)
@@ -193,7 +193,7 @@ static int write_stream(const struct lode_watch_save *save, struct lode_watch_sa
 {
 	struct saving saving = {.save = save, .error = error};
 	struct lode_recorder_sink sink = {&saving, take_stack, take_change, take_record, NULL};
-	char *source = lode_target_source(save->target);
+	char *source = lode_recorded_source(save->target);
 	int code;
 
 	lode_notes_init(&saving.notes);

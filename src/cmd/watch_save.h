@@ -5,7 +5,7 @@
 #ifndef LODE_CMD_WATCH_SAVE_H
 #define LODE_CMD_WATCH_SAVE_H
 
-#include "cmd/target.h"
+#include "cmd/recorded.h"
 #include "cmd/watch_socket.h"
 #include "record/flight.h"
 #include "record/keep.h"
@@ -20,7 +20,7 @@ struct lode_watch_hand {
 };
 
 struct lode_watch_save {
-	const struct lode_target *target;
+	const struct lode_recorded *target;
 	struct lode_flight *flight;
 	const struct lode_record_rule *rules;
 	size_t rule_count;

@@ -6,7 +6,7 @@
  * has forgotten is looked at again. Those with marks, few, are remembered for good,
  * so that none is probed twice.
  */
-#include "record/probes.h"
+#include "record/rule_probes.h"
 
 #include "base/memory.h"
 #include "record/uprobes.h"
@@ -27,7 +27,7 @@ struct file {
 	uint64_t number;
 };
 
-struct lode_probes {
+struct lode_rule_probes {
 	struct lode_recorder *recorder;
 	const struct lode_record_rule *rules;
 	size_t rule_count;
@@ -61,7 +61,7 @@ static int add_place(struct places *places, uint64_t offset, uint64_t cookie)
 	return 0;
 }
 
-static int attach(struct lode_probes *probes, int end, const char *path, const struct places *places,
+static int attach(struct lode_rule_probes *probes, int end, const char *path, const struct places *places,
 		  struct lode_error *error)
 {
 	int link;
@@ -80,7 +80,7 @@ static int attach(struct lode_probes *probes, int end, const char *path, const s
 }
 
 /* The ends first, so that nothing begins whose end is not seen. */
-static int attach_both(struct lode_probes *probes, const char *path, const struct places *begins,
+static int attach_both(struct lode_rule_probes *probes, const char *path, const struct places *begins,
 		       const struct places *ends, struct lode_error *error)
 {
 	int code = attach(probes, 1, path, ends, error);
@@ -131,7 +131,7 @@ static char *find_mapped(const struct lode_processes *processes, const char *nam
 	return NULL;
 }
 
-static char *find_binary(const struct lode_probes *probes, const struct lode_record_rule *rule)
+static char *find_binary(const struct lode_rule_probes *probes, const struct lode_record_rule *rule)
 {
 	char *path;
 
@@ -148,7 +148,7 @@ static int fail_function(const struct lode_record_rule *rule, const char *path, 
 			 sentence);
 }
 
-static int attach_code(struct lode_probes *probes, const struct lode_record_rule *rule, const char *path,
+static int attach_code(struct lode_rule_probes *probes, const struct lode_record_rule *rule, const char *path,
 		       const struct lode_code *code, const struct lode_code_function *function,
 		       struct lode_error *error)
 {
@@ -165,7 +165,7 @@ static int attach_code(struct lode_probes *probes, const struct lode_record_rule
 	return result;
 }
 
-static int attach_named(struct lode_probes *probes, const struct lode_record_rule *rule, const char *path,
+static int attach_named(struct lode_rule_probes *probes, const struct lode_record_rule *rule, const char *path,
 			const struct lode_code *code, struct lode_error *error)
 {
 	char *name = lode_strndup(rule->name, rule->length);
@@ -186,7 +186,7 @@ static int attach_named(struct lode_probes *probes, const struct lode_record_rul
 	return attach_code(probes, rule, path, code, &code->functions[number], error);
 }
 
-static int attach_function(struct lode_probes *probes, const struct lode_record_rule *rule,
+static int attach_function(struct lode_rule_probes *probes, const struct lode_record_rule *rule,
 			   struct lode_error *error)
 {
 	char *path = find_binary(probes, rule);
@@ -214,7 +214,7 @@ static int is_same(const struct file *a, const struct file *b)
 }
 
 /* Whether the file was looked at; if not, it counts as looked at now. */
-static int was_seen(struct lode_probes *probes, const struct file *file)
+static int was_seen(struct lode_rule_probes *probes, const struct file *file)
 {
 	uint64_t hash = (file->number * 31 + file->device) * 0x9e3779b97f4a7c15u;
 	struct file *place = &probes->seen[hash >> (64 - SEEN_BITS)];
@@ -234,7 +234,7 @@ static int is_about(const struct lode_record_rule *rule, const struct lode_mark 
 	       !memcmp(mark->name, rule->name, rule->length);
 }
 
-static int collect_marks(const struct lode_probes *probes, const struct lode_marks *marks,
+static int collect_marks(const struct lode_rule_probes *probes, const struct lode_marks *marks,
 			 struct places *begins, struct places *ends)
 {
 	for (size_t i = 0; i < marks->count; i++)
@@ -247,7 +247,7 @@ static int collect_marks(const struct lode_probes *probes, const struct lode_mar
 }
 
 /* What cannot be attached is counted: that one file is strange must not end a recording. */
-static int attach_marks(struct lode_probes *probes, const struct file *file, const char *path)
+static int attach_marks(struct lode_rule_probes *probes, const struct file *file, const char *path)
 {
 	struct places begins = {0}, ends = {0};
 	struct lode_marks marks;
@@ -271,7 +271,7 @@ static int attach_marks(struct lode_probes *probes, const struct file *file, con
 	return code;
 }
 
-static int look_at(struct lode_probes *probes, const char *path)
+static int look_at(struct lode_rule_probes *probes, const char *path)
 {
 	struct stat status;
 	struct file file;
@@ -282,7 +282,7 @@ static int look_at(struct lode_probes *probes, const char *path)
 	return was_seen(probes, &file) ? 0 : attach_marks(probes, &file, path);
 }
 
-int lode_probes_command(struct lode_probes *probes, const char *command)
+int lode_rule_probes_command(struct lode_rule_probes *probes, const char *command)
 {
 	char *path;
 	int code = 0;
@@ -296,7 +296,7 @@ int lode_probes_command(struct lode_probes *probes, const char *command)
 	return code;
 }
 
-int lode_probes_look(struct lode_probes *probes)
+int lode_rule_probes_look(struct lode_rule_probes *probes)
 {
 	int code = 0;
 
@@ -315,7 +315,7 @@ int lode_probes_look(struct lode_probes *probes)
 
 static int take_change(void *context, const struct lode_change *change)
 {
-	struct lode_probes *probes = context;
+	struct lode_rule_probes *probes = context;
 
 	if (probes->has_marks && change->type == LODE_CHANGE_MAP && change->text[0] == '/' &&
 	    lode_mapped_kind(change->text) == LODE_MAPPED_FILE) {
@@ -331,26 +331,26 @@ static int take_change(void *context, const struct lode_change *change)
 
 static int take_stack(void *context, const struct lode_record_stack *stack)
 {
-	struct lode_probes *probes = context;
+	struct lode_rule_probes *probes = context;
 
 	return probes->next.stack(probes->next.context, stack);
 }
 
 static int take_record(void *context, const struct lode_record *record)
 {
-	struct lode_probes *probes = context;
+	struct lode_rule_probes *probes = context;
 
 	return probes->next.record(probes->next.context, record);
 }
 
 static int take_copy(void *context, const struct lode_record_copy *copy)
 {
-	struct lode_probes *probes = context;
+	struct lode_rule_probes *probes = context;
 
 	return probes->next.copy(probes->next.context, copy);
 }
 
-struct lode_recorder_sink lode_probes_sink(struct lode_probes *probes, const struct lode_recorder_sink *next)
+struct lode_recorder_sink lode_rule_probes_sink(struct lode_rule_probes *probes, const struct lode_recorder_sink *next)
 {
 	probes->next = *next;
 	return (struct lode_recorder_sink){probes, take_stack, take_change, take_record,
@@ -359,11 +359,11 @@ struct lode_recorder_sink lode_probes_sink(struct lode_probes *probes, const str
 
 /* ---- all of it ---- */
 
-int lode_probes_create(struct lode_probes **result, struct lode_recorder *recorder,
+int lode_rule_probes_create(struct lode_rule_probes **result, struct lode_recorder *recorder,
 		       const struct lode_record_rule *rules, size_t count,
 		       const struct lode_processes *processes, struct lode_error *error)
 {
-	struct lode_probes *probes = lode_calloc(1, sizeof(*probes));
+	struct lode_rule_probes *probes = lode_calloc(1, sizeof(*probes));
 	int code = 0;
 
 	*result = probes;
@@ -384,7 +384,7 @@ int lode_probes_create(struct lode_probes **result, struct lode_recorder *record
 	return code;
 }
 
-void lode_probes_destroy(struct lode_probes *probes)
+void lode_rule_probes_destroy(struct lode_rule_probes *probes)
 {
 	if (!probes)
 		return;
@@ -395,7 +395,7 @@ void lode_probes_destroy(struct lode_probes *probes)
 	lode_free(probes);
 }
 
-void lode_probes_note(const struct lode_probes *probes, struct lode_notes *notes)
+void lode_rule_probes_note(const struct lode_rule_probes *probes, struct lode_notes *notes)
 {
 	lode_notes_add(notes, probes->failed, "files whose marks could not be attached",
 		       *probes->why.text ? probes->why.text : NULL);

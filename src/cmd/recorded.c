@@ -1,5 +1,5 @@
-/* Target: see target.h. */
-#include "cmd/target.h"
+/* What is recorded: see recorded.h. */
+#include "cmd/recorded.h"
 
 #include "cmd/attributes.h"
 #include "record/processes.h"
@@ -15,15 +15,15 @@
 
 #define DEFAULT_FREQUENCY 999
 
-static int wrong(const struct lode_target *target, struct lode_error *error, const char *sentence)
+static int wrong(const struct lode_recorded *target, struct lode_error *error, const char *sentence)
 {
 	return lode_fail(error, LODE_USAGE, "%s: %s. See 'lode help %s'.", target->word, sentence,
 			 target->word);
 }
 
-static int check(const struct lode_target *target, struct lode_error *error)
+static int check(const struct lode_recorded *target, struct lode_error *error)
 {
-	const struct lode_target_settings *settings = target->settings;
+	const struct lode_recorded_settings *settings = target->settings;
 	int chosen = settings->pids.count || settings->all || settings->comm || settings->cgroup;
 
 	if (!chosen && !target->command_count)
@@ -37,7 +37,7 @@ static int check(const struct lode_target *target, struct lode_error *error)
 }
 
 /* Opens a descriptor for each process that -p names; it becomes readable when the process has ended. */
-static int watch_pids(struct lode_target *target, struct lode_error *error)
+static int watch_pids(struct lode_recorded *target, struct lode_error *error)
 {
 	const struct lode_option_list *pids = &target->settings->pids;
 
@@ -64,18 +64,18 @@ static int watch_pids(struct lode_target *target, struct lode_error *error)
 	return 0;
 }
 
-int lode_target_init(struct lode_target *target, const struct lode_target_settings *settings,
+int lode_recorded_init(struct lode_recorded *target, const struct lode_recorded_settings *settings,
 		     const char *word, char *const *command, size_t command_count, struct lode_error *error)
 {
 	int code;
 
-	*target = (struct lode_target){
+	*target = (struct lode_recorded){
 		.settings = settings, .word = word, .command = command, .command_count = command_count};
 	code = check(target, error);
 	return code ? code : watch_pids(target, error);
 }
 
-void lode_target_release(struct lode_target *target)
+void lode_recorded_release(struct lode_recorded *target)
 {
 	if (target->has_child)
 		lode_child_finish(&target->child);
@@ -87,9 +87,9 @@ void lode_target_release(struct lode_target *target)
 	target->watched_count = 0;
 }
 
-struct lode_recorder_options lode_target_recorder(const struct lode_target *target)
+struct lode_recorder_options lode_recorded_recorder(const struct lode_recorded *target)
 {
-	const struct lode_target_settings *settings = target->settings;
+	const struct lode_recorded_settings *settings = target->settings;
 
 	return (struct lode_recorder_options){
 		.only_pids = settings->pids.count || (target->command_count && !settings->all),
@@ -119,7 +119,7 @@ int lode_stream_set_number(struct lode_stream *stream, const char *key, uint64_t
 }
 
 /* The words of the command, or what else is recorded. */
-char *lode_target_source(const struct lode_target *target)
+char *lode_recorded_source(const struct lode_recorded *target)
 {
 	struct lode_buffer text = {0};
 	char *copy;
@@ -135,7 +135,7 @@ char *lode_target_source(const struct lode_target *target)
 	return copy;
 }
 
-const char *lode_target_name(const struct lode_target *target, char text[64])
+const char *lode_recorded_name(const struct lode_recorded *target, char text[64])
 {
 	const char *word = target->command_count ? target->command[0] : NULL;
 	const char *slash = word ? strrchr(word, '/') : NULL;
@@ -148,7 +148,7 @@ const char *lode_target_name(const struct lode_target *target, char text[64])
 	return text;
 }
 
-int lode_target_describe(const struct lode_target *target, const char *name, const char *source,
+int lode_recorded_describe(const struct lode_recorded *target, const char *name, const char *source,
 			 const struct lode_option_list *attributes, struct lode_stream *stream,
 			 struct lode_error *error)
 {
@@ -159,7 +159,7 @@ int lode_target_describe(const struct lode_target *target, const char *name, con
 	if (uname(&system) < 0)
 		return lode_fail(error, LODE_SYSTEM, "%s: uname: %s", target->word, strerror(errno));
 	if (!name)
-		name = lode_target_name(target, text);
+		name = lode_recorded_name(target, text);
 	if (!name)
 		name = system.nodename;
 	stream->name = lode_strings_add(strings, name, strlen(name));
@@ -175,7 +175,7 @@ int lode_target_describe(const struct lode_target *target, const char *name, con
 
 /* ---- starting ---- */
 
-int lode_target_prepare(struct lode_target *target, struct lode_error *error)
+int lode_recorded_prepare(struct lode_recorded *target, struct lode_error *error)
 {
 	int code;
 
@@ -195,9 +195,9 @@ static void take_precedence(void)
 	setpriority(PRIO_PROCESS, 0, -15); /* where that is not permitted, what is lost for it is counted */
 }
 
-int lode_target_start(struct lode_target *target, struct lode_recorder *recorder, struct lode_error *error)
+int lode_recorded_start(struct lode_recorded *target, struct lode_recorder *recorder, struct lode_error *error)
 {
-	const struct lode_target_settings *settings = target->settings;
+	const struct lode_recorded_settings *settings = target->settings;
 	int code = 0;
 
 	take_precedence();
@@ -209,12 +209,12 @@ int lode_target_start(struct lode_target *target, struct lode_recorder *recorder
 	return code ? code : lode_recorder_start(recorder, error);
 }
 
-int lode_target_release_command(struct lode_target *target, struct lode_error *error)
+int lode_recorded_release_command(struct lode_recorded *target, struct lode_error *error)
 {
 	return target->has_child ? lode_child_release(&target->child, target->command, error) : 0;
 }
 
-int lode_target_is_gone(const struct lode_target *target)
+int lode_recorded_is_gone(const struct lode_recorded *target)
 {
 	return target->watched_count &&
 	       poll(target->watched, target->watched_count, 0) == (int)target->watched_count;
