@@ -2,7 +2,7 @@
  * Copies: see copies.h.
  *
  * Unwinding goes from a function to its caller by the rules of its binary
- * (symbols/unwinder.h): the frame's address from the stack or frame pointer, the
+ * (symbols/unwind_rules.h): the frame's address from the stack or frame pointer, the
  * return address and the caller's frame pointer from the copied bytes. Where a
  * binary has no rules (code made at run time, assembler) the frame pointer is
  * followed. Each step must go up the stack, so it ends.
@@ -16,7 +16,7 @@
  */
 #include "record/copies.h"
 
-#include "symbols/unwinder.h"
+#include "symbols/unwind_rules.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static int read_word(const struct walk *walk, uint64_t address, uint64_t *word)
 }
 
 /* *unwinder is NULL where the image has none. Returns 0 or LODE_SYSTEM. */
-static int find_unwinder(struct walk *walk, uint32_t number, struct lode_unwinder **unwinder)
+static int find_unwinder(struct walk *walk, uint32_t number, struct lode_unwind_rules **unwinder)
 {
 	struct lode_record_stacks *stacks = walk->copies->stacks;
 	struct lode_record_images *images = stacks->processes->images;
@@ -82,7 +82,7 @@ static int find_unwinder(struct walk *walk, uint32_t number, struct lode_unwinde
 	image = &images->items[images->items[number].twin];
 	if (!image->unwinder && !image->unwinder_asked && image->kind == LODE_MAPPED_FILE && image->fd >= 0) {
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", image->fd);
-		image->unwinder = lode_unwinder_open(link);
+		image->unwinder = lode_unwind_rules_open(link);
 	}
 	image->unwinder_asked = 1;
 	*unwinder = image->unwinder;
@@ -95,7 +95,7 @@ static int find_rule(struct walk *walk, struct lode_unwind_rule *rule)
 	struct lode_record_stacks *stacks = walk->copies->stacks;
 	uint64_t pc = walk->pc - !walk->exact;
 	const struct lode_mapping *mapping = lode_space_find(&stacks->processes->spaces, walk->space, pc);
-	struct lode_unwinder *unwinder;
+	struct lode_unwind_rules *unwinder;
 	uint64_t offset;
 
 	if (!mapping)
@@ -103,7 +103,7 @@ static int find_rule(struct walk *walk, struct lode_unwind_rule *rule)
 	offset = pc - mapping->start + mapping->offset;
 	if (find_unwinder(walk, mapping->image, &unwinder) < 0)
 		return LODE_SYSTEM;
-	return unwinder ? lode_unwinder_find(unwinder, offset, rule) : 0;
+	return unwinder ? lode_unwind_rules_find(unwinder, offset, rule) : 0;
 }
 
 /* Without a rule: the frame record that the frame pointer points to. */

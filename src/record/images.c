@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "symbols/elf.h"
-#include "symbols/unwinder.h"
+#include "symbols/unwind_rules.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ int lode_record_images_init(struct lode_record_images *images)
 void lode_record_images_release(struct lode_record_images *images)
 {
 	for (size_t i = 0; i < images->count; i++) {
-		lode_unwinder_close(images->items[i].unwinder);
+		lode_unwind_rules_close(images->items[i].unwinder);
 		if (images->items[i].fd >= 0)
 			close(images->items[i].fd);
 	}

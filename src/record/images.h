@@ -28,7 +28,7 @@ struct lode_record_image {
 	int fd;                     /* -1: not open */
 	int shares_name;            /* another image is called the same and is another file */
 	uint32_t twin;              /* the image that stands for it: itself, or one used before of the same build-id */
-	struct lode_unwinder *unwinder; /* for copies.c; NULL: none, or not asked for */
+	struct lode_unwind_rules *unwinder; /* for copies.c; NULL: none, or not asked for */
 	int unwinder_asked;
 	struct lode_image *symbols; /* NULL until lode_record_images_settle, and without symbols */
 };

@@ -1,11 +1,11 @@
 /*
- * Unwinder: see unwinder.h.
+ * Unwind rules: see unwind_rules.h.
  *
  * libdw finds the entry for an address and runs its program; that takes some
  * microseconds, so what came out is kept by address. Addresses are those that
  * were really met, so the table stays as small as the code that ran.
  */
-#include "symbols/unwinder.h"
+#include "symbols/unwind_rules.h"
 
 #include "base/error.h"
 #include "base/index.h"
@@ -43,7 +43,7 @@ struct answer {
 	struct lode_unwind_rule rule;
 };
 
-struct lode_unwinder {
+struct lode_unwind_rules {
 	struct lode_elf elf;
 	Dwarf_CFI *exceptions; /* .eh_frame; libdw keeps it with the ELF file */
 	Dwarf *dwarf;
@@ -54,52 +54,52 @@ struct lode_unwinder {
 	struct lode_index index;
 };
 
-struct lode_unwinder *lode_unwinder_open(const char *path)
+struct lode_unwind_rules *lode_unwind_rules_open(const char *path)
 {
-	struct lode_unwinder *unwinder = lode_calloc(1, sizeof(*unwinder));
+	struct lode_unwind_rules *rules = lode_calloc(1, sizeof(*rules));
 
-	if (!unwinder)
+	if (!rules)
 		return NULL;
-	if (lode_elf_open(&unwinder->elf, path) < 0) {
-		lode_free(unwinder);
-		return NULL;
-	}
-	if (unwinder->elf.header.e_machine != MACHINE) {
-		lode_elf_close(&unwinder->elf);
-		lode_free(unwinder);
+	if (lode_elf_open(&rules->elf, path) < 0) {
+		lode_free(rules);
 		return NULL;
 	}
-	unwinder->exceptions = dwarf_getcfi_elf(unwinder->elf.elf);
-	unwinder->dwarf = dwarf_begin_elf(unwinder->elf.elf, DWARF_C_READ, NULL);
-	unwinder->debugging = unwinder->dwarf ? dwarf_getcfi(unwinder->dwarf) : NULL;
-	return unwinder;
+	if (rules->elf.header.e_machine != MACHINE) {
+		lode_elf_close(&rules->elf);
+		lode_free(rules);
+		return NULL;
+	}
+	rules->exceptions = dwarf_getcfi_elf(rules->elf.elf);
+	rules->dwarf = dwarf_begin_elf(rules->elf.elf, DWARF_C_READ, NULL);
+	rules->debugging = rules->dwarf ? dwarf_getcfi(rules->dwarf) : NULL;
+	return rules;
 }
 
-void lode_unwinder_close(struct lode_unwinder *unwinder)
+void lode_unwind_rules_close(struct lode_unwind_rules *rules)
 {
-	if (!unwinder)
+	if (!rules)
 		return;
-	if (unwinder->exceptions)
-		dwarf_cfi_end(unwinder->exceptions);
-	if (unwinder->dwarf)
-		dwarf_end(unwinder->dwarf);
-	lode_elf_close(&unwinder->elf);
-	lode_free(unwinder->answers);
-	lode_index_release(&unwinder->index);
-	lode_free(unwinder);
+	if (rules->exceptions)
+		dwarf_cfi_end(rules->exceptions);
+	if (rules->dwarf)
+		dwarf_end(rules->dwarf);
+	lode_elf_close(&rules->elf);
+	lode_free(rules->answers);
+	lode_index_release(&rules->index);
+	lode_free(rules);
 }
 
 /* The address that an offset in the file is loaded at; 0 when it is not code. */
-static uint64_t address_of(const struct lode_unwinder *unwinder, uint64_t offset)
+static uint64_t address_of(const struct lode_unwind_rules *rules, uint64_t offset)
 {
 	size_t count = 0;
 
-	if (elf_getphdrnum(unwinder->elf.elf, &count) < 0)
+	if (elf_getphdrnum(rules->elf.elf, &count) < 0)
 		return 0;
 	for (size_t i = 0; i < count; i++) {
 		GElf_Phdr header;
 
-		if (gelf_getphdr(unwinder->elf.elf, (int)i, &header) && header.p_type == PT_LOAD &&
+		if (gelf_getphdr(rules->elf.elf, (int)i, &header) && header.p_type == PT_LOAD &&
 		    header.p_flags & PF_X && offset >= header.p_offset &&
 		    offset - header.p_offset < header.p_filesz)
 			return offset - header.p_offset + header.p_vaddr;
@@ -199,37 +199,37 @@ static int ask(Dwarf_CFI *information, uint64_t address, struct lode_unwind_rule
 	return known;
 }
 
-static int look_up(struct lode_unwinder *unwinder, uint64_t offset, struct lode_unwind_rule *rule)
+static int look_up(struct lode_unwind_rules *rules, uint64_t offset, struct lode_unwind_rule *rule)
 {
-	uint64_t address = address_of(unwinder, offset);
+	uint64_t address = address_of(rules, offset);
 
 	*rule = (struct lode_unwind_rule){ 0 };
 	if (!address)
 		return 0;
-	if (ask(unwinder->exceptions, address, rule))
+	if (ask(rules->exceptions, address, rule))
 		return 1;
 	*rule = (struct lode_unwind_rule){ 0 };
-	return ask(unwinder->debugging, address, rule);
+	return ask(rules->debugging, address, rule);
 }
 
-int lode_unwinder_find(struct lode_unwinder *unwinder, uint64_t offset, struct lode_unwind_rule *rule)
+int lode_unwind_rules_find(struct lode_unwind_rules *rules, uint64_t offset, struct lode_unwind_rule *rule)
 {
 	uint64_t hash = offset * 0x9e3779b97f4a7c15u;
 	struct answer answer = { .offset = offset };
 	size_t probe = 0;
 	uint32_t id;
 
-	while ((id = lode_index_next(&unwinder->index, hash, &probe)) != LODE_NONE) {
-		if (unwinder->answers[id].offset == offset) {
-			*rule = unwinder->answers[id].rule;
-			return unwinder->answers[id].known;
+	while ((id = lode_index_next(&rules->index, hash, &probe)) != LODE_NONE) {
+		if (rules->answers[id].offset == offset) {
+			*rule = rules->answers[id].rule;
+			return rules->answers[id].known;
 		}
 	}
-	answer.known = look_up(unwinder, offset, &answer.rule);
-	if (lode_grow(&unwinder->answers, &unwinder->capacity, unwinder->count + 1, sizeof(answer)) < 0 ||
-	    lode_index_insert(&unwinder->index, hash, (uint32_t)unwinder->count) < 0)
+	answer.known = look_up(rules, offset, &answer.rule);
+	if (lode_grow(&rules->answers, &rules->capacity, rules->count + 1, sizeof(answer)) < 0 ||
+	    lode_index_insert(&rules->index, hash, (uint32_t)rules->count) < 0)
 		return LODE_SYSTEM;
-	unwinder->answers[unwinder->count++] = answer;
+	rules->answers[rules->count++] = answer;
 	*rule = answer.rule;
 	return answer.known;
 }
