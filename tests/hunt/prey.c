@@ -9,10 +9,12 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,6 +27,12 @@
 static struct prey_page *page;
 static volatile uint64_t sink;
 static uint64_t end;
+
+/* Whoever is left behind would keep the tests' output open, and processors busy. */
+static void die_with_parent(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
 
 static uint64_t clock_of(clockid_t which)
 {
@@ -439,6 +447,7 @@ static void do_children(void)
 {
 	for (int i = 0; i < 2; i++) {
 		if (!fork()) {
+			die_with_parent();
 			while (goes_on()) {
 				work_much();
 				nap(2 * MS);
@@ -514,6 +523,7 @@ int main(int count, char **words)
 {
 	int fd = count == 3 ? open(words[2], O_RDWR | O_CREAT, 0600) : -1;
 
+	die_with_parent();
 	if (fd < 0 || ftruncate(fd, sizeof(*page)) < 0)
 		return 2;
 	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
