@@ -9,6 +9,7 @@ FUZZ_SECONDS ?= 60
 BENCH_FLAGS ?=
 BENCH_MINE_FLAGS ?=
 BENCH_RECORD_FLAGS ?=
+BENCH_HUNT_FLAGS ?= --quick
 
 # `make` alone lets meson choose the compiler; `make CC=clang` builds in build-clang/.
 ifneq ($(filter default undefined,$(origin CC)),)
@@ -41,7 +42,7 @@ help:
 	@echo 'make asan       all tests under sanitizers'
 	@echo 'make fuzz       each fuzz target for FUZZ_SECONDS (60)'
 	@echo 'make bench      import and load, side by side with perf script (needs perf and root); mining; explain; recording;'
-	@echo '                latencies, their truth, and finding planted delays in real programs'
+	@echo '                latencies, their truth, and finding planted delays in real programs; hunting'
 	@echo 'make install    install under DESTDIR and PREFIX (/usr/local)'
 	@echo 'make setup      install what the build and the tests need, and nothing else'
 	@echo 'make clean      remove all build folders, recordings of make bench too'
@@ -82,6 +83,7 @@ bench: all $(call mark,bench)
 	@ninja -C $(BUILD) bench/latency && $(BUILD)/bench/latency
 	@bench/latency-truth --quick $(BUILD) || [ $$? = 77 ]
 	@bench/diff $(BUILD) || [ $$? = 77 ]
+	@bench/hunt $(BENCH_HUNT_FLAGS) $(BUILD) || [ $$? = 77 ]
 
 install: all
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)

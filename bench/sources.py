@@ -74,9 +74,25 @@ class Sources:
             self.configure()
         say('fetching the source of ' + package)
         os.makedirs(place, exist_ok=True)
-        run(['apt-get', '-q', *self.options, '--download-only', 'source', package], cwd=place)
+        try:
+            run(['apt-get', '-q', *self.options, '--download-only', 'source', package], cwd=place)
+        except Missing:
+            return self.original(package, place, unpacked)
         description, = glob.glob(os.path.join(place, '*.dsc'))
         run(['dpkg-source', '--no-check', '-x', description, unpacked], cwd=place)
+        return unpacked
+
+    @staticmethod
+    def original(package, place, unpacked):
+        """A mirror may lack Debian's changes to a package; what its authors published serves as well."""
+        archives = glob.glob(os.path.join(place, '*.orig.tar.*'))
+        if len(archives) != 1:
+            raise Missing('the source of %s cannot be fetched' % package)
+        say("%s is taken without Debian's changes, which cannot be fetched" % package)
+        partial = unpacked + '.partial'
+        os.makedirs(partial, exist_ok=True)
+        run(['tar', '-x', '--no-same-owner', '--strip-components=1', '-C', partial, '-f', archives[0]])
+        os.rename(partial, unpacked)
         return unpacked
 
     def sqlite(self):
