@@ -132,7 +132,7 @@ class Hpcc(Program):
     def command(self, seconds):
         with open(os.path.join(self.folder, '_hpccinf.txt'), encoding='utf-8') as file:
             text = file.read()
-        for what, value in (('Ns', int(420 * seconds ** 0.5)), ('Ps', 1), ('Qs', RANKS)):
+        for what, value in (('Ns', int(1400 * seconds ** (1 / 3))), ('Ps', 1), ('Qs', RANKS)):
             text, changed = re.subn(r'^\d+(\s+%s)$' % what, r'%d\1' % value, text, flags=re.M)
             if changed != 1:
                 raise Missing('the settings of hpcc are those of another version')

@@ -144,6 +144,29 @@ static int make_lineage(struct lineage *lineage)
 	return 0;
 }
 
+/* Small operations are asked for where the program waits for them, and by no other way: that one says who leads
+ * to whom. */
+static uint32_t asked_for_by(const struct lode_history *history, uint32_t id)
+{
+	const struct lode_experiment *experiment = &history->experiments[id];
+
+	return experiment->hypothesis == LODE_SMALL_IO
+		       ? lode_history_find(history, LODE_IO_BLOCKING, &experiment->focus)
+		       : id;
+}
+
+/* Whether `than` tells more closely what is wrong. */
+static int is_less_specific(const struct lineage *lineage, uint32_t id, uint32_t than)
+{
+	if (lineage->history->experiments[id].hypothesis == lineage->history->experiments[than].hypothesis) {
+		id = asked_for_by(lineage->history, id);
+		than = asked_for_by(lineage->history, than);
+		if (id == LODE_NONE || than == LODE_NONE)
+			return 0;
+	}
+	return leads_to(lineage, id, than) || is_wider(lineage, id, than);
+}
+
 /* Marks which of the bottlenecks lead to others. */
 static int mark_leading(const struct lode_history *history, const uint32_t *ids, size_t count, char *leads)
 {
@@ -152,8 +175,7 @@ static int mark_leading(const struct lode_history *history, const uint32_t *ids,
 
 	for (size_t i = 0; !code && i < count; i++)
 		for (size_t k = 0; k < count && !leads[ids[i]]; k++)
-			leads[ids[i]] = i != k && (leads_to(&lineage, ids[i], ids[k]) ||
-						   is_wider(&lineage, ids[i], ids[k]));
+			leads[ids[i]] = i != k && is_less_specific(&lineage, ids[i], ids[k]);
 	lode_free(lineage.ancestors);
 	lode_free(lineage.rows);
 	return code;

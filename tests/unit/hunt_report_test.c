@@ -27,7 +27,31 @@ static void note_line(void *context, uint32_t experiment)
 }
 
 /* A program with a deep bottleneck, one behind a lock, and names that want escaping. */
-static void hunt(struct hunted *hunted, int empty)
+static void busy(struct simulation *simulation)
+{
+	uint32_t main_thread = simulation_thread(simulation, 0, 7, "main");
+	uint32_t other_thread = simulation_thread(simulation, 0, 7, "worker");
+
+	simulation_stack(simulation, main_thread, LODE_CPU_BOUND, 0.7, "parse operator<<(a&b) hot\"quote");
+	simulation_stack(simulation, main_thread, LODE_CPU_BOUND, 0.1, "parse cold");
+	simulation_stack(simulation, other_thread, LODE_SYNC_WAITING, 0.6, "take")->object = 0x1000;
+	simulation->predicted[simulation_function(simulation, "cold")] = 0.5;
+	simulation->predicted[simulation_function(simulation, "take")] = -1;
+}
+
+/* One that waits for each byte. */
+static void by_bytes(struct simulation *simulation)
+{
+	uint32_t thread = simulation_thread(simulation, 0, 7, "main");
+	struct simulated_stack *stack =
+		simulation_stack(simulation, thread, LODE_IO_BLOCKING, 0.9, "count_lines next_byte read");
+
+	stack->operations = 2000;
+	stack->bytes = 1;
+}
+
+/* Hunts to the end; without `fill` in a program that does nothing. */
+static void hunt(struct hunted *hunted, void (*fill)(struct simulation *simulation))
 {
 	struct lode_search_options options;
 	struct lode_error error = {""};
@@ -37,18 +61,8 @@ static void hunt(struct hunted *hunted, int empty)
 	assert_int_equal(simulation_init(&hunted->simulation), 0);
 	hunted->report.target = "process <7>";
 	hunted->report.ascii = 1;
-	if (!empty) {
-		struct simulation *simulation = &hunted->simulation;
-		uint32_t main_thread = simulation_thread(simulation, 0, 7, "main");
-		uint32_t other_thread = simulation_thread(simulation, 0, 7, "worker");
-
-		simulation_stack(simulation, main_thread, LODE_CPU_BOUND, 0.7,
-				 "parse operator<<(a&b) hot\"quote");
-		simulation_stack(simulation, main_thread, LODE_CPU_BOUND, 0.1, "parse cold");
-		simulation_stack(simulation, other_thread, LODE_SYNC_WAITING, 0.6, "take")->object = 0x1000;
-		simulation->predicted[simulation_function(simulation, "cold")] = 0.5;
-		simulation->predicted[simulation_function(simulation, "take")] = -1;
-	}
+	if (fill)
+		fill(&hunted->simulation);
 	lode_search_options_default(&options);
 	assert_int_equal(lode_keep_create(&hunted->keep, &hunted->simulation.meter, &error), 0);
 	code = lode_search_create(&hunted->search, &hunted->simulation.meter, &options, note_line, hunted,
@@ -108,7 +122,7 @@ static void each_change_is_a_line_with_the_fields_of_the_contract(void **state)
 	char *rest, *line;
 
 	(void)state;
-	hunt(&hunted, 0);
+	hunt(&hunted, busy);
 	lode_buffer_byte(&hunted.lines, '\0');
 	assert_false(hunted.lines.failed);
 	for (rest = hunted.lines.bytes; (line = strsep(&rest, "\n")) && *line; lines++)
@@ -124,7 +138,7 @@ static void the_last_line_sums_up(void **state)
 	yajl_val value;
 
 	(void)state;
-	hunt(&hunted, 0);
+	hunt(&hunted, busy);
 	lode_hunt_summary(&hunted.report, &buffer);
 	lode_buffer_byte(&buffer, '\0');
 	value = yajl_tree_parse(buffer.bytes, NULL, 0);
@@ -159,7 +173,7 @@ static void the_text_names_the_most_specific_bottleneck_first_and_what_was_not_e
 	char *text;
 
 	(void)state;
-	hunt(&hunted, 0);
+	hunt(&hunted, busy);
 	text = text_of(&hunted, lode_hunt_text);
 	assert_non_null(strstr(text, "  1. app!hot\"quote"));
 	assert_non_null(strstr(
@@ -176,13 +190,30 @@ static void the_text_names_the_most_specific_bottleneck_first_and_what_was_not_e
 	release(&hunted);
 }
 
+static void small_operations_are_told_once_where_they_are_made(void **state)
+{
+	struct hunted hunted;
+	const char *first;
+	char *text;
+
+	(void)state;
+	hunt(&hunted, by_bytes);
+	text = text_of(&hunted, lode_hunt_text);
+	first = strstr(text, "  1. app!read");
+	assert_non_null(first);
+	assert_true(strstr(first, " moves only 1 bytes") < strchr(first, '\n'));
+	assert_null(strstr(text, "  2. "));
+	lode_free(text);
+	release(&hunted);
+}
+
 static void nothing_found_is_said_so(void **state)
 {
 	struct hunted hunted;
 	char *text;
 
 	(void)state;
-	hunt(&hunted, 1);
+	hunt(&hunted, NULL);
 	text = text_of(&hunted, lode_hunt_text);
 	assert_non_null(strstr(text, "No bottleneck was found"));
 	lode_free(text);
@@ -198,7 +229,7 @@ static void dot_and_html_escape_names(void **state)
 	char *text;
 
 	(void)state;
-	hunt(&hunted, 0);
+	hunt(&hunted, busy);
 	text = text_of(&hunted, lode_hunt_dot);
 	assert_non_null(strstr(text, "app!hot\\\"quote"));
 	assert_non_null(strstr(text, " -> e"));
@@ -221,7 +252,7 @@ static void samples_and_results_become_a_stream(void **state)
 	double run = 0, wait = 0;
 
 	(void)state;
-	hunt(&hunted, 0);
+	hunt(&hunted, busy);
 	assert_int_equal(lode_keep_results(hunted.keep, hunted.search, &error), 0);
 	assert_int_equal(lode_keep_count(hunted.keep), 1);
 	stream = lode_keep_stream(hunted.keep, 0);
@@ -247,7 +278,7 @@ static void memory_that_runs_out_in_a_report_is_remembered(void **state)
 	struct hunted hunted;
 
 	(void)state;
-	hunt(&hunted, 0);
+	hunt(&hunted, busy);
 	for (size_t w = 0; w < sizeof(writers) / sizeof(*writers); w++)
 		for (uint64_t nth = 1;; nth++) {
 			struct lode_buffer buffer = {0};
@@ -271,6 +302,7 @@ int main(void)
 		cmocka_unit_test(each_change_is_a_line_with_the_fields_of_the_contract),
 		cmocka_unit_test(the_last_line_sums_up),
 		cmocka_unit_test(the_text_names_the_most_specific_bottleneck_first_and_what_was_not_examined),
+		cmocka_unit_test(small_operations_are_told_once_where_they_are_made),
 		cmocka_unit_test(nothing_found_is_said_so),
 		cmocka_unit_test(dot_and_html_escape_names),
 		cmocka_unit_test(samples_and_results_become_a_stream),
