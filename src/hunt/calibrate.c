@@ -20,9 +20,10 @@
 #define CALLS  500
 
 extern void lode_calibrate_function(void);
-extern const char lode_calibrate_end[];
 
+/* It returns so many bytes behind its entry. */
 #if defined(__aarch64__)
+#define RETURN_AT 8u
 __asm__(".text\n"
 	".p2align 4\n"
 	".globl lode_calibrate_function\n"
@@ -31,12 +32,10 @@ __asm__(".text\n"
 	"lode_calibrate_function:\n"
 	"	stp x29, x30, [sp, #-16]!\n"
 	"	ldp x29, x30, [sp], #16\n"
-	".globl lode_calibrate_end\n"
-	".hidden lode_calibrate_end\n"
-	"lode_calibrate_end:\n"
 	"	ret\n"
 	".size lode_calibrate_function, . - lode_calibrate_function\n");
 #elif defined(__x86_64__)
+#define RETURN_AT 2u
 __asm__(".text\n"
 	".p2align 4\n"
 	".globl lode_calibrate_function\n"
@@ -45,9 +44,6 @@ __asm__(".text\n"
 	"lode_calibrate_function:\n"
 	"	push %rbp\n"
 	"	pop %rbp\n"
-	".globl lode_calibrate_end\n"
-	".hidden lode_calibrate_end\n"
-	"lode_calibrate_end:\n"
 	"	ret\n"
 	".size lode_calibrate_function, . - lode_calibrate_function\n");
 #endif
@@ -96,10 +92,10 @@ int lode_calibrate(struct lode_watch *watch, uint64_t *hit_cost, struct lode_err
 	uint32_t place;
 	int link;
 
-	if (file_offset((uint64_t)(uintptr_t)lode_calibrate_function, &places[0].offset) < 0 ||
-	    file_offset((uint64_t)(uintptr_t)lode_calibrate_end, &places[1].offset) < 0)
+	if (file_offset((uint64_t)(uintptr_t)lode_calibrate_function, &places[0].offset) < 0)
 		return lode_fail(error, LODE_SYSTEM,
 				 "hunt: /proc/self/maps does not tell of this program; is /proc mounted?");
+	places[1].offset = places[0].offset + RETURN_AT;
 	place = lode_watch_add_thread(watch, (uint32_t)getpid(), (uint32_t)syscall(SYS_gettid));
 	link = lode_uprobes_attach(lode_watch_program(watch), "/proc/self/exe", places, 2, (uint32_t)getpid(),
 				   error);

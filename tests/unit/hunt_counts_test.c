@@ -263,7 +263,7 @@ static void deep_starters_are_the_deepest_of_each_subgraph_above_the_threshold(v
 		const struct lode_count_graph *graph;
 		uint32_t *starters = NULL;
 		size_t count = 0, expected = 0;
-		char name[8];
+		char name[16];
 
 		draw_samples(&samples, &seed);
 		understand(&samples);
@@ -336,7 +336,7 @@ static void the_way_to_a_deep_starter_is_a_shortest_one_from_what_is_known(void 
 		struct lode_counts counts = {0};
 		const struct lode_count_graph *graph;
 		int known[MOST];
-		char name[8];
+		char name[16];
 
 		draw_samples(&samples, &seed);
 		understand(&samples);
