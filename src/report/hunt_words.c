@@ -144,8 +144,10 @@ static int make_lineage(struct lineage *lineage)
 	return 0;
 }
 
-/* Small operations are asked for where the program waits for them, and by no other way: that one says who leads
- * to whom. */
+/*
+ * Small operations are asked for where the program waits for operations, and by no
+ * other way: those experiments say who leads to whom.
+ */
 static uint32_t asked_for_by(const struct lode_history *history, uint32_t id)
 {
 	const struct lode_experiment *experiment = &history->experiments[id];
