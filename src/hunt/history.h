@@ -61,6 +61,8 @@ struct lode_experiment {
 	uint64_t lost;			      /* last time it turned false after it had been true */
 	uint64_t observed;		      /* nanoseconds, of the last run */
 	uint64_t calls;			      /* of the function, seen in the last run */
+	uint64_t sampled;		      /* nanoseconds of samples that showed it by `sampled_since` */
+	uint64_t sampled_since;		      /* when it was last started or found false */
 	char *why;			      /* a sentence about its state, or NULL */
 	struct lode_observation *observation; /* while it is active */
 };

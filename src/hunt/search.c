@@ -88,10 +88,26 @@ static int turn_false(struct lode_search *search, uint32_t id)
 	if (was_true)
 		experiment->lost = experiment->concluded;
 	lode_observation_settle(experiment->observation);
+	lode_search_mark_samples(search, experiment);
 	lode_search_set_state(search, id, LODE_EXPERIMENT_FALSE, was_true ? "was true for some time" : NULL);
 	if (was_true && examine_again_beside(search, id) < 0)
 		return LODE_SYSTEM;
 	return is_root(get(search, id)) ? 0 : lode_search_retire(search, id);
+}
+
+/* Its probes missed a call that was in progress: they go in again, a few times at most. */
+static int was_missed(struct lode_search *search, uint32_t id)
+{
+	if (lode_search_retire(search, id) < 0)
+		return LODE_SYSTEM;
+	if (get(search, id)->runs < LODE_MOST_RUNS) {
+		lode_search_set_state(search, id, LODE_EXPERIMENT_DEFERRED,
+				      "its probes saw nothing, though samples show it; runs again");
+		return lode_search_enqueue(search, id);
+	}
+	lode_search_set_state(search, id, LODE_EXPERIMENT_IMPOSSIBLE,
+			      "its probes saw nothing, though samples show it");
+	return lode_search_refine(search, id);
 }
 
 /* Looks at what one experiment has measured. */
@@ -114,6 +130,8 @@ static int judge(struct lode_search *search, uint32_t id)
 	}
 	if (!verdict.concluded || (!is_open && verdict.truth == (experiment->state == LODE_EXPERIMENT_TRUE)))
 		return 0;
+	if (is_open && !verdict.truth && lode_search_saw_nothing(search, experiment))
+		return was_missed(search, id);
 	return verdict.truth ? turn_true(search, id) : turn_false(search, id);
 }
 
@@ -247,7 +265,8 @@ static int start_deep_again(struct lode_search *search, uint32_t id)
 	return lode_search_start_deep(search, id);
 }
 
-/* Threads, processes, objects and calls that came up since may refine what is true. */
+/* Threads, processes, objects and calls that came up since may refine what is true; what was false may be so no
+ * longer. */
 static int refine_again(struct lode_search *search, struct lode_error *error)
 {
 	size_t left = REFINED_AT_ONCE;
@@ -255,6 +274,8 @@ static int refine_again(struct lode_search *search, struct lode_error *error)
 	for (; left && search->next_refined < search->history.count; search->next_refined++) {
 		uint32_t id = search->next_refined;
 
+		if (lode_search_has_changed(search, get(search, id)) && lode_search_again(search, id) < 0)
+			return lode_fail_memory(error);
 		if (get(search, id)->state != LODE_EXPERIMENT_TRUE)
 			continue;
 		if (lode_search_refine(search, id) < 0 || start_deep_again(search, id) < 0)

@@ -13,8 +13,9 @@
  * throughout.
  *
  * What the paper does not know: a function that cannot be measured is passed through
- * (its callees are examined in its place), and where a bottleneck goes away, what was
- * false beside it is looked at again, a few times at most.
+ * (its callees are examined in its place); where a bottleneck goes away, what was false
+ * beside it is looked at again, and so is what samples contradict (doubts.c), a few
+ * times at most.
  *
  * One thread. The search knows no clock but the meter's.
  */

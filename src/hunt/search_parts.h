@@ -9,6 +9,8 @@
 #include "hunt/search.h"
 
 #define LODE_PRIORITIES 3
+/* An experiment is run at most so often. */
+#define LODE_MOST_RUNS 4
 
 /* Experiments that wait, oldest first. */
 struct lode_search_queue {
@@ -105,6 +107,13 @@ void lode_search_measure_cost(struct lode_search *search, struct lode_experiment
 double lode_search_predicted_cost(const struct lode_search *search, uint32_t experiment);
 /* Lets go what was measured to cost too much together. */
 int lode_search_shed(struct lode_search *search, struct lode_error *error);
+
+/* Remembers what samples show of an experiment's function so far. */
+void lode_search_mark_samples(struct lode_search *search, struct lode_experiment *experiment);
+/* Whether its probes saw nothing of a function that samples since the mark show above the threshold. */
+int lode_search_saw_nothing(const struct lode_search *search, const struct lode_experiment *experiment);
+/* Whether it is false and samples since then show it above the threshold. */
+int lode_search_has_changed(const struct lode_search *search, const struct lode_experiment *experiment);
 
 /* Refines a true experiment, or passes through one that cannot be measured; asking again adds only what is
  * new. */

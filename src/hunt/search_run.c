@@ -12,8 +12,6 @@
 
 #include <math.h>
 
-/* An experiment is run at most so often. */
-#define MOST_RUNS 4
 /*
  * Before this a measured cost says little. But it is soon: a function that samples do not show is
  * predicted to cost something, and mostly costs nothing, which makes room for the next.
@@ -123,7 +121,7 @@ int lode_search_again(struct lode_search *search, uint32_t id)
 {
 	const struct lode_experiment *experiment = get(search, id);
 
-	if (experiment->active || search->queued[id] || experiment->runs >= MOST_RUNS)
+	if (experiment->active || search->queued[id] || experiment->runs >= LODE_MOST_RUNS)
 		return 0;
 	return lode_search_enqueue(search, id);
 }
@@ -158,6 +156,7 @@ static int begin_run(struct lode_search *search, uint32_t id)
 	experiment->runs++;
 	experiment->started = now(search);
 	experiment->observed = 0;
+	lode_search_mark_samples(search, experiment);
 	search->committed += fmax(experiment->cost, 0);
 	search->highest = fmax(search->highest, search->committed);
 	lode_search_set_state(search, id, LODE_EXPERIMENT_RUNNING, NULL);
@@ -297,7 +296,7 @@ int lode_search_shed(struct lode_search *search, struct lode_error *error)
 		if (lode_search_retire(search, id) < 0)
 			return lode_fail_memory(error);
 		lode_search_set_state(search, id, LODE_EXPERIMENT_DEFERRED, "cost more than was predicted");
-		if (get(search, id)->runs < MOST_RUNS && lode_search_enqueue(search, id) < 0)
+		if (get(search, id)->runs < LODE_MOST_RUNS && lode_search_enqueue(search, id) < 0)
 			return lode_fail_memory(error);
 	}
 	return lode_search_stop_retired(search, error);

@@ -269,6 +269,60 @@ static void what_costs_more_than_the_limit_is_deferred_and_the_rest_goes_on(void
 	simulation_release(&simulation);
 }
 
+/* Probes of a function that is in progress may miss it; samples do not. */
+static void what_samples_show_and_probes_do_not_is_not_false(void **state)
+{
+	for (int times = 1; times <= 5; times += 4) {
+		struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
+		const struct lode_experiment *f;
+		struct simulation simulation;
+		struct lode_search *search;
+		int end;
+
+		(void)state;
+		make_chain(&simulation);
+		simulation.blind[simulation_function(&simulation, "f")] = times;
+		search = hunt(&simulation, &options, &end);
+		f = experiment_of(search, LODE_CPU_BOUND, on_function(&simulation, "f"));
+		assert_int_equal(f->state, times == 1 ? LODE_EXPERIMENT_TRUE : LODE_EXPERIMENT_IMPOSSIBLE);
+		assert_int_equal(f->runs, times == 1 ? 2 : 4);
+		assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "hot")),
+				 LODE_EXPERIMENT_TRUE);
+		lode_search_destroy(search);
+		simulation_release(&simulation);
+	}
+}
+
+/* One function of a loop becomes slow after it was found fast; all others stay what they are. */
+static void what_becomes_slow_later_is_found(void **state)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
+	const struct lode_experiment *late;
+	struct simulation simulation;
+	struct lode_search *search;
+	uint32_t thread;
+	int end;
+
+	(void)state;
+	assert_int_equal(simulation_init(&simulation), 0);
+	thread = simulation_thread(&simulation, 0, 0, "main");
+	simulation_stack(&simulation, thread, LODE_CPU_BOUND, 0.3, "loop");
+	simulation_stack(&simulation, thread, LODE_CPU_BOUND, 0.5, "loop steady");
+	simulation_stack(&simulation, thread, LODE_CPU_BOUND, 0.02, "loop late");
+	simulation_stack(&simulation, thread, LODE_CPU_BOUND, 0.4, "loop late")->from = 9 * SECOND;
+	simulation.stacks[simulation.stack_count - 1].until = 100 * SECOND;
+	options.watch_on = 1;
+	options.time = 20 * SECOND;
+	search = hunt(&simulation, &options, &end);
+	assert_int_equal(end, LODE_SEARCH_TIME_UP);
+	late = experiment_of(search, LODE_CPU_BOUND, on_function(&simulation, "late"));
+	assert_int_equal(late->state, LODE_EXPERIMENT_TRUE);
+	assert_true(late->runs > 1);
+	assert_true(late->found > 9 * SECOND);
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+}
+
 static void what_turns_out_costly_is_taken_out_and_told(void **state)
 {
 	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
@@ -921,6 +975,8 @@ int main(void)
 		cmocka_unit_test(deep_starters_start_before_what_connects_them_and_that_before_the_rest),
 		cmocka_unit_test(a_function_that_cannot_be_measured_is_passed_through),
 		cmocka_unit_test(what_costs_more_than_the_limit_is_deferred_and_the_rest_goes_on),
+		cmocka_unit_test(what_samples_show_and_probes_do_not_is_not_false),
+		cmocka_unit_test(what_becomes_slow_later_is_found),
 		cmocka_unit_test(what_turns_out_costly_is_taken_out_and_told),
 		cmocka_unit_test(measured_costs_bring_the_search_back_below_the_limit),
 		cmocka_unit_test(a_bottleneck_that_goes_away_turns_false_and_the_next_one_is_found),

@@ -109,7 +109,8 @@ static void advance_run(struct simulation *simulation, struct simulated_run *run
 	for (size_t i = 0; i < simulation->stack_count; i++) {
 		const struct simulated_stack *stack = &simulation->stacks[i];
 
-		if (!stack_is_in(simulation, stack, &run->focus) || !is_done_now(simulation, stack))
+		if (run->blind || !stack_is_in(simulation, stack, &run->focus) ||
+		    !is_done_now(simulation, stack))
 			continue;
 		run->time[stack->kind] += noisy(simulation, stack->share * elapsed);
 		run->operations += stack->operations * elapsed / 1e9;
@@ -121,7 +122,7 @@ static void advance_run(struct simulation *simulation, struct simulated_run *run
 	reading->cost = (uint64_t)llround(run->cost);
 	reading->operations = (uint64_t)llround(run->operations);
 	reading->bytes = (uint64_t)llround(run->bytes);
-	reading->calls = reading->wall / 1000;
+	reading->calls = run->blind ? 0 : reading->wall / 1000;
 	if (simulation->allowed > 0 &&
 	    cost_of(simulation, simulation->real, &run->focus) > simulation->allowed) {
 		reading->state = LODE_READING_COSTLY;
@@ -188,7 +189,10 @@ static int simulated_start(struct lode_meter *meter, const uint32_t *experiments
 			.hypothesis = hypotheses[i],
 			.focus = foci[i],
 			.started = simulation->clock,
+			.blind = foci[i].function != LODE_NONE && simulation->blind[foci[i].function] > 0,
 		};
+		if (foci[i].function != LODE_NONE && simulation->blind[foci[i].function] > 0)
+			simulation->blind[foci[i].function]--;
 	}
 	simulation->starts += count;
 	add_up_costs(simulation);

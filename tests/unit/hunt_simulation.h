@@ -35,6 +35,7 @@ struct simulated_run {
 	enum lode_hypothesis hypothesis;
 	struct lode_focus focus;
 	uint64_t started;
+	int blind; /* its probes miss what goes on */
 	struct lode_reading reading;
 	double time[LODE_SMALL_IO], wall, operations, bytes,
 		cost; /* exact, where the reading is whole numbers */
@@ -53,6 +54,7 @@ struct simulation {
 	double predicted[SIMULATION_MOST]; /* by function: cost of measuring it, as a share; below 0:
 					      impossible */
 	double real[SIMULATION_MOST];	   /* what it costs */
+	int blind[SIMULATION_MOST];	   /* by function: so many times probes miss what goes on */
 	double allowed;			   /* more than this is taken out at once; 0: nothing is */
 	struct simulated_run *runs;
 	size_t run_count;

@@ -1,0 +1,63 @@
+/*
+ * Doubts: where stack samples contradict a verdict; see search.h.
+ *
+ * Probes are exact and samples are not, so probes decide. But they see nothing of a
+ * function that was on the stack when they went in and could not be found there; and
+ * a program goes on to its next phase after a function was found false. In both cases
+ * samples show the function above its threshold, and it is worth another run.
+ *
+ * Counts know hosts and processes, no threads and objects: experiments on those are
+ * not doubted.
+ */
+#include "hunt/search_parts.h"
+
+/* Samples of less time than this say little. */
+#define LEAST_SAMPLED 1000000000ull
+
+/* Nanoseconds of samples that show the function of an experiment, in what it counts. */
+static uint64_t sampled(const struct lode_search *search, const struct lode_experiment *experiment)
+{
+	const struct lode_count_graph *graph =
+		lode_counts_graph(&search->counts, experiment->hypothesis, &experiment->focus);
+	uint32_t node = graph ? lode_count_node_find(graph, experiment->focus.function) : LODE_NONE;
+
+	return node == LODE_NONE ? 0 : graph->nodes[node].weight;
+}
+
+static int can_be_doubted(const struct lode_experiment *experiment)
+{
+	return experiment->hypothesis != LODE_SMALL_IO && experiment->focus.function != LODE_NONE &&
+	       !lode_focus_has(&experiment->focus, LODE_AXIS_THREAD) &&
+	       !lode_focus_has(&experiment->focus, LODE_AXIS_OBJECT);
+}
+
+void lode_search_mark_samples(struct lode_search *search, struct lode_experiment *experiment)
+{
+	if (!can_be_doubted(experiment))
+		return;
+	experiment->sampled = sampled(search, experiment);
+	experiment->sampled_since = now(search);
+}
+
+/* Whether samples since the mark show it above its threshold. */
+static int samples_hold(const struct lode_search *search, const struct lode_experiment *experiment)
+{
+	uint64_t passed = now(search) - experiment->sampled_since;
+	double rate = lode_focus_has(&experiment->focus, LODE_AXIS_PROCESS) ? 1 : lode_search_wall_rate(search);
+
+	return can_be_doubted(experiment) &&
+	       (double)(sampled(search, experiment) - experiment->sampled) >
+		       experiment->threshold * rate * (double)passed;
+}
+
+int lode_search_saw_nothing(const struct lode_search *search, const struct lode_experiment *experiment)
+{
+	return !experiment->calls && !experiment->observation->last_amount && samples_hold(search, experiment);
+}
+
+int lode_search_has_changed(const struct lode_search *search, const struct lode_experiment *experiment)
+{
+	return search->options.strategy == LODE_STRATEGY_DEEP_START && !search->options.starters_by_the_paper &&
+	       experiment->state == LODE_EXPERIMENT_FALSE &&
+	       now(search) - experiment->sampled_since >= LEAST_SAMPLED && samples_hold(search, experiment);
+}
