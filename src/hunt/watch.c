@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "hunt/calls.h"
+#include "record/kernel.h"
 #include "record/uprobes.h"
 
 /* What bpftool writes is not held to the rules of the house. */
@@ -19,7 +20,6 @@
 #pragma GCC diagnostic pop
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -49,14 +49,6 @@ uint64_t lode_watch_now(void)
 
 /* ---- loading ---- */
 
-static int say_nothing(enum libbpf_print_level level, const char *format, va_list arguments)
-{
-	(void)level;
-	(void)format;
-	(void)arguments;
-	return 0;
-}
-
 static int explain(int number, struct lode_error *error)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
@@ -74,37 +66,18 @@ static int explain(int number, struct lode_error *error)
 		strerror(number));
 }
 
-/* sched_switch tells the state of the thread since Linux 5.18; before, it has a parameter less. */
-static int switch_has_state(void)
-{
-	struct btf *types = btf__load_vmlinux_btf();
-	const struct btf_type *type;
-	int found, has = 1;
-
-	if (!types)
-		return 1;
-	found = btf__find_by_name_kind(types, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
-	if (found > 0) {
-		type = btf__type_by_id(types, btf__type_by_id(types, (uint32_t)found)->type);
-		type = type ? btf__type_by_id(types, type->type) : NULL;
-		has = type && btf_is_func_proto(type) && btf_vlen(type) >= 5;
-	}
-	btf__free(types);
-	return has;
-}
-
 static int load(struct lode_watch *watch, struct lode_error *error)
 {
 	struct hunt *programs;
 	int code;
 
-	libbpf_set_print(say_nothing);
+	lode_kernel_quiet();
 	programs = watch->programs = hunt__open();
 	if (!programs)
 		return explain(errno, error);
 	programs->rodata->thread_mask = watch->thread_count - 1;
 	programs->rodata->slot_count = watch->slot_count;
-	programs->rodata->switch_has_state = switch_has_state();
+	programs->rodata->switch_has_state = lode_kernel_switch_has_state();
 	bpf_map__set_max_entries(programs->maps.threads, watch->thread_count);
 	bpf_map__set_max_entries(programs->maps.cells, watch->thread_count * watch->slot_count);
 	bpf_program__set_expected_attach_type(programs->progs.lode_probe,

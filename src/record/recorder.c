@@ -10,6 +10,7 @@
 #include "record/recorder.h"
 
 #include "base/memory.h"
+#include "record/kernel.h"
 #include "record/uprobes.h"
 
 /* What bpftool writes is not held to the rules of the house. */
@@ -20,7 +21,6 @@
 #pragma GCC diagnostic pop
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -78,14 +78,6 @@ static uint64_t now(void)
 
 /* ---- loading ---- */
 
-static int say_nothing(enum libbpf_print_level level, const char *format, va_list arguments)
-{
-	(void)level;
-	(void)format;
-	(void)arguments;
-	return 0;
-}
-
 static int explain(int number, struct lode_error *error)
 {
 	struct utsname system;
@@ -125,25 +117,6 @@ static int check_namespace(struct lode_error *error)
 		error, LODE_SYSTEM,
 		"record: this is a container with process numbers of its own; record from outside it, "
 		"with --cgroup, or start it with the machine's (such as 'docker run --pid=host')");
-}
-
-/* sched_switch tells the state of the thread since Linux 5.18; before, it has a parameter less. */
-static int switch_has_state(void)
-{
-	struct btf *types = btf__load_vmlinux_btf();
-	const struct btf_type *type;
-	int found, has = 1;
-
-	if (!types)
-		return 1;
-	found = btf__find_by_name_kind(types, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
-	if (found > 0) {
-		type = btf__type_by_id(types, btf__type_by_id(types, (uint32_t)found)->type);
-		type = type ? btf__type_by_id(types, type->type) : NULL;
-		has = type && btf_is_func_proto(type) && btf_vlen(type) >= 5;
-	}
-	btf__free(types);
-	return has;
 }
 
 static uint32_t choose_slots(uint32_t cpus, size_t bytes)
@@ -214,7 +187,7 @@ static void set_up(struct lode_recorder *recorder, const struct lode_recorder_op
 	if (options->ring_bytes && options->ring_bytes < 4 * STACKS_BYTES)
 		bpf_map__set_max_entries(programs->maps.stacks, STACKS_BYTES / 4);
 	programs->rodata->ring_slots = recorder->slot_count;
-	programs->rodata->switch_has_state = switch_has_state();
+	programs->rodata->switch_has_state = lode_kernel_switch_has_state();
 	programs->rodata->walk_kernel = !options->no_own_walk;
 	programs->rodata->with_calls = options->calls && !options->comm && !options->cgroup;
 	programs->rodata->copy_bytes = options->copy_bytes;
@@ -238,7 +211,7 @@ static int load(struct lode_recorder *recorder, const struct lode_recorder_optio
 {
 	int code;
 
-	libbpf_set_print(say_nothing);
+	lode_kernel_quiet();
 	recorder->programs = recorder__open();
 	if (!recorder->programs)
 		return explain(errno, error);

@@ -1,0 +1,12 @@
+/*
+ * Kernel: what those who load programs into it have to know of it.
+ */
+#ifndef LODE_RECORD_KERNEL_H
+#define LODE_RECORD_KERNEL_H
+
+/* What libbpf would print goes nowhere: errors are told by who meets them. */
+void lode_kernel_quiet(void);
+/* Whether sched_switch tells the state of the thread: since Linux 5.18; before, it has a parameter less. */
+int lode_kernel_switch_has_state(void);
+
+#endif
