@@ -4,7 +4,9 @@
  * Probes are exact and samples are not, so probes decide. But they see nothing of a
  * function that was on the stack when they went in and could not be found there; and
  * a program goes on to its next phase after a function was found false. In both cases
- * samples show the function above its threshold, and it is worth another run.
+ * samples show the function above its threshold, and it is worth another run. A function
+ * that costs too much to probe has no verdict; where samples show it above its threshold,
+ * the search goes on to what it calls.
  *
  * Counts know hosts and processes, no threads and objects: experiments on those are
  * not doubted.
@@ -55,9 +57,23 @@ int lode_search_saw_nothing(const struct lode_search *search, const struct lode_
 	return !experiment->calls && !experiment->observation->last_amount && samples_hold(search, experiment);
 }
 
+static int may_follow_samples(const struct lode_search *search)
+{
+	return search->options.strategy == LODE_STRATEGY_DEEP_START && !search->options.starters_by_the_paper;
+}
+
+int lode_search_leads_on(struct lode_search *search, struct lode_experiment *experiment)
+{
+	if (!may_follow_samples(search) || experiment->state != LODE_EXPERIMENT_DEFERRED ||
+	    experiment->cost <= search->options.cost)
+		return 0;
+	if (!experiment->sampled_since)
+		lode_search_mark_samples(search, experiment);
+	return now(search) - experiment->sampled_since >= LEAST_SAMPLED && samples_hold(search, experiment);
+}
+
 int lode_search_has_changed(const struct lode_search *search, const struct lode_experiment *experiment)
 {
-	return search->options.strategy == LODE_STRATEGY_DEEP_START && !search->options.starters_by_the_paper &&
-	       experiment->state == LODE_EXPERIMENT_FALSE &&
+	return may_follow_samples(search) && experiment->state == LODE_EXPERIMENT_FALSE &&
 	       now(search) - experiment->sampled_since >= LEAST_SAMPLED && samples_hold(search, experiment);
 }

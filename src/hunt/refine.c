@@ -170,11 +170,12 @@ static int refine_hypothesis(struct lode_search *search, uint32_t id)
 int lode_search_refine(struct lode_search *search, uint32_t id)
 {
 	enum lode_hypothesis hypothesis = search->history.experiments[id].hypothesis;
+	enum lode_experiment_state state = search->history.experiments[id].state;
 	int code = 0;
 
 	if (hypothesis == LODE_SMALL_IO)
 		return 0; /* it goes wherever excessive input and output goes */
-	if (search->history.experiments[id].state == LODE_EXPERIMENT_IMPOSSIBLE)
+	if (state == LODE_EXPERIMENT_IMPOSSIBLE || state == LODE_EXPERIMENT_DEFERRED)
 		return refine_code(search, id);
 	if (hypothesis == LODE_IO_BLOCKING)
 		code = refine_hypothesis(search, id);

@@ -276,7 +276,8 @@ static int refine_again(struct lode_search *search, struct lode_error *error)
 
 		if (lode_search_has_changed(search, get(search, id)) && lode_search_again(search, id) < 0)
 			return lode_fail_memory(error);
-		if (get(search, id)->state != LODE_EXPERIMENT_TRUE)
+		if (get(search, id)->state != LODE_EXPERIMENT_TRUE &&
+		    !lode_search_leads_on(search, get(search, id)))
 			continue;
 		if (lode_search_refine(search, id) < 0 || start_deep_again(search, id) < 0)
 			return lode_fail_memory(error);

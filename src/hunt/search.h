@@ -13,7 +13,8 @@
  * throughout.
  *
  * What the paper does not know: a function that cannot be measured is passed through
- * (its callees are examined in its place); where a bottleneck goes away, what was false
+ * (its callees are examined in its place), and so is one that costs too much where
+ * samples show it above the threshold; where a bottleneck goes away, what was false
  * beside it is looked at again, and so is what samples contradict (doubts.c), a few
  * times at most.
  *

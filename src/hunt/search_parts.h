@@ -115,6 +115,9 @@ int lode_search_saw_nothing(const struct lode_search *search, const struct lode_
 /* Whether it is false and samples since then show it above the threshold. */
 int lode_search_has_changed(const struct lode_search *search, const struct lode_experiment *experiment);
 
+/* Whether it costs too much to be measured and samples show it above the threshold. */
+int lode_search_leads_on(struct lode_search *search, struct lode_experiment *experiment);
+
 /* Refines a true experiment, or passes through one that cannot be measured; asking again adds only what is
  * new. */
 int lode_search_refine(struct lode_search *search, uint32_t experiment);

@@ -293,6 +293,36 @@ static void what_samples_show_and_probes_do_not_is_not_false(void **state)
 	}
 }
 
+/* What is called by a function that cannot be probed within the limit is examined all the same. */
+static void what_costs_too_much_does_not_hide_what_it_calls(void **state)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
+	struct simulation simulation;
+	struct lode_search *search;
+	uint32_t thread;
+	int end;
+
+	(void)state;
+	assert_int_equal(simulation_init(&simulation), 0);
+	thread = simulation_thread(&simulation, 0, 0, "main");
+	simulation_stack(&simulation, thread, LODE_CPU_BOUND, 0.3, "often");
+	simulation_stack(&simulation, thread, LODE_CPU_BOUND, 0.15, "often sort");
+	simulation_stack(&simulation, thread, LODE_CPU_BOUND, 0.15, "often sort merge");
+	simulation.predicted[simulation_function(&simulation, "often")] = 0.4;
+	options.deep_threshold = 0.9; /* no deep starter leads past it */
+	options.watch_on = 1;
+	options.time = 10 * SECOND;
+	search = hunt(&simulation, &options, &end);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "often")),
+			 LODE_EXPERIMENT_DEFERRED);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "sort")),
+			 LODE_EXPERIMENT_TRUE);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "merge")),
+			 LODE_EXPERIMENT_FALSE);
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+}
+
 /* One function of a loop becomes slow after it was found fast; all others stay what they are. */
 static void what_becomes_slow_later_is_found(void **state)
 {
@@ -976,6 +1006,7 @@ int main(void)
 		cmocka_unit_test(a_function_that_cannot_be_measured_is_passed_through),
 		cmocka_unit_test(what_costs_more_than_the_limit_is_deferred_and_the_rest_goes_on),
 		cmocka_unit_test(what_samples_show_and_probes_do_not_is_not_false),
+		cmocka_unit_test(what_costs_too_much_does_not_hide_what_it_calls),
 		cmocka_unit_test(what_becomes_slow_later_is_found),
 		cmocka_unit_test(what_turns_out_costly_is_taken_out_and_told),
 		cmocka_unit_test(measured_costs_bring_the_search_back_below_the_limit),
