@@ -283,12 +283,11 @@ static int open_flight(struct watch *watch, struct lode_error *error)
 {
 	struct lode_flight_options flight = {.last = watch->last};
 	uint64_t others = resident() + lode_recorder_bytes(watch->recorder) + watch->memory / PART_FOR_READS;
-	char text[LODE_UNITS_TEXT];
 
 	if (watch->memory < others + LEAST_FLIGHT)
 		return lode_fail(error, LODE_USAGE,
-				 "watch: this machine needs more memory to watch it; write --memory %s",
-				 lode_bytes_text((others + LEAST_FLIGHT) * 5 / 4, text));
+				 "watch: this machine needs more memory to watch it; write --memory %lluMB",
+				 (unsigned long long)((others + LEAST_FLIGHT) * 5 / 4 / 1000000 + 1));
 	flight.memory = watch->memory - others;
 	if (lode_flight_create(&watch->flight, &flight) < 0)
 		return lode_fail_memory(error);
