@@ -121,6 +121,13 @@ class Pipe(Load):
         return ['perf', 'bench', 'sched', 'pipe', '-l', str(100000 // self.size)]
 
 
+class Turns(Pipe):
+    """The same two on one processor, while the recorder has another: nothing but switches and wakings."""
+
+    def command(self):
+        return ['taskset', '-c', str(max(os.sched_getaffinity(0))), *super().command()]
+
+
 class Messaging(Load):
     """Eighty processes that send each other messages through sockets: as many as the processors bear."""
 
@@ -225,4 +232,4 @@ class Database(Load):
         return self.sysbench('--time=0', '--events=%d' % (2000 // self.size), 'run')
 
 
-LOADS = {'pipe': Pipe, 'messaging': Messaging, 'web': Web, 'database': Database, 'processor': Processor}
+LOADS = {'pipe': Pipe, 'turns': Turns, 'messaging': Messaging, 'web': Web, 'database': Database, 'processor': Processor}
