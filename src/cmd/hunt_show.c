@@ -54,7 +54,7 @@ static void put_plain_line(struct lode_hunt_view *view, uint32_t id)
 	lode_hunt_focus(search, &experiment->focus, &view->lines);
 	if (experiment->runs) {
 		lode_buffer_byte(&view->lines, ' ');
-		lode_hunt_value(experiment->hypothesis, experiment->value, &view->lines);
+		lode_hunt_measured(experiment, &view->lines);
 	}
 	if (experiment->origin != LODE_ORIGIN_CALL_GRAPH)
 		lode_buffer_print(&view->lines, " (%s)", lode_experiment_origin_name(experiment->origin));
@@ -128,7 +128,7 @@ static void put_facts(const struct lode_search *search, const struct lode_experi
 
 	if (experiment->runs) {
 		lode_buffer_byte(line, ' ');
-		lode_hunt_value(experiment->hypothesis, experiment->value, line);
+		lode_hunt_measured(experiment, line);
 	}
 	if (experiment->found)
 		lode_buffer_print(line, "  %s",

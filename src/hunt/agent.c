@@ -193,8 +193,14 @@ static int take_sample(void *context, const struct lode_meter_sample *sample)
 {
 	struct agent *agent = context;
 	struct lode_buffer *text = &agent->samples;
-	const uint64_t numbers[] = {sample->t,	    sample->host,   sample->process,
-				    sample->thread, sample->weight, (uint64_t)sample->counts};
+	const uint64_t numbers[] = {sample->t,
+				    sample->host,
+				    sample->process,
+				    sample->thread,
+				    sample->weight,
+				    (uint64_t)sample->counts,
+				    (sample->cut ? LODE_WIRE_CUT : 0u) |
+					    (sample->drawn ? LODE_WIRE_DRAWN : 0u)};
 
 	lode_buffer_text(text, text->size ? ",[" : "[");
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
@@ -409,7 +415,7 @@ int lode_agent_serve(struct lode_meter *meter, const char *host, int in, int out
 
 	lode_wire_init(&agent.wire, in, out, "the hunt");
 	lode_wire_begin(&agent.wire);
-	lode_json_key_u64(&agent.wire.json, "agent", 1);
+	lode_json_key_u64(&agent.wire.json, "agent", LODE_WIRE_VERSION);
 	lode_json_key_text(&agent.wire.json, "host", host);
 	code = lode_wire_send(&agent.wire, error);
 	if (!code)

@@ -89,6 +89,12 @@ double lode_observation_mean(const struct lode_observation *observation)
 	return observation->last_base ? (double)observation->last_amount / (double)observation->last_base : 0;
 }
 
+/* The least variance of an amount that is counted in samples: that of a Poisson distribution. */
+static double chance_of_samples(const struct lode_observation *observation, double amount)
+{
+	return observation->grain * fmax(amount, observation->grain);
+}
+
 /* The value of the kept sub-intervals and how sure it is which side of the threshold it is on. */
 static struct lode_verdict weigh(const struct lode_observation *observation, enum lode_hypothesis hypothesis,
 				 double threshold)
@@ -112,7 +118,7 @@ static struct lode_verdict weigh(const struct lode_observation *observation, enu
 
 		squares += residual * residual;
 	}
-	spread = sqrt(squares * n / (n - 1)) / base;
+	spread = sqrt(fmax(squares * n / (n - 1), chance_of_samples(observation, amount))) / base;
 	if (spread <= 1e-12 * fabs(threshold)) /* what is left is rounding */
 		verdict.confidence = verdict.value == threshold ? 0.5 : 1;
 	else

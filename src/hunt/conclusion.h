@@ -12,6 +12,10 @@
  * few. After the longest time the mean decides, and the confidence says how little
  * that may mean.
  *
+ * What rests on samples is counted in grains. Sub-intervals that happen to be alike do
+ * not make it surer than chance allows: the spread is at least that of drawing so many
+ * samples, and of one where none was drawn.
+ *
  * An experiment that has its verdict is looked at every ten sub-intervals, and may
  * change it with a tenth of the chance of error.
  */
@@ -40,6 +44,7 @@ struct lode_observation {
 	double base[LODE_INTERVALS];
 	unsigned filled;
 	unsigned next;
+	double grain;	      /* what one sample stands for; 0: measured without chance */
 	uint64_t last_amount; /* sums so far */
 	uint64_t last_base;
 	uint64_t looks;

@@ -12,6 +12,7 @@ enum level { WHOLE, HOST, PROCESS, THREAD, LEVELS };
 struct lode_count_scope {
 	enum lode_hypothesis kind;
 	enum level level;
+	int modules; /* it counts modules */
 	uint32_t number;
 	struct lode_count_graph graph;
 	uint64_t *node_marks; /* number of the sample that touched it last, from 1 */
@@ -41,22 +42,23 @@ void lode_counts_release(struct lode_counts *counts)
 
 /* ---- scopes ---- */
 
-static uint64_t scope_hash(enum lode_hypothesis kind, enum level level, uint32_t number)
+static uint64_t scope_hash(enum lode_hypothesis kind, enum level level, int modules, uint32_t number)
 {
-	return lode_hash_pair((uint32_t)kind * LEVELS + (uint32_t)level, number);
+	return lode_hash_pair(((uint32_t)kind * LEVELS + (uint32_t)level) * 2 + (uint32_t)modules, number);
 }
 
 static struct lode_count_scope *find_scope(const struct lode_counts *counts, enum lode_hypothesis kind,
-					   enum level level, uint32_t number)
+					   enum level level, int modules, uint32_t number)
 {
-	uint64_t hash = scope_hash(kind, level, number);
+	uint64_t hash = scope_hash(kind, level, modules, number);
 	size_t probe = 0;
 	uint32_t id;
 
 	while ((id = lode_index_next(&counts->index, hash, &probe)) != LODE_NONE) {
 		struct lode_count_scope *scope = &counts->scopes[id];
 
-		if (scope->kind == kind && scope->level == level && scope->number == number)
+		if (scope->kind == kind && scope->level == level && scope->modules == modules &&
+		    scope->number == number)
 			return scope;
 	}
 	return NULL;
@@ -64,34 +66,48 @@ static struct lode_count_scope *find_scope(const struct lode_counts *counts, enu
 
 /* The scope, made if new; NULL when memory has run out. */
 static struct lode_count_scope *get_scope(struct lode_counts *counts, enum lode_hypothesis kind,
-					  enum level level, uint32_t number)
+					  enum level level, int modules, uint32_t number)
 {
-	struct lode_count_scope *scope = find_scope(counts, kind, level, number);
+	struct lode_count_scope *scope = find_scope(counts, kind, level, modules, number);
 
 	if (scope)
 		return scope;
 	if (lode_grow(&counts->scopes, &counts->capacity, counts->count + 1, sizeof(*counts->scopes)) < 0 ||
-	    lode_index_insert(&counts->index, scope_hash(kind, level, number), (uint32_t)counts->count) < 0)
+	    lode_index_insert(&counts->index, scope_hash(kind, level, modules, number),
+			      (uint32_t)counts->count) < 0)
 		return NULL;
 	scope = &counts->scopes[counts->count++];
 	memset(scope, 0, sizeof(*scope));
 	scope->kind = kind;
 	scope->level = level;
+	scope->modules = modules;
 	scope->number = number;
 	return scope;
 }
 
-const struct lode_count_graph *lode_counts_graph(const struct lode_counts *counts, enum lode_hypothesis kind,
-						 const struct lode_focus *focus)
+static const struct lode_count_graph *find_graph(const struct lode_counts *counts, enum lode_hypothesis kind,
+						 const struct lode_focus *focus, int modules)
 {
 	enum level level = focus->thread != LODE_NONE	 ? THREAD
 			   : focus->process != LODE_NONE ? PROCESS
 			   : focus->host != LODE_NONE	 ? HOST
 							 : WHOLE;
 	const uint32_t numbers[LEVELS] = {0, focus->host, focus->process, focus->thread};
-	const struct lode_count_scope *scope = find_scope(counts, kind, level, numbers[level]);
+	const struct lode_count_scope *scope = find_scope(counts, kind, level, modules, numbers[level]);
 
 	return scope ? &scope->graph : NULL;
+}
+
+const struct lode_count_graph *lode_counts_graph(const struct lode_counts *counts, enum lode_hypothesis kind,
+						 const struct lode_focus *focus)
+{
+	return find_graph(counts, kind, focus, 0);
+}
+
+const struct lode_count_graph *lode_counts_modules(const struct lode_counts *counts,
+						   enum lode_hypothesis kind, const struct lode_focus *focus)
+{
+	return find_graph(counts, kind, focus, 1);
 }
 
 /* ---- nodes and edges ---- */
@@ -150,7 +166,8 @@ static uint32_t get_edge(struct lode_count_scope *scope, uint32_t caller, uint32
 
 /* ---- counting ---- */
 
-static int count_node(struct lode_count_scope *scope, uint32_t function, uint64_t weight, uint32_t *id)
+static int count_node(struct lode_count_scope *scope, uint32_t function,
+		      const struct lode_meter_sample *sample, uint32_t *id)
 {
 	*id = get_node(scope, function);
 	if (*id == LODE_NONE)
@@ -159,7 +176,8 @@ static int count_node(struct lode_count_scope *scope, uint32_t function, uint64_
 		return 0;
 	scope->node_marks[*id] = scope->graph.samples;
 	scope->graph.nodes[*id].count++;
-	scope->graph.nodes[*id].weight += weight;
+	scope->graph.nodes[*id].weight += sample->weight;
+	scope->graph.nodes[*id].cut += sample->cut ? sample->weight : 0;
 	return 0;
 }
 
@@ -183,8 +201,11 @@ static int count_in_scope(struct lode_count_scope *scope, const struct lode_mete
 
 	scope->graph.samples++; /* marks are numbers of samples, from 1 */
 	scope->graph.weight += sample->weight;
+	scope->graph.cut += sample->cut ? sample->weight : 0;
+	scope->graph.drawn += sample->drawn != 0;
+	scope->graph.drawn_weight += sample->drawn ? sample->weight : 0;
 	for (size_t i = 0; i < sample->depth; i++) {
-		if (count_node(scope, sample->functions[i], sample->weight, &id) < 0)
+		if (count_node(scope, sample->functions[i], sample, &id) < 0)
 			return LODE_SYSTEM;
 		if (!i)
 			scope->graph.nodes[id].starts++;
@@ -195,17 +216,33 @@ static int count_in_scope(struct lode_count_scope *scope, const struct lode_mete
 	return 0;
 }
 
-int lode_counts_add(struct lode_counts *counts, const struct lode_meter_sample *sample)
+static int count_in_all(struct lode_counts *counts, const struct lode_meter_sample *sample, int modules)
 {
 	const uint32_t numbers[LEVELS] = {0, sample->host, sample->process, sample->thread};
 
-	counts->samples++;
 	for (int level = 0; level < LEVELS; level++) {
 		struct lode_count_scope *scope =
-			get_scope(counts, sample->counts, (enum level)level, numbers[level]);
+			get_scope(counts, sample->counts, (enum level)level, modules, numbers[level]);
 
 		if (!scope || count_in_scope(scope, sample) < 0)
 			return LODE_SYSTEM;
 	}
 	return 0;
+}
+
+int lode_counts_add(struct lode_counts *counts, const struct lode_meter_sample *sample)
+{
+	counts->samples++;
+	return count_in_all(counts, sample, 0);
+}
+
+int lode_counts_add_module(struct lode_counts *counts, const struct lode_meter_sample *sample,
+			   uint32_t module)
+{
+	struct lode_meter_sample one = *sample;
+
+	one.functions = &module;
+	one.depth = 1;
+	one.cut = 0; /* stacks are cut at the other end */
+	return count_in_all(counts, &one, 1);
 }

@@ -7,6 +7,9 @@
  * thread. The paper hangs a tree of counts on every node; graphs side by side say
  * the same, and a search in one scope touches only what was seen there. A function
  * counts once a sample, however often it stands on that stack; so does a call.
+ *
+ * Beside them there are graphs without calls that count the module in which the
+ * innermost function of a sample lies: time that a module uses by itself.
  */
 #ifndef LODE_HUNT_COUNTS_H
 #define LODE_HUNT_COUNTS_H
@@ -19,6 +22,7 @@ struct lode_count_node {
 	uint32_t starts; /* samples that begin with it; more than 0: a root of the graph */
 	uint64_t count;	 /* samples that hold it */
 	uint64_t weight; /* nanoseconds that those samples stand for */
+	uint64_t cut;	 /* those of them whose stack was cut */
 };
 
 struct lode_count_edge {
@@ -39,6 +43,9 @@ struct lode_count_graph {
 	struct lode_index edge_index;
 	uint64_t samples;
 	uint64_t weight;
+	uint64_t drawn; /* samples that were drawn by a clock, and nanoseconds that they stand for */
+	uint64_t drawn_weight;
+	uint64_t cut; /* nanoseconds of samples whose stack was cut: who knows what else they held */
 };
 
 struct lode_counts {
@@ -54,10 +61,15 @@ void lode_counts_release(struct lode_counts *counts);
 /* Counts a sample in its four scopes. Returns 0 or LODE_SYSTEM: memory has run out, and it may be counted in
  * part. */
 int lode_counts_add(struct lode_counts *counts, const struct lode_meter_sample *sample);
+/* Counts the module of its innermost function in as many. */
+int lode_counts_add_module(struct lode_counts *counts, const struct lode_meter_sample *sample,
+			   uint32_t module);
 /* The graph of a kind of samples in the narrowest scope that a focus names; NULL when nothing was seen there.
  */
 const struct lode_count_graph *lode_counts_graph(const struct lode_counts *counts, enum lode_hypothesis kind,
 						 const struct lode_focus *focus);
+const struct lode_count_graph *lode_counts_modules(const struct lode_counts *counts,
+						   enum lode_hypothesis kind, const struct lode_focus *focus);
 /* The node of a function, or LODE_NONE. */
 uint32_t lode_count_node_find(const struct lode_count_graph *graph, uint32_t function);
 

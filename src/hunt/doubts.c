@@ -4,9 +4,7 @@
  * Probes are exact and samples are not, so probes decide. But they see nothing of a
  * function that was on the stack when they went in and could not be found there; and
  * a program goes on to its next phase after a function was found false. In both cases
- * samples show the function above its threshold, and it is worth another run. A function
- * that costs too much to probe has no verdict; where samples show it above its threshold,
- * the search goes on to what it calls.
+ * samples show the function above its threshold, and it is worth another run.
  *
  * Counts know hosts and processes, no threads and objects: experiments on those are
  * not doubted.
@@ -15,16 +13,6 @@
 
 /* Samples of less time than this say little. */
 #define LEAST_SAMPLED 1000000000ull
-
-/* Nanoseconds of samples that show the function of an experiment, in what it counts. */
-static uint64_t sampled(const struct lode_search *search, const struct lode_experiment *experiment)
-{
-	const struct lode_count_graph *graph =
-		lode_counts_graph(&search->counts, experiment->hypothesis, &experiment->focus);
-	uint32_t node = graph ? lode_count_node_find(graph, experiment->focus.function) : LODE_NONE;
-
-	return node == LODE_NONE ? 0 : graph->nodes[node].weight;
-}
 
 static int can_be_doubted(const struct lode_experiment *experiment)
 {
@@ -37,7 +25,7 @@ void lode_search_mark_samples(struct lode_search *search, struct lode_experiment
 {
 	if (!can_be_doubted(experiment))
 		return;
-	experiment->sampled = sampled(search, experiment);
+	experiment->sampled = lode_search_sampled(search, experiment);
 	experiment->sampled_since = now(search);
 }
 
@@ -48,28 +36,19 @@ static int samples_hold(const struct lode_search *search, const struct lode_expe
 	double rate = lode_focus_has(&experiment->focus, LODE_AXIS_PROCESS) ? 1 : lode_search_wall_rate(search);
 
 	return can_be_doubted(experiment) &&
-	       (double)(sampled(search, experiment) - experiment->sampled) >
+	       (double)(lode_search_sampled(search, experiment) - experiment->sampled) >
 		       experiment->threshold * rate * (double)passed;
 }
 
 int lode_search_saw_nothing(const struct lode_search *search, const struct lode_experiment *experiment)
 {
-	return !experiment->calls && !experiment->observation->last_amount && samples_hold(search, experiment);
+	return experiment->evidence == LODE_EVIDENCE_PROBES && !experiment->calls &&
+	       !experiment->observation->last_amount && samples_hold(search, experiment);
 }
 
 static int may_follow_samples(const struct lode_search *search)
 {
 	return search->options.strategy == LODE_STRATEGY_DEEP_START && !search->options.starters_by_the_paper;
-}
-
-int lode_search_leads_on(struct lode_search *search, struct lode_experiment *experiment)
-{
-	if (!may_follow_samples(search) || experiment->state != LODE_EXPERIMENT_DEFERRED ||
-	    experiment->cost <= search->options.cost)
-		return 0;
-	if (!experiment->sampled_since)
-		lode_search_mark_samples(search, experiment);
-	return now(search) - experiment->sampled_since >= LEAST_SAMPLED && samples_hold(search, experiment);
 }
 
 int lode_search_has_changed(const struct lode_search *search, const struct lode_experiment *experiment)

@@ -13,6 +13,7 @@ void lode_history_release(struct lode_history *history)
 {
 	for (size_t i = 0; i < history->count; i++) {
 		lode_free(history->experiments[i].why);
+		lode_free(history->experiments[i].not_probed);
 		lode_free(history->experiments[i].observation);
 	}
 	lode_free(history->experiments);
@@ -129,6 +130,15 @@ void lode_history_say(struct lode_history *history, uint32_t experiment, const c
 	history->experiments[experiment].why = why ? lode_strdup(why) : NULL;
 }
 
+void lode_history_rest_on_samples(struct lode_history *history, uint32_t id, const char *why)
+{
+	struct lode_experiment *experiment = &history->experiments[id];
+
+	experiment->evidence = LODE_EVIDENCE_SAMPLES;
+	lode_free(experiment->not_probed);
+	experiment->not_probed = why ? lode_strdup(why) : NULL;
+}
+
 const char *lode_experiment_state_name(enum lode_experiment_state state)
 {
 	static const char *const names[LODE_EXPERIMENT_STATES] = {
@@ -149,4 +159,14 @@ const char *lode_experiment_origin_name(enum lode_experiment_origin origin)
 	};
 
 	return names[origin];
+}
+
+const char *lode_evidence_name(enum lode_evidence evidence)
+{
+	static const char *const names[LODE_EVIDENCES] = {
+		[LODE_EVIDENCE_PROBES] = "probes",
+		[LODE_EVIDENCE_SAMPLES] = "samples",
+	};
+
+	return names[evidence];
 }

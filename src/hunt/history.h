@@ -35,12 +35,30 @@ enum lode_experiment_priority {
 	LODE_PRIORITY_LOW,
 };
 
+/* What a verdict rests on. */
+enum lode_evidence {
+	LODE_EVIDENCE_PROBES, /* or the scheduler's clocks, where it is about all code */
+	LODE_EVIDENCE_SAMPLES,
+	LODE_EVIDENCES,
+};
+
+/* What stack samples have told an experiment that rests on them, in this run (by_samples.c). */
+struct lode_sampling {
+	uint64_t mine;	/* nanoseconds of samples that show it, at the last look */
+	uint64_t all;	/* of all samples of its kind and place */
+	uint64_t cut;	/* of those whose stack is cut and that do not show it */
+	uint64_t exact; /* what the meter's clock had, without the function */
+	double amount;	/* time so far, as samples divide up what the clock has */
+	double unknown; /* time so far that may be its, or not */
+};
+
 struct lode_experiment {
 	enum lode_hypothesis hypothesis;
 	struct lode_focus focus;
 	enum lode_experiment_state state;
 	enum lode_experiment_origin origin;
 	enum lode_experiment_priority priority;
+	enum lode_evidence evidence;
 	uint32_t parent;      /* the first one; LODE_NONE: a root */
 	uint32_t links;	      /* in lode_history.links, all parents, newest first; LODE_NONE: none */
 	uint32_t first_child; /* by first parents, in order of creation */
@@ -63,7 +81,9 @@ struct lode_experiment {
 	uint64_t calls;			      /* of the function, seen in the last run */
 	uint64_t sampled;		      /* nanoseconds of samples that showed it by `sampled_since` */
 	uint64_t sampled_since;		      /* when it was last started or found false */
+	struct lode_sampling sampling;
 	char *why;			      /* a sentence about its state, or NULL */
+	char *not_probed;		      /* why it rests on samples, or NULL: it cannot have probes */
 	struct lode_observation *observation; /* while it is active */
 };
 
@@ -97,9 +117,13 @@ uint32_t lode_history_add(struct lode_history *history, enum lode_hypothesis hyp
 /* Sets the sentence about an experiment's state; NULL takes it away. Memory that runs out loses the sentence.
  */
 void lode_history_say(struct lode_history *history, uint32_t experiment, const char *why);
+/* From now on it rests on samples, for this reason (NULL: it cannot have probes). */
+void lode_history_rest_on_samples(struct lode_history *history, uint32_t experiment, const char *why);
 /* `never-run`, `running`, `true`, `false`, `deferred`, `impossible`. */
 const char *lode_experiment_state_name(enum lode_experiment_state state);
 /* `call-graph`, `connect`, `deep-start`. */
 const char *lode_experiment_origin_name(enum lode_experiment_origin origin);
+/* `probes`, `samples`. */
+const char *lode_evidence_name(enum lode_evidence evidence);
 
 #endif

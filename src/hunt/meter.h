@@ -70,6 +70,10 @@ struct lode_meter_sample {
 	enum lode_hypothesis counts;  /* what its thread was doing: CPU, sync waiting or input and output */
 	const uint32_t *functions;
 	size_t depth;
+	int drawn; /* by a clock: it stands for its time by chance; else it was measured, all of it, from `t`
+		      on */
+	int cut;   /* functions before the first are not known: the stack was too deep, or could not be walked
+		    */
 };
 
 struct lode_meter;

@@ -55,6 +55,8 @@ struct lode_program {
 	struct lode_strings names;
 	uint32_t *named; /* by text: the first function of this name, or LODE_NONE */
 	size_t named_capacity;
+	uint32_t *modules; /* by text: what stands for the module of this name, or LODE_NONE */
+	size_t modules_capacity;
 	struct call *calls;
 	size_t call_count;
 	size_t call_capacity;
@@ -95,6 +97,7 @@ void lode_program_destroy(struct lode_program *program)
 	lode_free(program->functions);
 	lode_free(program->callees);
 	lode_free(program->named);
+	lode_free(program->modules);
 	lode_free(program->calls);
 	lode_index_release(&program->by_call);
 	lode_strings_release(&program->names);
@@ -111,23 +114,23 @@ static int fail(struct lode_program *program)
 }
 
 /* Remembers who has a name, unless somebody has it already. */
-static int name_function(struct lode_program *program, uint32_t text, uint32_t function)
+static int name_number(struct lode_program *program, uint32_t **by_text, size_t *capacity, uint32_t text,
+		       uint32_t number)
 {
-	size_t had = program->named_capacity;
+	size_t had = *capacity;
 
-	if (lode_grow(&program->named, &program->named_capacity, (size_t)text + 1, sizeof(*program->named)) <
-	    0)
+	if (lode_grow(by_text, capacity, (size_t)text + 1, sizeof(**by_text)) < 0)
 		return fail(program);
-	for (size_t i = had; i < program->named_capacity; i++)
-		program->named[i] = LODE_NONE;
-	if (program->named[text] == LODE_NONE)
-		program->named[text] = function;
+	for (size_t i = had; i < *capacity; i++)
+		(*by_text)[i] = LODE_NONE;
+	if ((*by_text)[text] == LODE_NONE)
+		(*by_text)[text] = number;
 	return 0;
 }
 
-/* Adds a function whose whole name is `text`. */
-static int add_function(struct lode_program *program, uint32_t text, const char *module, uint32_t binary,
-			uint32_t code)
+/* Adds a number whose whole name is `text`. */
+static int add_number(struct lode_program *program, uint32_t text, const char *module, uint32_t binary,
+		      uint32_t code, int is_module)
 {
 	struct lode_program_function *function = lode_arena_alloc(&program->arena, sizeof(*function));
 
@@ -142,10 +145,21 @@ static int add_function(struct lode_program *program, uint32_t text, const char 
 		.module = module,
 		.binary = binary,
 		.code = code,
+		.is_module = is_module,
 	};
 	program->functions[program->count] = function;
 	program->callees[program->count] = (struct callees){0};
-	return name_function(program, text, (uint32_t)program->count++);
+	program->count++;
+	return 0;
+}
+
+static int add_function(struct lode_program *program, uint32_t text, const char *module, uint32_t binary,
+			uint32_t code)
+{
+	if (add_number(program, text, module, binary, code, 0) < 0)
+		return LODE_SYSTEM;
+	return name_number(program, &program->named, &program->named_capacity, text,
+			   (uint32_t)program->count - 1);
 }
 
 static uint32_t find_named(const struct lode_program *program, const char *name)
@@ -172,6 +186,32 @@ uint32_t lode_program_named(struct lode_program *program, const char *name)
 	if (add_function(program, text, lode_strings_get(&program->names, module), LODE_NONE, LODE_NONE) < 0)
 		return LODE_NONE;
 	return (uint32_t)program->count - 1;
+}
+
+int lode_program_module(struct lode_program *program, uint32_t function, uint32_t *module)
+{
+	const char *name = program->functions[function]->module;
+	uint32_t text;
+
+	*module = LODE_NONE;
+	if (!name[0])
+		return 0;
+	text = lode_strings_add(&program->names, name, strlen(name));
+	if (text == LODE_NONE)
+		return fail(program);
+	if (text >= program->modules_capacity || program->modules[text] == LODE_NONE) {
+		if (add_number(program, text, name, LODE_NONE, LODE_NONE, 1) < 0 ||
+		    name_number(program, &program->modules, &program->modules_capacity, text,
+				(uint32_t)program->count - 1) < 0)
+			return LODE_SYSTEM;
+	}
+	*module = program->modules[text];
+	return 0;
+}
+
+int lode_program_is_module(const struct lode_program *program, uint32_t function)
+{
+	return function < program->count && program->functions[function]->is_module;
 }
 
 size_t lode_program_count(const struct lode_program *program)

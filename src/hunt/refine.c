@@ -5,6 +5,8 @@
 #include "hunt/deep_start.h"
 #include "hunt/search_parts.h"
 
+#include <math.h>
+
 /* ---- along the axes ---- */
 
 static int collect(void *context, uint32_t number, uint64_t object)
@@ -102,6 +104,31 @@ static int want_found(struct lode_search *search, uint32_t parent, enum lode_foc
 	return 0;
 }
 
+/*
+ * From all code to the modules that may take enough of the time by themselves, as samples show. They are a
+ * step aside: the functions of a module are reached along the call graph. Where there is one module only, it
+ * says nothing new.
+ */
+static int refine_modules(struct lode_search *search, uint32_t id)
+{
+	const struct lode_experiment *experiment = &search->history.experiments[id];
+	const struct lode_focus *focus = &experiment->focus;
+	const struct lode_count_graph *all =
+		lode_counts_graph(&search->counts, experiment->hypothesis, focus);
+	const struct lode_count_graph *modules =
+		lode_counts_modules(&search->counts, experiment->hypothesis, focus);
+	double least = experiment->threshold / 2 / fmax(experiment->value, experiment->mean);
+
+	if (!modules || modules->node_count < 2 || lode_focus_has(focus, LODE_AXIS_OBJECT))
+		return 0;
+	search->found.count = 0;
+	for (size_t i = 0; i < modules->node_count; i++)
+		if ((double)modules->nodes[i].weight > least * (double)all->weight &&
+		    collect_function(search, modules->nodes[i].function) < 0)
+			return LODE_SYSTEM;
+	return want_found(search, id, LODE_AXIS_CODE);
+}
+
 /* The next step down the call graph: from all code to its roots, from a function to its callees. */
 static int refine_code(struct lode_search *search, uint32_t id)
 {
@@ -111,7 +138,9 @@ static int refine_code(struct lode_search *search, uint32_t id)
 	if (focus.function == LODE_NONE) {
 		if (look_below(search, &focus, LODE_AXIS_CODE) < 0)
 			return LODE_SYSTEM;
-		return want_found(search, id, LODE_AXIS_CODE);
+		if (want_found(search, id, LODE_AXIS_CODE) < 0)
+			return LODE_SYSTEM;
+		return refine_modules(search, id);
 	}
 	search->found.count = 0;
 	lode_program_callees(search->meter->program, focus.function, &count);
@@ -171,12 +200,15 @@ int lode_search_refine(struct lode_search *search, uint32_t id)
 {
 	enum lode_hypothesis hypothesis = search->history.experiments[id].hypothesis;
 	enum lode_experiment_state state = search->history.experiments[id].state;
+	uint32_t function = search->history.experiments[id].focus.function;
 	int code = 0;
 
 	if (hypothesis == LODE_SMALL_IO)
 		return 0; /* it goes wherever excessive input and output goes */
-	if (state == LODE_EXPERIMENT_IMPOSSIBLE || state == LODE_EXPERIMENT_DEFERRED)
+	if (state == LODE_EXPERIMENT_IMPOSSIBLE)
 		return refine_code(search, id);
+	if (lode_program_is_module(search->meter->program, function))
+		return refine_place(search, id);
 	if (hypothesis == LODE_IO_BLOCKING)
 		code = refine_hypothesis(search, id);
 	if (!code)
@@ -230,15 +262,10 @@ static int is_begun(const struct deep *deep, uint32_t function)
 static int may_start(void *context, uint32_t function)
 {
 	const struct deep *deep = context;
-	struct lode_meter *meter = deep->search->meter;
-	struct lode_focus focus = deep->focus;
 
 	if (!deep->below[lode_count_node_find(deep->graph, function)])
 		return 0; /* what starts a program is no part of it */
-	if (!deep->search->options.starters_by_the_paper && is_begun(deep, function))
-		return 0;
-	focus.function = function;
-	return meter->operations->predict(meter, deep->hypothesis, &focus) >= 0;
+	return deep->search->options.starters_by_the_paper || !is_begun(deep, function);
 }
 
 /* Where the first function of a path hangs when it has no experiment yet. */
@@ -326,6 +353,7 @@ int lode_search_start_deep(struct lode_search *search, uint32_t id)
 	int by_the_paper = search->options.starters_by_the_paper, chosen;
 
 	if (search->options.strategy != LODE_STRATEGY_DEEP_START || deep.hypothesis == LODE_SMALL_IO ||
+	    lode_program_is_module(search->meter->program, deep.focus.function) ||
 	    (by_the_paper && deep.focus.function == LODE_NONE))
 		return 0;
 	deep.graph = lode_counts_graph(&search->counts, deep.hypothesis, &deep.focus);

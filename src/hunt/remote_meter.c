@@ -293,7 +293,7 @@ static int take_sample(struct remote *remote, yajl_val value, uint64_t ahead)
 	yajl_val *items = length ? YAJL_GET_ARRAY(value)->values : NULL;
 	struct sample *sample;
 
-	if (length < 6 || lode_wire_item(items[5]) >= LODE_SMALL_IO)
+	if (length < 7 || lode_wire_item(items[5]) >= LODE_SMALL_IO)
 		return 0;
 	if (lode_grow(&remote->samples, &remote->sample_capacity, remote->sample_count + 1,
 		      sizeof(*remote->samples)) < 0 ||
@@ -307,10 +307,12 @@ static int take_sample(struct remote *remote, yajl_val value, uint64_t ahead)
 			   .process = (uint32_t)lode_wire_item(items[2]),
 			   .thread = (uint32_t)lode_wire_item(items[3]),
 			   .weight = lode_wire_item(items[4]),
-			   .counts = (enum lode_hypothesis)lode_wire_item(items[5])},
+			   .counts = (enum lode_hypothesis)lode_wire_item(items[5]),
+			   .drawn = (lode_wire_item(items[6]) & LODE_WIRE_DRAWN) != 0,
+			   .cut = (lode_wire_item(items[6]) & LODE_WIRE_CUT) != 0},
 		.first = remote->stack_count,
 	};
-	for (size_t i = 6; i < length; i++) {
+	for (size_t i = 7; i < length; i++) {
 		uint64_t number = lode_wire_item(items[i]);
 
 		if (number < remote->function_capacity && remote->functions[number] != LODE_NONE)
@@ -539,7 +541,7 @@ static int greet(struct remote *remote, struct lode_error *error)
 	sentence = lode_wire_text(hello, "error");
 	if (sentence)
 		code = lode_fail(error, LODE_SYSTEM, "host %s: %s", remote->host, sentence);
-	else if (lode_wire_number(hello, "agent") != 1)
+	else if (lode_wire_number(hello, "agent") != LODE_WIRE_VERSION)
 		code = lode_fail(error, LODE_SYSTEM,
 				 "host %s: its lode is of another version; use the same on all hosts",
 				 remote->host);

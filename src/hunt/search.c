@@ -95,6 +95,36 @@ static int turn_false(struct lode_search *search, uint32_t id)
 	return is_root(get(search, id)) ? 0 : lode_search_retire(search, id);
 }
 
+/* What is left for an experiment that probes cannot tell: samples, if those can. */
+static int rest_on_samples(struct lode_search *search, uint32_t id, const char *why)
+{
+	lode_history_rest_on_samples(&search->history, id, why);
+	lode_search_set_state(search, id, LODE_EXPERIMENT_DEFERRED, why);
+	return lode_search_enqueue(search, id);
+}
+
+/* Neither probes nor samples tell. What it calls is examined in its place. */
+static int cannot_be_told(struct lode_search *search, uint32_t id, const char *why)
+{
+	if (lode_search_retire(search, id) < 0)
+		return LODE_SYSTEM;
+	lode_search_set_state(search, id, LODE_EXPERIMENT_IMPOSSIBLE, why);
+	return lode_search_refine(search, id);
+}
+
+/* Samples make it neither true nor false: whatever they do not tell may be its. */
+static int stays_unknown(struct lode_search *search, uint32_t id)
+{
+	const struct lode_experiment *experiment = get(search, id);
+
+	if (experiment->state != LODE_EXPERIMENT_RUNNING ||
+	    experiment->observed < search->options.test.maximum)
+		return 0;
+	return cannot_be_told(search, id,
+			      "samples do not tell: their stacks are cut, too many are missing, or "
+			      "waits are not over");
+}
+
 /* Its probes missed a call that was in progress: they go in again, a few times at most. */
 static int was_missed(struct lode_search *search, uint32_t id)
 {
@@ -105,9 +135,7 @@ static int was_missed(struct lode_search *search, uint32_t id)
 				      "its probes saw nothing, though samples show it; runs again");
 		return lode_search_enqueue(search, id);
 	}
-	lode_search_set_state(search, id, LODE_EXPERIMENT_IMPOSSIBLE,
-			      "its probes saw nothing, though samples show it");
-	return lode_search_refine(search, id);
+	return rest_on_samples(search, id, "its probes saw nothing, though samples show it");
 }
 
 /* Looks at what one experiment has measured. */
@@ -130,12 +158,14 @@ static int judge(struct lode_search *search, uint32_t id)
 	}
 	if (!verdict.concluded || (!is_open && verdict.truth == (experiment->state == LODE_EXPERIMENT_TRUE)))
 		return 0;
+	if (!verdict.truth && lode_search_may_hold(experiment, verdict.value))
+		return stays_unknown(search, id);
 	if (is_open && !verdict.truth && lode_search_saw_nothing(search, experiment))
 		return was_missed(search, id);
 	return verdict.truth ? turn_true(search, id) : turn_false(search, id);
 }
 
-/* Its probes took too much and are out. It may have another try if it could fit. */
+/* Its probes took too much and are out. It may have another try if it could fit; else samples tell. */
 static int was_costly(struct lode_search *search, uint32_t id, const struct lode_reading *reading)
 {
 	struct lode_experiment *experiment = get(search, id);
@@ -143,14 +173,17 @@ static int was_costly(struct lode_search *search, uint32_t id, const struct lode
 	if (lode_search_retire(search, id) < 0)
 		return LODE_SYSTEM;
 	experiment->cost = lode_search_predicted_cost(search, id); /* the meter knows better now */
-	if (experiment->state == LODE_EXPERIMENT_TRUE) {
-		lode_history_say(&search->history, id, reading->why);
-		return 0;
+	if (experiment->runs < 2 && experiment->cost <= search->options.cost) {
+		lode_search_set_state(search, id, LODE_EXPERIMENT_DEFERRED, reading->why);
+		return lode_search_enqueue(search, id);
 	}
-	lode_search_set_state(search, id, LODE_EXPERIMENT_DEFERRED, reading->why);
-	return experiment->runs < 2 && experiment->cost <= search->options.cost
-		       ? lode_search_enqueue(search, id)
-		       : 0;
+	if (lode_search_may_rest_on_samples(experiment))
+		return rest_on_samples(search, id, reading->why);
+	if (experiment->state == LODE_EXPERIMENT_TRUE)
+		lode_history_say(&search->history, id, reading->why);
+	else
+		lode_search_set_state(search, id, LODE_EXPERIMENT_DEFERRED, reading->why);
+	return 0;
 }
 
 /* The processes have ended: what was measured decides, if it is enough. */
@@ -160,7 +193,9 @@ static int has_gone(struct lode_search *search, uint32_t id, const struct lode_r
 	struct lode_verdict verdict = lode_observation_close(experiment->observation, experiment->hypothesis,
 							     experiment->threshold);
 	int is_open = experiment->state == LODE_EXPERIMENT_RUNNING;
-	int enough = experiment->observed >= search->options.test.minimum && experiment->observation->filled;
+	int enough = experiment->observed >= search->options.test.minimum &&
+		     experiment->observation->filled &&
+		     (verdict.truth || !lode_search_may_hold(experiment, verdict.value));
 
 	if (lode_search_retire(search, id) < 0)
 		return LODE_SYSTEM;
@@ -183,14 +218,14 @@ static int has_gone(struct lode_search *search, uint32_t id, const struct lode_r
 
 static int cannot_be_probed(struct lode_search *search, uint32_t id, const struct lode_reading *reading)
 {
+	if (!lode_search_may_rest_on_samples(get(search, id)))
+		return cannot_be_told(search, id, reading->why);
 	if (lode_search_retire(search, id) < 0)
 		return LODE_SYSTEM;
-	lode_search_set_state(search, id, LODE_EXPERIMENT_IMPOSSIBLE, reading->why);
-	return lode_search_refine(search, id);
+	return rest_on_samples(search, id, reading->why);
 }
 
-static int take_reading(struct lode_search *search, uint32_t id, const struct lode_reading *reading,
-			double rate)
+static int take_reading(struct lode_search *search, uint32_t id, struct lode_reading *reading, double rate)
 {
 	struct lode_experiment *experiment = get(search, id);
 
@@ -198,6 +233,8 @@ static int take_reading(struct lode_search *search, uint32_t id, const struct lo
 		return cannot_be_probed(search, id, reading);
 	experiment->observed = now(search) - experiment->started;
 	experiment->calls = reading->calls;
+	if (experiment->evidence == LODE_EVIDENCE_SAMPLES)
+		lode_search_read_samples(search, experiment, reading);
 	lode_observation_add(experiment->observation, experiment->hypothesis, reading);
 	lode_search_measure_cost(search, experiment, reading, rate);
 	switch (reading->state) {
@@ -231,6 +268,19 @@ static int look_at_all(struct lode_search *search, struct lode_error *error)
 
 /* ---- samples ---- */
 
+static int count_sample(struct lode_search *search, const struct lode_meter_sample *sample)
+{
+	uint32_t module = LODE_NONE;
+
+	if (sample->depth &&
+	    lode_program_module(search->meter->program, sample->functions[sample->depth - 1], &module) < 0)
+		return LODE_SYSTEM;
+	lode_search_clip(search, sample, module);
+	if (module != LODE_NONE && lode_counts_add_module(&search->counts, sample, module) < 0)
+		return LODE_SYSTEM;
+	return lode_counts_add(&search->counts, sample);
+}
+
 static int take_sample(void *context, const struct lode_meter_sample *sample)
 {
 	struct lode_search *search = context;
@@ -241,7 +291,7 @@ static int take_sample(void *context, const struct lode_meter_sample *sample)
 			return LODE_SYSTEM;
 	if (search->on_sample && search->on_sample(search->sample_context, sample) < 0)
 		return LODE_SYSTEM;
-	return lode_counts_add(&search->counts, sample);
+	return count_sample(search, sample);
 }
 
 static int take_samples(struct lode_search *search, struct lode_error *error)
@@ -276,8 +326,7 @@ static int refine_again(struct lode_search *search, struct lode_error *error)
 
 		if (lode_search_has_changed(search, get(search, id)) && lode_search_again(search, id) < 0)
 			return lode_fail_memory(error);
-		if (get(search, id)->state != LODE_EXPERIMENT_TRUE &&
-		    !lode_search_leads_on(search, get(search, id)))
+		if (get(search, id)->state != LODE_EXPERIMENT_TRUE)
 			continue;
 		if (lode_search_refine(search, id) < 0 || start_deep_again(search, id) < 0)
 			return lode_fail_memory(error);

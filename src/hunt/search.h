@@ -12,10 +12,11 @@
  * that; it may turn false. Those of the whole program need no probes and are watched
  * throughout.
  *
- * What the paper does not know: a function that cannot be measured is passed through
- * (its callees are examined in its place), and so is one that costs too much where
- * samples show it above the threshold; where a bottleneck goes away, what was false
- * beside it is looked at again, and so is what samples contradict (doubts.c), a few
+ * What the paper does not know: a function that cannot have probes, or whose probes would
+ * cost more than the limit by themselves, gets its verdict by samples (by_samples.c); so
+ * do modules, to which experiments on all code are refined. What neither tells is passed
+ * through: its callees are examined in its place. Where a bottleneck goes away, what was
+ * false beside it is looked at again, and so is what samples contradict (doubts.c), a few
  * times at most.
  *
  * One thread. The search knows no clock but the meter's.

@@ -43,6 +43,7 @@ struct lode_search {
 	uint64_t round_began;	/* when the turn came to the first */
 	uint64_t refined_since; /* when the last round began that has come to its end */
 	uint64_t changed_at;	/* last time that anything changed */
+	uint64_t samples_since; /* when the last experiment began that rests on samples */
 	double committed;	/* cost of all active ones */
 	double highest;
 	enum lode_search_end end;
@@ -108,6 +109,20 @@ double lode_search_predicted_cost(const struct lode_search *search, uint32_t exp
 /* Lets go what was measured to cost too much together. */
 int lode_search_shed(struct lode_search *search, struct lode_error *error);
 
+/* Whether samples can tell it: they know no locks, and nothing of sizes. */
+int lode_search_may_rest_on_samples(const struct lode_experiment *experiment);
+/* Nanoseconds of samples that show the function or module of an experiment, in what it counts, so far. */
+uint64_t lode_search_sampled(const struct lode_search *search, const struct lode_experiment *experiment);
+/* A run that rests on samples begins. */
+void lode_search_begin_samples(struct lode_search *search, struct lode_experiment *experiment);
+/* Puts the time that samples tell into the reading of an experiment that ran without its function. */
+void lode_search_read_samples(struct lode_search *search, struct lode_experiment *experiment,
+			      struct lode_reading *reading);
+/* Whether it rests on samples and what they do not tell could make it true, with this value. */
+int lode_search_may_hold(const struct lode_experiment *experiment, double value);
+/* Takes the part of a wait that lies before an experiment began off what that will read. */
+void lode_search_clip(struct lode_search *search, const struct lode_meter_sample *sample, uint32_t module);
+
 /* Remembers what samples show of an experiment's function so far. */
 void lode_search_mark_samples(struct lode_search *search, struct lode_experiment *experiment);
 /* Whether its probes saw nothing of a function that samples since the mark show above the threshold. */
@@ -115,11 +130,8 @@ int lode_search_saw_nothing(const struct lode_search *search, const struct lode_
 /* Whether it is false and samples since then show it above the threshold. */
 int lode_search_has_changed(const struct lode_search *search, const struct lode_experiment *experiment);
 
-/* Whether it costs too much to be measured and samples show it above the threshold. */
-int lode_search_leads_on(struct lode_search *search, struct lode_experiment *experiment);
-
-/* Refines a true experiment, or passes through one that cannot be measured; asking again adds only what is
- * new. */
+/* Refines a true experiment, or passes through one that nothing can be told about; asking again adds only
+ * what is new. */
 int lode_search_refine(struct lode_search *search, uint32_t experiment);
 /* Chooses deep starters for a true experiment, and connects them. */
 int lode_search_start_deep(struct lode_search *search, uint32_t experiment);

@@ -11,6 +11,7 @@
 #include "hunt/search_parts.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /*
  * Before this a measured cost says little. But it is soon: a function that samples do not show is
@@ -140,6 +141,8 @@ static int fill_batch(struct lode_search *search)
 	for (size_t i = 0; i < count; i++) {
 		search->batch_hypotheses[i] = get(search, search->batch.items[i])->hypothesis;
 		search->batch_foci[i] = get(search, search->batch.items[i])->focus;
+		if (get(search, search->batch.items[i])->evidence == LODE_EVIDENCE_SAMPLES)
+			search->batch_foci[i].function = LODE_NONE;
 	}
 	return 0;
 }
@@ -157,6 +160,8 @@ static int begin_run(struct lode_search *search, uint32_t id)
 	experiment->started = now(search);
 	experiment->observed = 0;
 	lode_search_mark_samples(search, experiment);
+	if (experiment->evidence == LODE_EVIDENCE_SAMPLES)
+		lode_search_begin_samples(search, experiment);
 	search->committed += fmax(experiment->cost, 0);
 	search->highest = fmax(search->highest, search->committed);
 	lode_search_set_state(search, id, LODE_EXPERIMENT_RUNNING, NULL);
@@ -178,9 +183,10 @@ static int start_batch(struct lode_search *search, struct lode_error *error)
 			return lode_fail_memory(error);
 	code = meter->operations->start(meter, search->batch.items, search->batch_hypotheses,
 					search->batch_foci, search->batch.count, error);
+	search->samples_since = now(search);
 	for (size_t i = 0; i < search->batch.count; i++)
 		get(search, search->batch.items[i])->started =
-			now(search); /* inserting probes takes its time */
+			search->samples_since; /* inserting probes takes its time */
 	search->batch.count = 0;
 	return code;
 }
@@ -315,6 +321,28 @@ static int is_pointless(const struct lode_search *search, const struct lode_expe
 	return 1;
 }
 
+/*
+ * What it would cost to start one that waits. What probes cannot tell, or not within the limit, is left to
+ * samples, which cost nothing; but to wait for room is no reason for that.
+ */
+static double cost_to_start(struct lode_search *search, uint32_t id)
+{
+	const struct lode_experiment *experiment = get(search, id);
+	int is_module = lode_program_is_module(search->meter->program, experiment->focus.function);
+	char why[96] = "cannot be probed";
+	double cost;
+
+	if (experiment->evidence == LODE_EVIDENCE_SAMPLES)
+		return 0;
+	cost = is_module ? -1 : lode_search_predicted_cost(search, id);
+	if (!lode_search_may_rest_on_samples(experiment) || (cost >= 0 && cost <= search->options.cost))
+		return cost;
+	if (cost >= 0)
+		snprintf(why, sizeof(why), "its probes would cost %.0f%% of the program's time", 100 * cost);
+	lode_history_rest_on_samples(&search->history, id, is_module ? NULL : why);
+	return 0;
+}
+
 static int is_unmeasurable(struct lode_search *search, uint32_t id)
 {
 	get(search, id)->active = 0;
@@ -349,7 +377,7 @@ static int decide(struct lode_search *search, uint32_t id, double room, int *blo
 		lode_history_say(&search->history, id, "what it would refine has turned false");
 		return 0;
 	}
-	cost = lode_search_predicted_cost(search, id);
+	cost = cost_to_start(search, id);
 	if (cost < 0)
 		return is_unmeasurable(search, id) < 0 ? LODE_SYSTEM : 0;
 	experiment->cost = cost;

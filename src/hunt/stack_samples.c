@@ -5,6 +5,10 @@
  * address is the link register, which holds the leaf's caller only while the leaf
  * has not saved it: it is left out when it is the caller that the first frame
  * record tells, or when it points into the leaf itself, where a call returned to.
+ *
+ * A stack is cut when it was too deep for the recorder, or when it does not begin with
+ * what starts a program or a thread though others of its process do: then code without
+ * frame pointers hides its beginning.
  */
 #include "hunt/stack_samples.h"
 
@@ -95,6 +99,22 @@ static int is_waiting(const struct lode_stack_samples *samples, const uint32_t *
 	return 0;
 }
 
+/* Whether the stack of a sample, root first, lacks its beginning as far as one can tell. */
+static int is_cut(const struct lode_stack_samples *samples, uint32_t pid, const uint32_t *functions,
+		  size_t depth)
+{
+	struct lode_target_process *process = lode_target_find(samples->target, pid);
+
+	if (!depth)
+		return 1;
+	if (is_start(samples->target->program, functions[0])) {
+		if (process)
+			process->shows_starts = 1;
+		return 0;
+	}
+	return process && process->shows_starts;
+}
+
 /* Adds a sample whose functions, leaf first, are given; unknown ones are left out. */
 static int add_sample(struct lode_stack_samples *samples, struct lode_stack_sample *sample,
 		      const uint32_t *leaf_first, size_t count)
@@ -112,6 +132,7 @@ static int add_sample(struct lode_stack_samples *samples, struct lode_stack_samp
 			functions[depth++] = leaf_first[i];
 	if (is_waiting(samples, functions, depth))
 		sample->counts = LODE_SYNC_WAITING;
+	sample->cut |= is_cut(samples, sample->pid, functions, depth);
 	sample->first = samples->function_count;
 	sample->depth = (uint32_t)depth;
 	samples->items[samples->count++] = *sample;
@@ -124,7 +145,8 @@ static int add_sample(struct lode_stack_samples *samples, struct lode_stack_samp
 int lode_stack_samples_add(struct lode_stack_samples *samples, uint64_t t, uint32_t pid, uint32_t tid,
 			   enum lode_hypothesis counts, const uint32_t *functions, size_t count)
 {
-	struct lode_stack_sample sample = {t, pid, tid, samples->period, counts, 0, 0};
+	struct lode_stack_sample sample = {
+		.t = t, .pid = pid, .tid = tid, .weight = samples->period, .counts = counts, .drawn = 1};
 
 	return add_sample(samples, &sample, functions, count);
 }
@@ -159,8 +181,8 @@ static int take_stack(void *context, const struct lode_record_stack *stack)
 		      sizeof(*samples->addresses)) < 0 ||
 	    lode_index_insert(&samples->content_index, hash, (uint32_t)samples->content_count) < 0)
 		return LODE_SYSTEM;
-	samples->contents[samples->content_count++] =
-		(struct lode_stack_content){stack->id, samples->address_count, stack->count, stack->has_link};
+	samples->contents[samples->content_count++] = (struct lode_stack_content){
+		stack->id, samples->address_count, stack->count, stack->has_link, stack->cut};
 	memcpy(samples->addresses + samples->address_count, stack->addresses,
 	       stack->count * sizeof(*stack->addresses));
 	samples->address_count += stack->count;
@@ -222,14 +244,19 @@ static int take_record(void *context, const struct lode_record *record)
 {
 	struct lode_stack_samples *samples = context;
 	const struct lode_stack_content *content;
-	struct lode_stack_sample sample = {
-		record->t, record->pid, record->tid, samples->period, LODE_CPU_BOUND, 0, 0};
+	struct lode_stack_sample sample = {.t = record->t,
+					   .pid = record->pid,
+					   .tid = record->tid,
+					   .weight = samples->period,
+					   .counts = LODE_CPU_BOUND,
+					   .drawn = 1};
 	uint32_t functions[MOST_FRAMES];
 
 	if (samples->tee && samples->tee->record(samples->tee->context, record) < 0)
 		return LODE_SYSTEM;
 	if (record->type == LODE_RECORD_WAIT) {
 		sample.weight = record->cost;
+		sample.drawn = 0;
 		sample.counts = class_of(record->value, record->cost);
 	} else if (record->type != LODE_RECORD_RUN) {
 		return 0;
@@ -241,6 +268,7 @@ static int take_record(void *context, const struct lode_record *record)
 		samples->missing++;
 		return 0;
 	}
+	sample.cut = content->cut;
 	return add_sample(samples, &sample, functions, resolve(samples, record->pid, content, functions));
 }
 
@@ -266,6 +294,8 @@ int lode_stack_samples_take(struct lode_stack_samples *samples,
 			.counts = from->counts,
 			.functions = samples->functions + from->first,
 			.depth = from->depth,
+			.drawn = from->drawn,
+			.cut = from->cut,
 		};
 
 		code = each(context, &sample);

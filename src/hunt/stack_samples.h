@@ -14,6 +14,7 @@ struct lode_stack_content {
 	size_t first; /* in `addresses` */
 	uint32_t count;
 	uint8_t has_link;
+	uint8_t cut;
 };
 
 struct lode_stack_sample {
@@ -24,6 +25,8 @@ struct lode_stack_sample {
 	enum lode_hypothesis counts;
 	size_t first; /* in `functions` */
 	uint32_t depth;
+	int drawn;
+	int cut;
 };
 
 /* A function that stacks of a process begin with. */

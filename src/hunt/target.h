@@ -18,7 +18,8 @@ struct lode_target_process {
 	uint64_t stopped; /* nanoseconds that it was held for looking at its stacks */
 	uint64_t hits;	  /* of probes, of its threads that have ended, the most of one */
 	uint64_t all_hits;
-	int launches; /* it only starts others (mpirun): not measured itself */
+	int launches;	  /* it only starts others (mpirun): not measured itself */
+	int shows_starts; /* samples of it begin with what starts a program or a thread */
 	char name[LODE_RECORD_NAME];
 };
 

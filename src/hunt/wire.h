@@ -2,14 +2,14 @@
  * Wire: what a hunt and its agent on another host say to each other, one JSON object
  * a line, each way on a descriptor of its own.
  *
- * The agent begins: {"agent":1,"host":NAME}, or {"error":SENTENCE}. Then each line of
+ * The agent begins: {"agent":2,"host":NAME}, or {"error":SENTENCE}. Then each line of
  * the hunt is answered by one of the agent:
  *
  *	{"do":"start","experiments":[{"id","hypothesis","focus"}]}  {"calls":{F:[F…]}}
  *	{"do":"stop","experiments":[ID…]}                           {}
  *	{"do":"look","wait_ns"}    {"ended","now","cost","functions":[[N,F]…],
  *	                            "readings":[{"id","state","why","numbers":[…]}],
- *	                            "samples":[[T,HOST,PROCESS,THREAD,WEIGHT,HYPOTHESIS,N…]…]}
+ *	                            "samples":[[T,HOST,PROCESS,THREAD,WEIGHT,HYPOTHESIS,FLAGS,N…]…]}
  *	{"do":"predict","hypothesis","focus"}                       {"cost"}
  *	{"do":"below","axis","focus"}                               {"items":[[NUMBER,OBJECT]…]}
  *	{"do":"roots","focus"}                                      {"functions":[F…]}
@@ -32,6 +32,10 @@
 
 /* Numbers of a reading, in this order: wall, times, operations, bytes, calls, cost. */
 #define LODE_WIRE_NUMBERS (LODE_SMALL_IO + 5)
+#define LODE_WIRE_VERSION 2
+/* Flags of a sample. */
+#define LODE_WIRE_CUT	1u
+#define LODE_WIRE_DRAWN 2u
 
 struct lode_wire {
 	int in;

@@ -37,7 +37,7 @@ static void put_node(const struct lode_search *search, uint32_t id, struct lode_
 	put_quoted(&label, buffer);
 	if (experiment->runs) {
 		lode_buffer_text(buffer, "\\n");
-		lode_hunt_value(experiment->hypothesis, experiment->value, buffer);
+		lode_hunt_measured(experiment, buffer);
 	}
 	lode_buffer_print(buffer, "\", fillcolor=\"%s\", tooltip=\"%s, %s\"%s];\n",
 			  colour_of(experiment->state), lode_experiment_state_name(experiment->state),

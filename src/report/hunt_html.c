@@ -113,7 +113,7 @@ static void put_facts(const struct lode_search *search, const struct lode_experi
 
 	if (experiment->runs) {
 		lode_buffer_byte(buffer, ' ');
-		lode_hunt_value(experiment->hypothesis, experiment->value, buffer);
+		lode_hunt_measured(experiment, buffer);
 	}
 	lode_buffer_print(buffer, " <span class=\"dim\">%s, %s",
 			  lode_experiment_state_name(experiment->state),
@@ -123,6 +123,10 @@ static void put_facts(const struct lode_search *search, const struct lode_experi
 		lode_buffer_print(
 			buffer, "%.2f%%, at %s", 100 * experiment->confidence,
 			lode_duration_text(experiment->concluded - lode_search_began(search), text));
+	}
+	if (experiment->not_probed) {
+		lode_buffer_text(buffer, "; not probed: ");
+		lode_html_text(buffer, experiment->not_probed, strlen(experiment->not_probed));
 	}
 	if (experiment->why) {
 		lode_buffer_text(buffer, "; ");

@@ -86,7 +86,10 @@ static void put_experiment(const struct lode_search *search, uint32_t id, struct
 	put_focus(search, &experiment->focus, json);
 	lode_json_key_text(json, "origin", lode_experiment_origin_name(experiment->origin));
 	lode_json_key_text(json, "state", lode_experiment_state_name(experiment->state));
+	lode_json_key_text(json, "evidence", lode_evidence_name(experiment->evidence));
 	put_measured(search, experiment, json);
+	if (experiment->not_probed)
+		lode_json_key_text(json, "not_probed", experiment->not_probed);
 	if (experiment->why)
 		lode_json_key_text(json, "why", experiment->why);
 }

@@ -179,7 +179,7 @@ static void put_one_open(const struct lode_search *search, size_t id, size_t ali
 		lode_buffer_print(buffer, ", in %.1f%% of the samples", 100 * sampled);
 	if (experiment->state == LODE_EXPERIMENT_RUNNING && experiment->observed) {
 		lode_buffer_text(buffer, ", so far ");
-		lode_hunt_value(experiment->hypothesis, experiment->value, buffer);
+		lode_hunt_measured(experiment, buffer);
 	}
 	if (experiment->state == LODE_EXPERIMENT_DEFERRED && experiment->cost >= 0)
 		lode_buffer_print(buffer, ", cost %.1f%%", 100 * experiment->cost);
@@ -297,7 +297,7 @@ static void put_node(const struct lode_search *search, uint32_t id, struct lode_
 	lode_hunt_step(search, id, buffer);
 	if (experiment->runs) {
 		lode_buffer_byte(buffer, ' ');
-		lode_hunt_value(experiment->hypothesis, experiment->value, buffer);
+		lode_hunt_measured(experiment, buffer);
 	}
 	if (experiment->origin != LODE_ORIGIN_CALL_GRAPH)
 		lode_buffer_print(buffer, " [%s]", lode_experiment_origin_name(experiment->origin));

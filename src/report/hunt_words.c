@@ -20,6 +20,7 @@ unsigned lode_hunt_depth(const struct lode_history *history, uint32_t experiment
 }
 
 struct order {
+	const struct lode_program *program;
 	const struct lode_history *history;
 	const char *leads; /* by experiment: something true refines it */
 	const unsigned *depths;
@@ -33,6 +34,12 @@ static double strength(const struct lode_experiment *experiment)
 	return experiment->value;
 }
 
+static int is_module(const struct order *order, uint32_t id)
+{
+	return lode_program_is_module(order->program, order->history->experiments[id].focus.function);
+}
+
+/* A module says less than a function, whatever its share. */
 static int by_specificity(const void *a, const void *b, void *context)
 {
 	const struct order *order = context;
@@ -44,6 +51,8 @@ static int by_specificity(const void *a, const void *b, void *context)
 		return order->leads[x] - order->leads[y];
 	if (order->leads[x] && order->depths[x] != order->depths[y])
 		return order->depths[x] > order->depths[y] ? -1 : 1;
+	if (is_module(order, x) != is_module(order, y))
+		return is_module(order, x) - is_module(order, y);
 	if (strong_x != strong_y)
 		return strong_x > strong_y ? -1 : 1;
 	return x < y ? -1 : x > y;
@@ -205,7 +214,7 @@ uint32_t *lode_hunt_bottlenecks(const struct lode_search *search, size_t *count,
 	char *leads = lode_calloc(history->count + 1, 1);
 	unsigned *depths = lode_calloc(history->count + 1, sizeof(*depths));
 	uint32_t *ids = lode_calloc(history->count + 1, sizeof(*ids));
-	struct order order = {history, leads, depths};
+	struct order order = {lode_search_meter(search)->program, history, leads, depths};
 
 	*count = *specific = 0;
 	if (leads && depths && ids)
@@ -251,11 +260,18 @@ void lode_hunt_safe(const char *text, struct lode_buffer *buffer)
 	}
 }
 
+static int names_module(const struct lode_search *search, const struct lode_focus *focus)
+{
+	return lode_program_is_module(lode_search_meter(search)->program, focus->function);
+}
+
 static void put_place(const struct lode_search *search, const struct lode_focus *focus,
 		      enum lode_focus_axis axis, struct lode_buffer *buffer)
 {
 	static const char *const kinds[LODE_AXES] = {"", "host ", "process ", "thread ", "lock "};
 
+	if (axis == LODE_AXIS_CODE && names_module(search, focus))
+		lode_buffer_text(buffer, "module ");
 	lode_buffer_text(buffer, kinds[axis]);
 	lode_hunt_safe(lode_search_name(search, focus, axis), buffer);
 }
@@ -306,6 +322,13 @@ void lode_hunt_value(enum lode_hypothesis hypothesis, double value, struct lode_
 		lode_buffer_print(buffer, "%.1f%%", 100 * value);
 }
 
+void lode_hunt_measured(const struct lode_experiment *experiment, struct lode_buffer *buffer)
+{
+	lode_hunt_value(experiment->hypothesis, experiment->value, buffer);
+	if (experiment->evidence == LODE_EVIDENCE_SAMPLES)
+		lode_buffer_text(buffer, " by samples");
+}
+
 void lode_hunt_confidence(double confidence, struct lode_buffer *buffer)
 {
 	if (confidence > 0.9999)
@@ -329,6 +352,17 @@ static void put_verb(const struct lode_experiment *experiment, struct lode_buffe
 			 experiment->hypothesis == LODE_SMALL_IO ? " in an operation" : " of the time");
 }
 
+static void put_evidence(const struct lode_experiment *experiment, struct lode_buffer *buffer)
+{
+	if (experiment->evidence != LODE_EVIDENCE_SAMPLES)
+		return;
+	lode_buffer_text(buffer, "; by samples");
+	if (!experiment->not_probed)
+		return;
+	lode_buffer_text(buffer, ": ");
+	lode_hunt_safe(experiment->not_probed, buffer);
+}
+
 void lode_hunt_sentence(const struct lode_search *search, uint32_t id, struct lode_buffer *buffer)
 {
 	const struct lode_experiment *experiment = &lode_search_history(search)->experiments[id];
@@ -336,11 +370,14 @@ void lode_hunt_sentence(const struct lode_search *search, uint32_t id, struct lo
 	char text[LODE_UNITS_TEXT];
 
 	lode_hunt_focus(search, &experiment->focus, buffer);
+	if (names_module(search, &experiment->focus))
+		lode_buffer_text(buffer, " by itself");
 	put_verb(experiment, buffer);
 	lode_buffer_text(buffer, " (threshold ");
 	lode_hunt_value(experiment->hypothesis, experiment->threshold, buffer);
 	lode_buffer_text(buffer, ", confidence ");
 	lode_hunt_confidence(experiment->confidence, buffer);
+	put_evidence(experiment, buffer);
 	lode_buffer_print(buffer, "), found after %s", lode_duration_text(experiment->found - began, text));
 	if (experiment->origin == LODE_ORIGIN_DEEP_START)
 		lode_buffer_text(buffer, " by a deep start");

@@ -276,10 +276,10 @@ static void greetings_that_are_wrong_are_told(void **state)
 	assert_non_null(strstr(error.text, "far"));
 	assert_int_equal(greeted_with("Welcome to far!\n", &error), LODE_BAD_INPUT);
 	assert_int_equal(greeted_with("[1]\n", &error), LODE_BAD_INPUT);
-	assert_int_equal(greeted_with("{\"agent\":2}\n", &error), LODE_SYSTEM);
+	assert_int_equal(greeted_with("{\"agent\":3}\n", &error), LODE_SYSTEM);
 	assert_int_equal(greeted_with("{\"error\":\"no privilege\"}\n", &error), LODE_SYSTEM);
 	assert_string_equal(error.text, "host far: no privilege");
-	assert_int_equal(greeted_with("{\"agent\":1,\"host\":\"x\"}\n", &error), 0);
+	assert_int_equal(greeted_with("{\"agent\":2,\"host\":\"x\"}\n", &error), 0);
 }
 
 /* Requests that no hunt sends are answered with an error, and the agent goes on. */

@@ -179,14 +179,57 @@ static void the_text_names_the_most_specific_bottleneck_first_and_what_was_not_e
 	assert_non_null(strstr(
 		text, " uses the CPU 70.0% of the time (threshold 20.0%, confidence >99.99%), found after "));
 	assert_non_null(strstr(text, " (deep start)"));
+	assert_non_null(strstr(text, "- app!cold 10.0% by samples"));
 	assert_non_null(strstr(text,
-			       "by itself: app!cold (CPUbound, in 12.5% of the samples, cost 50.0%, and 1 "
-			       "more of it)"));
-	assert_non_null(strstr(text, "cannot be probed: app!take (ExcessiveSyncWaitingTime, in 100.0% of the "
-				     "samples, and 3 more of it)"));
+			       "app!take in thread thread-1 waits for others 60.0% of the time (threshold "
+			       "20.0%, confidence >99.99%; by samples: cannot be probed), found after "));
+	assert_non_null(strstr(text,
+			       "cannot be probed: app!take at lock lock-4096 (ExcessiveSyncWaitingTime, "
+			       "in 100.0% of the samples, and 1 more of it)"));
 	assert_non_null(strstr(text, "at lock lock-4096"));
 	assert_non_null(strstr(text, "+ CPUbound 80.0%\n"));
 	lode_free(text);
+	release(&hunted);
+}
+
+/* One that spends much of its time in a library. */
+static void in_a_library(struct simulation *simulation)
+{
+	uint32_t thread = simulation_thread(simulation, 0, 7, "main");
+
+	simulation_stack(simulation, thread, LODE_CPU_BOUND, 0.3, "save");
+	simulation_stack(simulation, thread, LODE_CPU_BOUND, 0.4, "save libz.so.1!deflate");
+	simulation_stack(simulation, thread, LODE_CPU_BOUND, 0.2, "save libz.so.1!deflate libz.so.1!crc32");
+	simulation->predicted[simulation_function(simulation, "libz.so.1!crc32")] = 0.42;
+}
+
+static void what_rests_on_samples_says_so_and_modules_stand_behind_functions(void **state)
+{
+	struct hunted hunted;
+	char *text;
+
+	(void)state;
+	hunt(&hunted, in_a_library);
+	text = text_of(&hunted, lode_hunt_text);
+	assert_non_null(strstr(text, "  1. libz.so.1!deflate uses the CPU 60.0% of the time"));
+	assert_non_null(strstr(text,
+			       "  2. module libz.so.1 by itself uses the CPU 60.0% of the time (threshold "
+			       "20.0%, confidence >99.99%; by samples), found after "));
+	assert_non_null(strstr(text, "+ module app 30.0% by samples"));
+	lode_free(text);
+	text = text_of(&hunted, lode_hunt_dot);
+	assert_non_null(strstr(text, "label=\"module libz.so.1\\n60.0% by samples\""));
+	lode_free(text);
+	text = text_of(&hunted, lode_hunt_html);
+	assert_non_null(strstr(text, "20.0% by samples <span class=\"dim\">false, "));
+	assert_non_null(strstr(text, "; not probed: its probes would cost 42% of the program&#39;s time"));
+	lode_free(text);
+	lode_buffer_byte(&hunted.lines, '\0');
+	assert_non_null(strstr(hunted.lines.bytes, "\"code\":\"libz.so.1\""));
+	assert_non_null(strstr(hunted.lines.bytes, "\"evidence\":\"samples\""));
+	assert_non_null(strstr(hunted.lines.bytes, "\"evidence\":\"probes\""));
+	assert_non_null(strstr(hunted.lines.bytes,
+			       "\"not_probed\":\"its probes would cost 42% of the program's time\""));
 	release(&hunted);
 }
 
@@ -302,6 +345,7 @@ int main(void)
 		cmocka_unit_test(each_change_is_a_line_with_the_fields_of_the_contract),
 		cmocka_unit_test(the_last_line_sums_up),
 		cmocka_unit_test(the_text_names_the_most_specific_bottleneck_first_and_what_was_not_examined),
+		cmocka_unit_test(what_rests_on_samples_says_so_and_modules_stand_behind_functions),
 		cmocka_unit_test(small_operations_are_told_once_where_they_are_made),
 		cmocka_unit_test(nothing_found_is_said_so),
 		cmocka_unit_test(dot_and_html_escape_names),

@@ -223,6 +223,7 @@ static void deep_starters_start_before_what_connects_them_and_that_before_the_re
 	simulation_release(&simulation);
 }
 
+/* Neither probes nor samples tell anything of it. */
 static void a_function_that_cannot_be_measured_is_passed_through(void **state)
 {
 	struct lode_search_options options = settings(LODE_STRATEGY_CALL_GRAPH);
@@ -233,6 +234,7 @@ static void a_function_that_cannot_be_measured_is_passed_through(void **state)
 	(void)state;
 	make_chain(&simulation);
 	simulation.predicted[simulation_function(&simulation, "b")] = -1;
+	simulation.no_samples = 1;
 	search = hunt(&simulation, &options, &end);
 	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "b")),
 			 LODE_EXPERIMENT_IMPOSSIBLE);
@@ -246,24 +248,28 @@ static void a_function_that_cannot_be_measured_is_passed_through(void **state)
 
 /* ---- cost ---- */
 
-static void what_costs_more_than_the_limit_is_deferred_and_the_rest_goes_on(void **state)
+/* Samples tell nothing of the size of operations. */
+static void what_costs_more_than_the_limit_is_deferred_where_samples_do_not_tell(void **state)
 {
 	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
-	const struct lode_experiment *hot;
+	const struct lode_experiment *small;
 	struct simulation simulation;
 	struct lode_search *search;
 	int end;
 
 	(void)state;
 	make_chain(&simulation);
-	simulation.predicted[simulation_function(&simulation, "hot")] = 0.4;
+	simulation.stacks[2].share = 0.3;
+	simulation.stacks[2].operations = 100000;
+	simulation.stacks[2].bytes = 16;
+	simulation.predicted[simulation_function(&simulation, "write")] = 0.4;
 	search = hunt(&simulation, &options, &end);
 	assert_int_equal(end, LODE_SEARCH_EXHAUSTED);
-	hot = experiment_of(search, LODE_CPU_BOUND, on_function(&simulation, "hot"));
-	assert_int_equal(hot->state, LODE_EXPERIMENT_DEFERRED);
-	assert_int_equal(hot->runs, 0);
-	assert_non_null(hot->why);
-	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "f")),
+	small = experiment_of(search, LODE_SMALL_IO, on_function(&simulation, "write"));
+	assert_int_equal(small->state, LODE_EXPERIMENT_DEFERRED);
+	assert_int_equal(small->runs, 0);
+	assert_non_null(small->why);
+	assert_int_equal(state_of(search, LODE_SMALL_IO, on_function(&simulation, "log")),
 			 LODE_EXPERIMENT_TRUE);
 	lode_search_destroy(search);
 	simulation_release(&simulation);
@@ -284,43 +290,14 @@ static void what_samples_show_and_probes_do_not_is_not_false(void **state)
 		simulation.blind[simulation_function(&simulation, "f")] = times;
 		search = hunt(&simulation, &options, &end);
 		f = experiment_of(search, LODE_CPU_BOUND, on_function(&simulation, "f"));
-		assert_int_equal(f->state, times == 1 ? LODE_EXPERIMENT_TRUE : LODE_EXPERIMENT_IMPOSSIBLE);
-		assert_int_equal(f->runs, times == 1 ? 2 : 4);
+		assert_int_equal(f->state, LODE_EXPERIMENT_TRUE);
+		assert_int_equal(f->evidence, times == 1 ? LODE_EVIDENCE_PROBES : LODE_EVIDENCE_SAMPLES);
+		assert_int_equal(f->runs, times == 1 ? 2 : 5);
 		assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "hot")),
 				 LODE_EXPERIMENT_TRUE);
 		lode_search_destroy(search);
 		simulation_release(&simulation);
 	}
-}
-
-/* What is called by a function that cannot be probed within the limit is examined all the same. */
-static void what_costs_too_much_does_not_hide_what_it_calls(void **state)
-{
-	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
-	struct simulation simulation;
-	struct lode_search *search;
-	uint32_t thread;
-	int end;
-
-	(void)state;
-	assert_int_equal(simulation_init(&simulation), 0);
-	thread = simulation_thread(&simulation, 0, 0, "main");
-	simulation_stack(&simulation, thread, LODE_CPU_BOUND, 0.3, "often");
-	simulation_stack(&simulation, thread, LODE_CPU_BOUND, 0.15, "often sort");
-	simulation_stack(&simulation, thread, LODE_CPU_BOUND, 0.15, "often sort merge");
-	simulation.predicted[simulation_function(&simulation, "often")] = 0.4;
-	options.deep_threshold = 0.9; /* no deep starter leads past it */
-	options.watch_on = 1;
-	options.time = 10 * SECOND;
-	search = hunt(&simulation, &options, &end);
-	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "often")),
-			 LODE_EXPERIMENT_DEFERRED);
-	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "sort")),
-			 LODE_EXPERIMENT_TRUE);
-	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "merge")),
-			 LODE_EXPERIMENT_FALSE);
-	lode_search_destroy(search);
-	simulation_release(&simulation);
 }
 
 /* One function of a loop becomes slow after it was found fast; all others stay what they are. */
@@ -349,28 +326,6 @@ static void what_becomes_slow_later_is_found(void **state)
 	assert_int_equal(late->state, LODE_EXPERIMENT_TRUE);
 	assert_true(late->runs > 1);
 	assert_true(late->found > 9 * SECOND);
-	lode_search_destroy(search);
-	simulation_release(&simulation);
-}
-
-static void what_turns_out_costly_is_taken_out_and_told(void **state)
-{
-	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
-	const struct lode_experiment *hot;
-	struct simulation simulation;
-	struct lode_search *search;
-	int end;
-
-	(void)state;
-	make_chain(&simulation);
-	simulation.real[simulation_function(&simulation, "hot")] = 0.5;
-	simulation.allowed = 0.1;
-	search = hunt(&simulation, &options, &end);
-	hot = experiment_of(search, LODE_CPU_BOUND, on_function(&simulation, "hot"));
-	assert_int_equal(hot->state, LODE_EXPERIMENT_DEFERRED);
-	assert_string_equal(hot->why, "cost more than it was allowed");
-	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "f")),
-			 LODE_EXPERIMENT_TRUE);
 	lode_search_destroy(search);
 	simulation_release(&simulation);
 }
@@ -584,7 +539,7 @@ static void locks_and_small_operations_are_found(void **state)
 struct asked {
 	enum lode_hypothesis hypothesis;
 	struct lode_focus focus;
-	int truth; /* 1 true, 0 false, -1 cannot be measured */
+	int truth; /* 1 true, 0 false, -1 cannot be measured, -2 costs too much */
 };
 
 struct oracle {
@@ -593,12 +548,14 @@ struct oracle {
 	int calls[SIMULATION_MOST][SIMULATION_MOST];
 	struct asked *asked;
 	size_t count;
+	uint32_t app, lib; /* what stands for the modules */
 };
 
 /* A random program: walks on a random call graph, on some threads, processes and hosts. */
 static void draw_program(struct simulation *simulation, uint64_t *seed, struct oracle *oracle)
 {
-	static const char *const names[FUNCTIONS] = {"f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8"};
+	static const char *const names[FUNCTIONS] = {"f0", "f1",     "f2",     "f3",	"f4",
+						     "f5", "lib!f6", "lib!f7", "lib!f8"};
 	size_t processes = 1 + random_below(seed, 3), stacks = random_below(seed, 14);
 
 	assert_int_equal(simulation_init(simulation), 0);
@@ -630,6 +587,15 @@ static void draw_program(struct simulation *simulation, uint64_t *seed, struct o
 	}
 	for (int i = 0; i < FUNCTIONS; i++)
 		simulation->predicted[i] = simulation->real[i] = (double)random_below(seed, 100) / 1000;
+	for (int i = random_below(seed, 5) ? (int)random_below(seed, 3) : FUNCTIONS; i > 0; i--)
+		simulation->predicted[i - 1] = 0.3;
+	if (!random_below(seed, 3))
+		simulation->predicted[random_below(seed, FUNCTIONS)] = -1;
+	if (!random_below(seed, 4))
+		simulation->no_samples = 1;
+	oracle->app = oracle->lib = LODE_NONE;
+	lode_program_module(simulation->meter.program, 0, &oracle->app);
+	lode_program_module(simulation->meter.program, FUNCTIONS - 1, &oracle->lib);
 	memset(oracle->calls, 0, sizeof(oracle->calls));
 	for (uint32_t f = 0; f < FUNCTIONS; f++) {
 		size_t count;
@@ -651,10 +617,15 @@ static int oracle_thread_matches(const struct oracle *oracle, uint32_t thread, s
 	return focus.thread == LODE_NONE || thread == focus.thread;
 }
 
+static uint32_t oracle_module(const struct oracle *oracle, const struct simulated_stack *stack)
+{
+	return stack->functions[stack->depth - 1] >= 6 ? oracle->lib : oracle->app;
+}
+
 static int oracle_stack_matches(const struct oracle *oracle, const struct simulated_stack *stack,
 				struct lode_focus focus)
 {
-	int held = focus.function == LODE_NONE;
+	int held = focus.function == LODE_NONE || focus.function == oracle_module(oracle, stack);
 
 	for (size_t i = 0; i < stack->depth; i++)
 		held |= stack->functions[i] == focus.function;
@@ -667,8 +638,17 @@ static int oracle_truth(const struct oracle *oracle, enum lode_hypothesis hypoth
 	int processes[SIMULATION_MOST] = {0};
 	double sum = 0, operations = 0, bytes = 0, wall = 0;
 
-	if (focus.function != LODE_NONE && oracle->simulation->predicted[focus.function] < 0)
-		return -1;
+	if (focus.function < FUNCTIONS) {
+		double cost = oracle->simulation->predicted[focus.function];
+		int samples_tell = hypothesis != LODE_SMALL_IO && !focus.object;
+
+		if (cost < 0 && (!samples_tell || oracle->simulation->no_samples))
+			return -1;
+		if (cost > oracle->options->cost && !samples_tell)
+			return -2;
+		if (cost > oracle->options->cost && oracle->simulation->no_samples)
+			return -1;
+	}
 	for (uint32_t t = 0; t < oracle->simulation->thread_count; t++)
 		if (oracle_thread_matches(oracle, t, focus))
 			processes[oracle->simulation->threads[t].process] = 1;
@@ -715,11 +695,34 @@ static void oracle_refine_code(struct oracle *oracle, const struct asked *asked)
 			for (uint32_t t = 0; t < oracle->simulation->thread_count; t++)
 				wanted |= oracle_thread_matches(oracle, t, asked->focus) &&
 					  oracle->simulation->threads[t].root == f;
-		else
+		else if (asked->focus.function < FUNCTIONS)
 			wanted = f != asked->focus.function && oracle->calls[asked->focus.function][f];
 		focus.function = f;
 		if (wanted)
 			oracle_ask(oracle, asked->hypothesis, focus);
+	}
+}
+
+/* The modules in which samples end, if there are several. */
+static void oracle_refine_modules(struct oracle *oracle, const struct asked *asked)
+{
+	int app = 0, lib = 0;
+
+	if (asked->focus.function != LODE_NONE || asked->focus.object || oracle->simulation->no_samples)
+		return;
+	for (size_t s = 0; s < oracle->simulation->stack_count; s++) {
+		const struct simulated_stack *stack = &oracle->simulation->stacks[s];
+
+		if (stack->kind != asked->hypothesis || !oracle_stack_matches(oracle, stack, asked->focus))
+			continue;
+		app |= oracle_module(oracle, stack) == oracle->app;
+		lib |= oracle_module(oracle, stack) == oracle->lib;
+	}
+	for (int i = 0; i < 2 && app && lib; i++) {
+		struct lode_focus focus = asked->focus;
+
+		focus.function = i ? oracle->lib : oracle->app;
+		oracle_ask(oracle, asked->hypothesis, focus);
 	}
 }
 
@@ -761,11 +764,16 @@ static void oracle_refine_place(struct oracle *oracle, const struct asked *asked
 
 static void oracle_refine(struct oracle *oracle, struct asked asked)
 {
-	if (asked.truth == 0 || asked.hypothesis == LODE_SMALL_IO)
+	if (asked.truth == 0 || asked.truth == -2 || asked.hypothesis == LODE_SMALL_IO)
 		return;
 	oracle_refine_code(oracle, &asked);
 	if (asked.truth < 0)
 		return;
+	oracle_refine_modules(oracle, &asked);
+	if (asked.focus.function == oracle->app || asked.focus.function == oracle->lib) {
+		oracle_refine_place(oracle, &asked);
+		return;
+	}
 	if (asked.hypothesis == LODE_IO_BLOCKING)
 		oracle_ask(oracle, LODE_SMALL_IO, asked.focus);
 	oracle_refine_place(oracle, &asked);
@@ -794,9 +802,10 @@ static void oracle_close(struct oracle *oracle)
 
 static enum lode_experiment_state expected_state(const struct asked *asked)
 {
-	return asked->truth > 0	  ? LODE_EXPERIMENT_TRUE
-	       : asked->truth < 0 ? LODE_EXPERIMENT_IMPOSSIBLE
-				  : LODE_EXPERIMENT_FALSE;
+	return asked->truth > 0	    ? LODE_EXPERIMENT_TRUE
+	       : asked->truth == 0  ? LODE_EXPERIMENT_FALSE
+	       : asked->truth == -1 ? LODE_EXPERIMENT_IMPOSSIBLE
+				    : LODE_EXPERIMENT_DEFERRED;
 }
 
 static int was_asked(const struct oracle *oracle, enum lode_hypothesis hypothesis,
@@ -857,7 +866,7 @@ static void check_starters(const struct oracle *oracle, const struct lode_search
 				if ((int)oracle->simulation->stacks[s].kind == h &&
 				    oracle_stack_matches(oracle, &oracle->simulation->stacks[s], focus))
 					some += oracle->simulation->stacks[s].share;
-			if (some > 0.201 * all && oracle->simulation->predicted[f] >= 0)
+			if (some > 0.201 * all)
 				assert_true(state_of(search, (enum lode_hypothesis)h, focus) !=
 					    LODE_EXPERIMENT_STATES);
 		}
@@ -882,10 +891,6 @@ static void search_random(enum lode_strategy strategy, int by_the_paper, uint64_
 		oracle.simulation = &simulation;
 		oracle.options = &options;
 		draw_program(&simulation, &seed, &oracle);
-		if (!random_below(&seed, 3))
-			simulation.predicted[random_below(&seed, FUNCTIONS)] = -1;
-		if (!random_below(&seed, 4))
-			simulation.no_samples = 1;
 		oracle_close(&oracle);
 		search = hunt(&simulation, &options, &end);
 		assert_int_equal(end, LODE_SEARCH_EXHAUSTED);
@@ -1004,11 +1009,9 @@ int main(void)
 		cmocka_unit_test(a_deep_bottleneck_is_found_sooner_and_its_way_is_connected),
 		cmocka_unit_test(deep_starters_start_before_what_connects_them_and_that_before_the_rest),
 		cmocka_unit_test(a_function_that_cannot_be_measured_is_passed_through),
-		cmocka_unit_test(what_costs_more_than_the_limit_is_deferred_and_the_rest_goes_on),
+		cmocka_unit_test(what_costs_more_than_the_limit_is_deferred_where_samples_do_not_tell),
 		cmocka_unit_test(what_samples_show_and_probes_do_not_is_not_false),
-		cmocka_unit_test(what_costs_too_much_does_not_hide_what_it_calls),
 		cmocka_unit_test(what_becomes_slow_later_is_found),
-		cmocka_unit_test(what_turns_out_costly_is_taken_out_and_told),
 		cmocka_unit_test(measured_costs_bring_the_search_back_below_the_limit),
 		cmocka_unit_test(a_bottleneck_that_goes_away_turns_false_and_the_next_one_is_found),
 		cmocka_unit_test(a_program_that_wakes_up_later_is_examined_then),

@@ -234,30 +234,64 @@ static int simulated_read(struct lode_meter *meter, uint32_t experiment, struct 
 
 /* ---- samples, and what there is ---- */
 
-/* One sample of each stack, with the weight it has had: sampling without chance. */
+static int tell_sample(struct simulation *simulation, const struct simulated_stack *stack, uint64_t weight,
+		       int (*each)(void *context, const struct lode_meter_sample *sample), void *context)
+{
+	struct lode_meter_sample sample = {
+		.t = simulation->period ? simulation->clock : simulation->clock - weight,
+		.host = simulation->threads[stack->thread].host,
+		.process = simulation->threads[stack->thread].process,
+		.thread = stack->thread,
+		.weight = weight,
+		.counts = stack->kind,
+		.functions = stack->functions + stack->cut,
+		.depth = stack->depth - stack->cut,
+		.drawn = simulation->period > 0,
+		.cut = stack->cut > 0,
+	};
+
+	return each(context, &sample);
+}
+
+/* A stack as a clock sees it, that looks once in a period. */
+static int draw_samples(struct simulation *simulation, const struct simulated_stack *stack, double elapsed,
+			int (*each)(void *context, const struct lode_meter_sample *sample), void *context)
+{
+	double chance = stack->share * (1 - simulation->lost);
+	int code = 0;
+
+	for (double left = elapsed; !code && left > 0; left -= (double)simulation->period)
+		if ((double)random_below(&simulation->seed, 1000000) < 1e6 * chance)
+			code = tell_sample(simulation, stack, simulation->period, each, context);
+	return code;
+}
+
+/* One sample of each stack, with the weight it has had: sampling without chance; unless there is a period. */
 static int simulated_samples(struct lode_meter *meter,
 			     int (*each)(void *context, const struct lode_meter_sample *sample),
 			     void *context, struct lode_error *error)
 {
 	struct simulation *simulation = of(meter);
-	double elapsed = (double)(simulation->clock - simulation->sampled);
+	uint64_t before = simulation->sampled;
+	double elapsed = (double)(simulation->clock - before);
 
 	(void)error;
 	simulation->sampled = simulation->clock;
 	for (size_t i = 0; i < simulation->stack_count && !simulation->no_samples; i++) {
 		const struct simulated_stack *stack = &simulation->stacks[i];
-		struct lode_meter_sample sample = {
-			.t = simulation->clock,
-			.host = simulation->threads[stack->thread].host,
-			.process = simulation->threads[stack->thread].process,
-			.thread = stack->thread,
-			.weight = (uint64_t)llround(stack->share * elapsed),
-			.counts = stack->kind,
-			.functions = stack->functions,
-			.depth = stack->depth,
-		};
+		uint64_t weight = (uint64_t)llround(stack->share * elapsed);
+		int code = 0;
 
-		if (is_done_now(simulation, stack) && each(context, &sample) < 0)
+		if (!is_done_now(simulation, stack))
+			continue;
+		if (stack->every) {
+			weight = (uint64_t)llround(stack->share * (double)stack->every);
+			if (simulation->clock / stack->every == before / stack->every)
+				continue;
+		}
+		code = simulation->period ? draw_samples(simulation, stack, elapsed, each, context)
+					  : tell_sample(simulation, stack, weight, each, context);
+		if (code < 0)
 			return LODE_SYSTEM;
 	}
 	return 0;
@@ -381,7 +415,7 @@ uint32_t simulation_function(struct simulation *simulation, const char *name)
 {
 	char full[128];
 
-	snprintf(full, sizeof(full), "app!%s", name);
+	snprintf(full, sizeof(full), "%s%s", strchr(name, '!') ? "" : "app!", name);
 	return lode_program_named(simulation->meter.program, full);
 }
 

@@ -28,6 +28,9 @@ struct simulated_stack {
 	double operations;    /* a second */
 	double bytes;	      /* of an operation */
 	uint64_t from, until; /* when the program does this; 0, 0: always */
+	uint64_t every; /* a wait: it is told in one piece, each so many nanoseconds, when it is over; 0: at
+			   each look */
+	size_t cut;	/* so many functions are missing in samples, at the root */
 };
 
 struct simulated_run {
@@ -63,6 +66,8 @@ struct simulation {
 	double highest_cost; /* highest real cost of all that ran at once */
 	double highest_predicted;
 	int no_samples;
+	uint64_t period; /* samples are drawn by chance, one in so many nanoseconds; 0: they are exact */
+	double lost;	 /* the share of them that does not come */
 	int real_time; /* waiting takes its time */
 	uint64_t sampled; /* until when samples were handed out */
 	char name[64];
@@ -77,7 +82,7 @@ uint32_t simulation_thread(struct simulation *simulation, uint32_t host, uint32_
  */
 struct simulated_stack *simulation_stack(struct simulation *simulation, uint32_t thread,
 					 enum lode_hypothesis kind, double share, const char *names);
-/* The number of a function, `app!NAME`. */
+/* The number of a function: `app!NAME`, or NAME itself where it names its module. */
 uint32_t simulation_function(struct simulation *simulation, const char *name);
 
 #endif
