@@ -5,6 +5,7 @@
  */
 #include "hunt/counts.h"
 
+#include <math.h>
 #include <string.h>
 
 enum level { WHOLE, HOST, PROCESS, THREAD, LEVELS };
@@ -166,18 +167,41 @@ static uint32_t get_edge(struct lode_count_scope *scope, uint32_t caller, uint32
 
 /* ---- counting ---- */
 
+/* What is left of a recent weight after some looks. */
+static double fade(double recent, uint64_t looks)
+{
+	return looks ? recent * exp2(-(double)looks / LODE_COUNT_HALVES) : recent;
+}
+
+double lode_count_share(const struct lode_count_graph *graph, uint32_t node)
+{
+	return graph->weight ? (double)graph->nodes[node].weight / (double)graph->weight : 0;
+}
+
+double lode_count_recent_share(const struct lode_count_graph *graph, uint32_t node)
+{
+	const struct lode_count_node *it = &graph->nodes[node];
+
+	return graph->recent > 0 ? fade(it->recent, graph->look - it->look) / graph->recent : 0;
+}
+
 static int count_node(struct lode_count_scope *scope, uint32_t function,
 		      const struct lode_meter_sample *sample, uint32_t *id)
 {
+	struct lode_count_node *node;
+
 	*id = get_node(scope, function);
 	if (*id == LODE_NONE)
 		return LODE_SYSTEM;
 	if (scope->node_marks[*id] == scope->graph.samples)
 		return 0;
 	scope->node_marks[*id] = scope->graph.samples;
-	scope->graph.nodes[*id].count++;
-	scope->graph.nodes[*id].weight += sample->weight;
-	scope->graph.nodes[*id].cut += sample->cut ? sample->weight : 0;
+	node = &scope->graph.nodes[*id];
+	node->count++;
+	node->weight += sample->weight;
+	node->cut += sample->cut ? sample->weight : 0;
+	node->recent = fade(node->recent, scope->graph.look - node->look) + (double)sample->weight;
+	node->look = scope->graph.look;
 	return 0;
 }
 
@@ -195,15 +219,23 @@ static int count_edge(struct lode_count_scope *scope, uint32_t caller, uint32_t 
 	return 0;
 }
 
-static int count_in_scope(struct lode_count_scope *scope, const struct lode_meter_sample *sample)
+static void count_whole(struct lode_count_graph *graph, const struct lode_meter_sample *sample, uint64_t look)
+{
+	graph->samples++; /* marks are numbers of samples, from 1 */
+	graph->weight += sample->weight;
+	graph->cut += sample->cut ? sample->weight : 0;
+	graph->drawn += sample->drawn != 0;
+	graph->drawn_weight += sample->drawn ? sample->weight : 0;
+	graph->recent = fade(graph->recent, look - graph->look) + (double)sample->weight;
+	graph->look = look;
+}
+
+static int count_in_scope(struct lode_count_scope *scope, const struct lode_meter_sample *sample,
+			  uint64_t look)
 {
 	uint32_t caller = LODE_NONE, id;
 
-	scope->graph.samples++; /* marks are numbers of samples, from 1 */
-	scope->graph.weight += sample->weight;
-	scope->graph.cut += sample->cut ? sample->weight : 0;
-	scope->graph.drawn += sample->drawn != 0;
-	scope->graph.drawn_weight += sample->drawn ? sample->weight : 0;
+	count_whole(&scope->graph, sample, look);
 	for (size_t i = 0; i < sample->depth; i++) {
 		if (count_node(scope, sample->functions[i], sample, &id) < 0)
 			return LODE_SYSTEM;
@@ -224,7 +256,7 @@ static int count_in_all(struct lode_counts *counts, const struct lode_meter_samp
 		struct lode_count_scope *scope =
 			get_scope(counts, sample->counts, (enum level)level, modules, numbers[level]);
 
-		if (!scope || count_in_scope(scope, sample) < 0)
+		if (!scope || count_in_scope(scope, sample, counts->look) < 0)
 			return LODE_SYSTEM;
 	}
 	return 0;

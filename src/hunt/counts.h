@@ -8,6 +8,9 @@
  * the same, and a search in one scope touches only what was seen there. A function
  * counts once a sample, however often it stands on that stack; so does a call.
  *
+ * A program goes through phases. So each weight is there once more as it was lately: it
+ * halves in every LODE_COUNT_HALVES looks of the search.
+ *
  * Beside them there are graphs without calls that count the module in which the
  * innermost function of a sample lies: time that a module uses by itself.
  */
@@ -17,12 +20,17 @@
 #include "base/index.h"
 #include "hunt/meter.h"
 
+/* Looks in which what was counted comes down to half of its weight. */
+#define LODE_COUNT_HALVES 10
+
 struct lode_count_node {
 	uint32_t function;
 	uint32_t starts; /* samples that begin with it; more than 0: a root of the graph */
 	uint64_t count;	 /* samples that hold it */
 	uint64_t weight; /* nanoseconds that those samples stand for */
 	uint64_t cut;	 /* those of them whose stack was cut */
+	uint64_t look;	 /* when it was counted last */
+	double recent;	 /* weight as of then, lately */
 };
 
 struct lode_count_edge {
@@ -45,6 +53,8 @@ struct lode_count_graph {
 	uint64_t weight;
 	uint64_t drawn; /* samples that were drawn by a clock, and nanoseconds that they stand for */
 	uint64_t drawn_weight;
+	uint64_t look;
+	double recent;
 	uint64_t cut; /* nanoseconds of samples whose stack was cut: who knows what else they held */
 };
 
@@ -54,6 +64,7 @@ struct lode_counts {
 	size_t capacity;
 	struct lode_index index;
 	uint64_t samples; /* of all kinds */
+	uint64_t look;	  /* number of this one, for the caller to count */
 };
 
 /* A zeroed struct is empty. */
@@ -70,6 +81,9 @@ const struct lode_count_graph *lode_counts_graph(const struct lode_counts *count
 						 const struct lode_focus *focus);
 const struct lode_count_graph *lode_counts_modules(const struct lode_counts *counts,
 						   enum lode_hypothesis kind, const struct lode_focus *focus);
+/* The share of the samples' weight that a node has: of all, and lately. */
+double lode_count_share(const struct lode_count_graph *graph, uint32_t node);
+double lode_count_recent_share(const struct lode_count_graph *graph, uint32_t node);
 /* The node of a function, or LODE_NONE. */
 uint32_t lode_count_node_find(const struct lode_count_graph *graph, uint32_t function);
 

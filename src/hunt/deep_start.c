@@ -20,6 +20,12 @@ struct layout {
 	const struct lode_program *program;
 };
 
+/* Which functions count as often seen. */
+struct bar {
+	double threshold;
+	int recently;
+};
+
 static const char *name_of(const struct layout *layout, uint32_t node)
 {
 	return lode_program_function(layout->program, layout->graph->nodes[node].function)->name;
@@ -103,20 +109,21 @@ static uint32_t find_set(uint32_t *sets, uint32_t node)
 	return node;
 }
 
-static int is_above(const struct lode_count_graph *graph, uint32_t node, double threshold)
+static int is_above(const struct lode_count_graph *graph, uint32_t node, const struct bar *bar)
 {
-	return (double)graph->nodes[node].weight > threshold * (double)graph->weight;
+	return lode_count_share(graph, node) > bar->threshold ||
+	       (bar->recently && lode_count_recent_share(graph, node) > bar->threshold);
 }
 
 /* Joins callers and callees that are both above the threshold. */
-static void join(const struct lode_count_graph *graph, double threshold, uint32_t *sets)
+static void join(const struct lode_count_graph *graph, const struct bar *bar, uint32_t *sets)
 {
 	for (uint32_t n = 0; n < graph->node_count; n++)
 		sets[n] = n;
 	for (size_t i = 0; i < graph->edge_count; i++) {
 		const struct lode_count_edge *edge = &graph->edges[i];
 
-		if (is_above(graph, edge->caller, threshold) && is_above(graph, edge->callee, threshold))
+		if (is_above(graph, edge->caller, bar) && is_above(graph, edge->callee, bar))
 			sets[find_set(sets, edge->caller)] = find_set(sets, edge->callee);
 	}
 }
@@ -143,8 +150,8 @@ static int by_node_weight(const void *a, const void *b, void *context)
 }
 
 /* Puts the best node of each set into `best`, by set, and then the sets' bests together at its front. */
-static size_t choose(const struct layout *layout, double threshold, lode_function_test *may, void *context,
-		     const uint32_t *depths, uint32_t *sets, uint32_t *best)
+static size_t choose(const struct layout *layout, const struct bar *bar, lode_function_test *may,
+		     void *context, const uint32_t *depths, uint32_t *sets, uint32_t *best)
 {
 	const struct lode_count_graph *graph = layout->graph;
 	size_t count = 0;
@@ -154,7 +161,7 @@ static size_t choose(const struct layout *layout, double threshold, lode_functio
 	for (uint32_t n = 0; n < graph->node_count; n++) {
 		uint32_t set = find_set(sets, n);
 
-		if (!is_above(graph, n, threshold) || !may(context, graph->nodes[n].function))
+		if (!is_above(graph, n, bar) || !may(context, graph->nodes[n].function))
 			continue;
 		if (best[set] == LODE_NONE || is_deeper(layout, depths, n, best[set]))
 			best[set] = n;
@@ -166,10 +173,11 @@ static size_t choose(const struct layout *layout, double threshold, lode_functio
 }
 
 int lode_deep_starters(const struct lode_count_graph *graph, const struct lode_program *program,
-		       double threshold, lode_function_test *may, void *context, uint32_t **functions,
-		       size_t *count)
+		       double threshold, int recently, lode_function_test *may, void *context,
+		       uint32_t **functions, size_t *count)
 {
 	struct layout layout = {graph, program};
+	struct bar bar = {threshold, recently};
 	size_t nodes = graph->node_count;
 	uint32_t *depths = lode_calloc(nodes + 1, sizeof(*depths)),
 		 *sets = lode_calloc(nodes + 1, sizeof(*sets));
@@ -179,8 +187,8 @@ int lode_deep_starters(const struct lode_count_graph *graph, const struct lode_p
 	*functions = NULL;
 	*count = 0;
 	if (!code) {
-		join(graph, threshold, sets);
-		*count = choose(&layout, threshold, may, context, depths, sets, best);
+		join(graph, &bar, sets);
+		*count = choose(&layout, &bar, may, context, depths, sets, best);
 		qsort_r(best, *count, sizeof(*best), by_node_weight, &layout);
 		for (size_t i = 0; i < *count; i++)
 			best[i] = graph->nodes[best[i]].function;

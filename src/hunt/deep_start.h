@@ -12,15 +12,14 @@ typedef int lode_function_test(void *context, uint32_t function);
 
 /*
  * Finds, in each connected subgraph of functions whose share of the samples' weight
- * is above `threshold`, the function that is furthest from the graph's roots (the
- * functions that samples begin with) among those that `may` allows. The distance is
- * the least number of calls. Ties go to the larger weight, then to the name that
- * comes first. `*functions`, the heaviest first, is the caller's to free. Returns 0
- * or LODE_SYSTEM.
+ * is above `threshold` (or, `recently`, was so lately), the function that is furthest from the graph's roots
+ * (the functions that samples begin with) among those that `may` allows. The distance is the least number of
+ * calls. Ties go to the larger weight, then to the name that comes first. `*functions`, the heaviest first,
+ * is the caller's to free. Returns 0 or LODE_SYSTEM.
  */
 int lode_deep_starters(const struct lode_count_graph *graph, const struct lode_program *program,
-		       double threshold, lode_function_test *may, void *context, uint32_t **functions,
-		       size_t *count);
+		       double threshold, int recently, lode_function_test *may, void *context,
+		       uint32_t **functions, size_t *count);
 
 /*
  * Marks, by node of the graph, what the functions `roots` lead to, themselves

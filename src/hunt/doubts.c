@@ -11,8 +11,9 @@
  */
 #include "hunt/search_parts.h"
 
-/* Samples of less time than this say little. */
+/* Samples of less time than this say little; those of more are of another phase. */
 #define LEAST_SAMPLED 1000000000ull
+#define MOST_SAMPLED  2000000000ull
 
 static int can_be_doubted(const struct lode_experiment *experiment)
 {
@@ -51,8 +52,16 @@ static int may_follow_samples(const struct lode_search *search)
 	return search->options.strategy == LODE_STRATEGY_DEEP_START && !search->options.starters_by_the_paper;
 }
 
-int lode_search_has_changed(const struct lode_search *search, const struct lode_experiment *experiment)
+int lode_search_has_changed(struct lode_search *search, struct lode_experiment *experiment)
 {
-	return may_follow_samples(search) && experiment->state == LODE_EXPERIMENT_FALSE &&
-	       now(search) - experiment->sampled_since >= LEAST_SAMPLED && samples_hold(search, experiment);
+	uint64_t passed = now(search) - experiment->sampled_since;
+
+	if (!may_follow_samples(search) || experiment->state != LODE_EXPERIMENT_FALSE ||
+	    passed < LEAST_SAMPLED)
+		return 0;
+	if (samples_hold(search, experiment))
+		return 1;
+	if (passed >= MOST_SAMPLED)
+		lode_search_mark_samples(search, experiment);
+	return 0;
 }

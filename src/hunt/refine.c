@@ -321,9 +321,9 @@ static int choose_once(struct deep *deep)
 {
 	uint32_t *functions;
 	size_t count;
-	int code =
-		lode_deep_starters(deep->graph, deep->search->meter->program,
-				   deep->search->options.deep_threshold, may_start, deep, &functions, &count);
+	const struct lode_search_options *options = &deep->search->options;
+	int code = lode_deep_starters(deep->graph, deep->search->meter->program, options->deep_threshold,
+				      !options->starters_by_the_paper, may_start, deep, &functions, &count);
 
 	for (size_t i = 0; !code && i < count; i++)
 		code = add_starter(deep, functions[i]);

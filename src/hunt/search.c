@@ -299,6 +299,7 @@ static int take_samples(struct lode_search *search, struct lode_error *error)
 	struct lode_meter *meter = search->meter;
 
 	error->text[0] = '\0';
+	search->counts.look++;
 	if (meter->operations->samples(meter, take_sample, search, error) >= 0)
 		return 0;
 	return error->text[0] ? LODE_SYSTEM : lode_fail_memory(error);

@@ -128,7 +128,7 @@ void lode_search_mark_samples(struct lode_search *search, struct lode_experiment
 /* Whether its probes saw nothing of a function that samples since the mark show above the threshold. */
 int lode_search_saw_nothing(const struct lode_search *search, const struct lode_experiment *experiment);
 /* Whether it is false and samples since then show it above the threshold. */
-int lode_search_has_changed(const struct lode_search *search, const struct lode_experiment *experiment);
+int lode_search_has_changed(struct lode_search *search, struct lode_experiment *experiment);
 
 /* Refines a true experiment, or passes through one that nothing can be told about; asking again adds only
  * what is new. */

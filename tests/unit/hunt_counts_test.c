@@ -128,6 +128,130 @@ static void counts_are_kept_for_hosts_and_processes_as_in_figure_4(void **state)
 	lode_program_destroy(program);
 }
 
+/* Random samples in some looks; what the graphs should have is summed up straight from their definition. */
+#define DRAWN 60
+
+struct drawn_sample {
+	struct lode_meter_sample sample;
+	uint32_t functions[4];
+	uint64_t look;
+	uint32_t module; /* of the innermost */
+};
+
+static void draw(struct drawn_sample *samples, uint64_t *seed)
+{
+	uint64_t look = 1;
+
+	for (int i = 0; i < DRAWN; i++) {
+		struct drawn_sample *it = &samples[i];
+
+		look += random_below(seed, 4) ? 0 : random_below(seed, 9);
+		it->look = look;
+		for (int f = 0; f < 4; f++)
+			it->functions[f] = (uint32_t)random_below(seed, 5);
+		it->sample = (struct lode_meter_sample){.process = (uint32_t)random_below(seed, 2),
+							.weight = random_below(seed, 1000),
+							.counts = LODE_CPU_BOUND,
+							.functions = it->functions,
+							.depth = random_below(seed, 5),
+							.drawn = (int)random_below(seed, 2),
+							.cut = (int)random_below(seed, 2)};
+		it->module = it->sample.depth ? 100 + it->functions[it->sample.depth - 1] / 3 : LODE_NONE;
+	}
+}
+
+struct sums {
+	double weight, recent, cut;
+	uint64_t drawn;
+};
+
+/* Of the samples of a process that hold a function; LODE_NONE: of all; from 100 on: that end in a module. */
+static struct sums sum_up(const struct drawn_sample *samples, uint32_t process, uint32_t function)
+{
+	struct sums sums = {0};
+	uint64_t last = 0;
+
+	for (int i = 0; i < DRAWN; i++)
+		if (samples[i].sample.process == process &&
+		    (function < 100 || samples[i].module != LODE_NONE || function == LODE_NONE))
+			last = samples[i].look;
+	for (int i = 0; i < DRAWN; i++) {
+		const struct lode_meter_sample *sample = &samples[i].sample;
+		int held = function == LODE_NONE || (function >= 100 && samples[i].module == function);
+
+		for (size_t f = 0; f < sample->depth; f++)
+			held |= sample->functions[f] == function;
+		if (!held || sample->process != process)
+			continue;
+		sums.weight += (double)sample->weight;
+		sums.recent += (double)sample->weight *
+			       pow(0.5, (double)(last - samples[i].look) / LODE_COUNT_HALVES);
+		sums.cut += sample->cut ? (double)sample->weight : 0;
+		sums.drawn += sample->drawn != 0;
+	}
+	return sums;
+}
+
+static void check_node(const struct lode_count_graph *graph, uint32_t function, const struct sums *sums,
+		       const struct sums *all, int has_cuts)
+{
+	uint32_t node = graph ? lode_count_node_find(graph, function) : LODE_NONE;
+
+	if (node == LODE_NONE) {
+		assert_true(sums->weight == 0);
+		return;
+	}
+	assert_true((double)graph->nodes[node].weight == sums->weight);
+	assert_true((double)graph->nodes[node].cut == (has_cuts ? sums->cut : 0));
+	if (all->recent > 0)
+		assert_true(fabs(lode_count_recent_share(graph, node) - sums->recent / all->recent) < 1e-9);
+}
+
+static void samples_are_counted_as_cut_as_drawn_lately_and_by_module(void **state)
+{
+	uint64_t seed = 5;
+
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		struct lode_counts counts = {0};
+		struct drawn_sample samples[DRAWN];
+		struct lode_focus focus = whole();
+
+		draw(samples, &seed);
+		for (int i = 0; i < DRAWN; i++) {
+			counts.look = samples[i].look;
+			assert_int_equal(lode_counts_add(&counts, &samples[i].sample), 0);
+			if (samples[i].module != LODE_NONE)
+				assert_int_equal(lode_counts_add_module(&counts, &samples[i].sample,
+									samples[i].module),
+						 0);
+		}
+		for (focus.process = 0; focus.process < 2; focus.process++) {
+			const struct lode_count_graph *graph =
+				lode_counts_graph(&counts, LODE_CPU_BOUND, &focus);
+			const struct lode_count_graph *modules =
+				lode_counts_modules(&counts, LODE_CPU_BOUND, &focus);
+			struct sums all = sum_up(samples, focus.process, LODE_NONE), in_modules = {0};
+
+			assert_true(!graph || ((double)graph->weight == all.weight &&
+					       (double)graph->cut == all.cut && graph->drawn == all.drawn));
+			for (uint32_t f = 0; f < 5; f++) {
+				struct sums sums = sum_up(samples, focus.process, f);
+
+				check_node(graph, f, &sums, &all, 1);
+			}
+			for (uint32_t m = 100; m < 102; m++)
+				in_modules.recent += sum_up(samples, focus.process, m).recent;
+			for (uint32_t m = 100; m < 102; m++) {
+				struct sums sums = sum_up(samples, focus.process, m);
+
+				check_node(modules, m, &sums, &in_modules, 0);
+			}
+		}
+		lode_counts_release(&counts);
+	}
+}
+
 static void a_function_counts_once_a_sample_even_in_recursion(void **state)
 {
 	struct lode_program *program = new_program();
@@ -281,8 +405,8 @@ static void deep_starters_are_the_deepest_of_each_subgraph_above_the_threshold(v
 		}
 		graph = lode_counts_graph(&counts, LODE_CPU_BOUND, &focus);
 		if (graph)
-			assert_int_equal(lode_deep_starters(graph, program, threshold, is_allowed, &samples,
-							    &starters, &count),
+			assert_int_equal(lode_deep_starters(graph, program, threshold, 0, is_allowed,
+							    &samples, &starters, &count),
 					 0);
 		for (int f = 0; f < MOST; f++) {
 			int found = 0;
@@ -464,6 +588,28 @@ static void after_the_longest_time_the_mean_decides_and_says_how_unsure_it_is(vo
 	assert_true(verdict.confidence < 0.8);
 }
 
+/* Sub-intervals without a single sample are all alike, which makes nothing sure. */
+static void what_is_counted_in_samples_is_no_surer_than_chance_allows(void **state)
+{
+	struct lode_reading reading = {0};
+	struct lode_observation exact = {0}, coarse = {.grain = 80e6}, fine = {.grain = 1e6};
+	double unsure, sure;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		reading.wall += 100000000;
+		lode_observation_add(&exact, LODE_CPU_BOUND, &reading);
+		lode_observation_add(&coarse, LODE_CPU_BOUND, &reading);
+		lode_observation_add(&fine, LODE_CPU_BOUND, &reading);
+	}
+	assert_true(lode_observation_close(&exact, LODE_CPU_BOUND, 0.2).confidence == 1);
+	unsure = lode_observation_close(&coarse, LODE_CPU_BOUND, 0.2).confidence;
+	sure = lode_observation_close(&fine, LODE_CPU_BOUND, 0.2).confidence;
+	/* One sample would be 0.16: 0.2 is a little more than that away, with four degrees of freedom. */
+	assert_true(fabs(unsure - lode_student_below(0.2 / 0.16, 4)) < 1e-9);
+	assert_true(unsure < 0.9 && sure > 0.999);
+}
+
 static void small_operations_are_true_below_their_threshold(void **state)
 {
 	struct lode_test_options options = quick_test();
@@ -553,7 +699,7 @@ static void memory_that_runs_out_while_counting_is_an_error_and_leaves_nothing(v
 			size_t count;
 
 			code = lode_deep_starters(lode_counts_graph(&counts, LODE_CPU_BOUND, &focus), program,
-						  0.5, is_in_array, (int[]){1, 1}, &starters, &count);
+						  0.5, 1, is_in_array, (int[]){1, 1}, &starters, &count);
 			lode_free(starters);
 			if (!code)
 				always = 0;
@@ -571,6 +717,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_graph_of_figure_3_is_that_of_the_paper),
 		cmocka_unit_test(counts_are_kept_for_hosts_and_processes_as_in_figure_4),
+		cmocka_unit_test(samples_are_counted_as_cut_as_drawn_lately_and_by_module),
 		cmocka_unit_test(a_function_counts_once_a_sample_even_in_recursion),
 		cmocka_unit_test(deep_starters_are_the_deepest_of_each_subgraph_above_the_threshold),
 		cmocka_unit_test(the_way_to_a_deep_starter_is_a_shortest_one_from_what_is_known),
@@ -578,6 +725,7 @@ int main(void)
 		cmocka_unit_test(what_does_not_vary_concludes_after_the_minimum),
 		cmocka_unit_test(conclusions_are_seldom_wrong_and_those_near_the_threshold_take_longer),
 		cmocka_unit_test(after_the_longest_time_the_mean_decides_and_says_how_unsure_it_is),
+		cmocka_unit_test(what_is_counted_in_samples_is_no_surer_than_chance_allows),
 		cmocka_unit_test(small_operations_are_true_below_their_threshold),
 		cmocka_unit_test(no_operations_at_all_are_no_small_ones),
 		cmocka_unit_test(the_held_test_wants_its_side_of_the_threshold_for_some_time),

@@ -300,6 +300,32 @@ static void what_samples_show_and_probes_do_not_is_not_false(void **state)
 	}
 }
 
+/* What is done later is in few of all samples, but in all of the latest; no false experiment was there
+ * before. */
+static void a_new_phase_has_its_deep_starters_soon(void **state)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
+	const struct lode_experiment *late;
+	struct simulation simulation;
+	struct lode_search *search;
+	uint32_t thread;
+	int end;
+
+	(void)state;
+	assert_int_equal(simulation_init(&simulation), 0);
+	thread = simulation_thread(&simulation, 0, 0, "main");
+	simulation_stack(&simulation, thread, LODE_CPU_BOUND, 0.9, "load parse")->until = 31 * SECOND;
+	simulation_stack(&simulation, thread, LODE_CPU_BOUND, 0.9, "a b c d late")->from = 31 * SECOND;
+	options.watch_on = 1;
+	options.time = 60 * SECOND;
+	search = hunt(&simulation, &options, &end);
+	late = experiment_of(search, LODE_CPU_BOUND, on_function(&simulation, "late"));
+	assert_int_equal(late->origin, LODE_ORIGIN_DEEP_START);
+	assert_true(late->found > 31 * SECOND && late->found < 33 * SECOND);
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+}
+
 /* One function of a loop becomes slow after it was found fast; all others stay what they are. */
 static void what_becomes_slow_later_is_found(void **state)
 {
@@ -1011,6 +1037,7 @@ int main(void)
 		cmocka_unit_test(a_function_that_cannot_be_measured_is_passed_through),
 		cmocka_unit_test(what_costs_more_than_the_limit_is_deferred_where_samples_do_not_tell),
 		cmocka_unit_test(what_samples_show_and_probes_do_not_is_not_false),
+		cmocka_unit_test(a_new_phase_has_its_deep_starters_soon),
 		cmocka_unit_test(what_becomes_slow_later_is_found),
 		cmocka_unit_test(measured_costs_bring_the_search_back_below_the_limit),
 		cmocka_unit_test(a_bottleneck_that_goes_away_turns_false_and_the_next_one_is_found),
