@@ -65,9 +65,11 @@ static struct lode_sampling look_up(const struct lode_search *search,
 void lode_search_begin_samples(struct lode_search *search, struct lode_experiment *experiment)
 {
 	experiment->sampling = look_up(search, experiment);
+	experiment->past_time = experiment->past_wall = 0;
+	lode_search_look_back(search, experiment);
 }
 
-static double grain_of(const struct lode_search *search, const struct lode_experiment *experiment)
+double lode_search_grain(const struct lode_search *search, const struct lode_experiment *experiment)
 {
 	const struct lode_count_graph *graph =
 		lode_counts_graph(&search->counts, experiment->hypothesis, &experiment->focus);
@@ -75,8 +77,7 @@ static double grain_of(const struct lode_search *search, const struct lode_exper
 	return graph && graph->drawn ? (double)graph->drawn_weight / (double)graph->drawn : 0;
 }
 
-/* How much of the time since the last look is the experiment's, and how much may be. */
-static void divide_up(struct lode_sampling *sampling, double exact, double all, double mine, double cut)
+void lode_sampling_divide(struct lode_sampling *sampling, double exact, double all, double mine, double cut)
 {
 	if (all > 0) {
 		sampling->amount += exact * mine / all;
@@ -94,7 +95,7 @@ void lode_search_read_samples(struct lode_search *search, struct lode_experiment
 	double cut = (double)(found.cut - sampling->cut);
 
 	if (experiment->hypothesis == LODE_CPU_BOUND) {
-		divide_up(sampling, fmax(0, exact), all, mine, cut);
+		lode_sampling_divide(sampling, fmax(0, exact), all, mine, cut);
 	} else {
 		sampling->amount += mine;
 		sampling->unknown += exact - all + cut;
@@ -103,8 +104,9 @@ void lode_search_read_samples(struct lode_search *search, struct lode_experiment
 	found.amount = sampling->amount;
 	found.unknown = sampling->unknown;
 	*sampling = found;
-	experiment->observation->grain = grain_of(search, experiment);
+	experiment->observation->grain = lode_search_grain(search, experiment);
 	reading->time[experiment->hypothesis] = (uint64_t)llround(sampling->amount);
+	reading->wall += experiment->past_wall;
 }
 
 int lode_search_may_hold(const struct lode_experiment *experiment, double value)

@@ -231,7 +231,7 @@ static int take_reading(struct lode_search *search, uint32_t id, struct lode_rea
 
 	if (reading->state == LODE_READING_IMPOSSIBLE)
 		return cannot_be_probed(search, id, reading);
-	experiment->observed = now(search) - experiment->started;
+	experiment->observed = experiment->past_time + now(search) - experiment->started;
 	experiment->calls = reading->calls;
 	if (experiment->evidence == LODE_EVIDENCE_SAMPLES)
 		lode_search_read_samples(search, experiment, reading);
@@ -316,17 +316,25 @@ static int start_deep_again(struct lode_search *search, uint32_t id)
 	return lode_search_start_deep(search, id);
 }
 
-/* Threads, processes, objects and calls that came up since may refine what is true; what was false may be so no
- * longer. */
+/* What the latest samples show: new deep starters, and that what was false is so no longer. */
+static int follow_samples(struct lode_search *search)
+{
+	for (uint32_t id = 0; id < LODE_SMALL_IO; id++) /* those of the whole program are the first */
+		if (get(search, id)->state == LODE_EXPERIMENT_TRUE && start_deep_again(search, id) < 0)
+			return LODE_SYSTEM;
+	return lode_search_doubt(search);
+}
+
+/* Threads, processes, objects and calls that came up since may refine what is true. */
 static int refine_again(struct lode_search *search, struct lode_error *error)
 {
 	size_t left = REFINED_AT_ONCE;
 
+	if (follow_samples(search) < 0)
+		return lode_fail_memory(error);
 	for (; left && search->next_refined < search->history.count; search->next_refined++) {
 		uint32_t id = search->next_refined;
 
-		if (lode_search_has_changed(search, get(search, id)) && lode_search_again(search, id) < 0)
-			return lode_fail_memory(error);
 		if (get(search, id)->state != LODE_EXPERIMENT_TRUE)
 			continue;
 		if (lode_search_refine(search, id) < 0 || start_deep_again(search, id) < 0)
@@ -397,6 +405,7 @@ void lode_search_destroy(struct lode_search *search)
 		return;
 	lode_history_release(&search->history);
 	lode_counts_release(&search->counts);
+	lode_search_release_past(search);
 	lode_place_names_release(&search->names);
 	for (int p = 0; p < LODE_PRIORITIES; p++)
 		lode_free(search->pending[p].items);
@@ -436,6 +445,8 @@ int lode_search_step(struct lode_search *search, struct lode_error *error)
 		return code;
 	if (ended)
 		return LODE_SEARCH_PROGRAM_ENDED;
+	if (lode_search_keep_past(search) < 0)
+		return lode_fail_memory(error);
 	code = lode_search_shed(search, error);
 	if (!code)
 		code = refine_again(search, error);

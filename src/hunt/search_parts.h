@@ -19,12 +19,32 @@ struct lode_search_queue {
 	size_t capacity;
 };
 
+/* Copies of what samples have told, after each of the latest looks. */
+#define LODE_PAST 11
+
+struct lode_past_weights {
+	uint64_t *items; /* by node */
+	size_t count;
+	size_t capacity;
+};
+
+struct lode_past {
+	uint64_t t;
+	uint64_t wall;	/* of the whole program, as its experiment has it */
+	uint64_t exact; /* and its CPU time */
+	uint64_t all;	/* nanoseconds of CPU samples */
+	uint64_t cut;
+	struct lode_past_weights functions, modules;
+};
+
 struct lode_search {
 	struct lode_meter *meter;
 	struct lode_search_options options;
 	struct lode_history history;
 	struct lode_counts counts;
 	struct lode_place_names names;
+	struct lode_past past[LODE_PAST]; /* look n at n % LODE_PAST */
+	uint64_t past_looks;		  /* so many were kept */
 	struct lode_search_queue pending[LODE_PRIORITIES];
 	struct lode_search_queue active; /* in order of their start */
 	struct lode_search_queue batch;	 /* to be started or stopped together */
@@ -113,11 +133,20 @@ int lode_search_shed(struct lode_search *search, struct lode_error *error);
 int lode_search_may_rest_on_samples(const struct lode_experiment *experiment);
 /* Nanoseconds of samples that show the function or module of an experiment, in what it counts, so far. */
 uint64_t lode_search_sampled(const struct lode_search *search, const struct lode_experiment *experiment);
+/* Nanoseconds that one sample of its kind and place stands for by chance; 0: none was drawn. */
+double lode_search_grain(const struct lode_search *search, const struct lode_experiment *experiment);
 /* A run that rests on samples begins. */
 void lode_search_begin_samples(struct lode_search *search, struct lode_experiment *experiment);
 /* Puts the time that samples tell into the reading of an experiment that ran without its function. */
 void lode_search_read_samples(struct lode_search *search, struct lode_experiment *experiment,
 			      struct lode_reading *reading);
+/* Divides up CPU time that the clock has, as samples show it: all of them, those that show an experiment,
+ * those that are cut. */
+void lode_sampling_divide(struct lode_sampling *sampling, double exact, double all, double mine, double cut);
+/* Keeps what this look has of samples; and adds what was kept to an experiment that begins. */
+int lode_search_keep_past(struct lode_search *search);
+void lode_search_look_back(struct lode_search *search, struct lode_experiment *experiment);
+void lode_search_release_past(struct lode_search *search);
 /* Whether it rests on samples and what they do not tell could make it true, with this value. */
 int lode_search_may_hold(const struct lode_experiment *experiment, double value);
 /* Takes the part of a wait that lies before an experiment began off what that will read. */
@@ -127,8 +156,8 @@ void lode_search_clip(struct lode_search *search, const struct lode_meter_sample
 void lode_search_mark_samples(struct lode_search *search, struct lode_experiment *experiment);
 /* Whether its probes saw nothing of a function that samples since the mark show above the threshold. */
 int lode_search_saw_nothing(const struct lode_search *search, const struct lode_experiment *experiment);
-/* Whether it is false and samples since then show it above the threshold. */
-int lode_search_has_changed(struct lode_search *search, struct lode_experiment *experiment);
+/* Runs what is false once more where the latest samples show it above the threshold. */
+int lode_search_doubt(struct lode_search *search);
 
 /* Refines a true experiment, or passes through one that nothing can be told about; asking again adds only
  * what is new. */
