@@ -15,7 +15,7 @@
 
 /* Samples of less time than this say little; those of more are of another phase. */
 #define LEAST_SAMPLED 500000000ull
-#define MOST_SAMPLED  2000000000ull
+#define MOST_SAMPLED  1000000000ull
 /* Standard deviations of chance that they must be above the threshold by. */
 #define BEYOND_CHANCE 2
 

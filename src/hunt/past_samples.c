@@ -5,7 +5,8 @@
  *
  * After each look the weights of all functions and modules are copied, together with
  * what the experiment of the whole program has on its clocks. The growth between two
- * copies is a sub-interval. This is kept for CPU time in the whole program only: waits
+ * copies is a sub-interval. Cut stacks count as unknown here, though some of them may show
+ * the function, which is on the safe side. This is kept for CPU time in the whole program only: waits
  * are told when they are over, and of other places the time that passed is not known.
  */
 #include "hunt/search_parts.h"

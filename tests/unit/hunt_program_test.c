@@ -186,6 +186,33 @@ static void functions_without_a_binary_have_a_name_and_callees(void **state)
 	assert_ptr_equal(lode_program_function(program, kernel), function);
 }
 
+/* A module has a number of its own, also where a function without a module is called like it. */
+static void modules_have_numbers_beside_functions(void **state)
+{
+	struct lode_program *program = *state;
+	uint32_t bare = lode_program_named(program, "libz"), other = lode_program_named(program, "app!main");
+	uint32_t deflate = lode_program_named(program, "libz!deflate"),
+		 crc = lode_program_named(program, "libz!crc");
+	uint32_t libz, again, app, none;
+	size_t count;
+
+	assert_int_equal(lode_program_module(program, deflate, &libz), 0);
+	assert_int_equal(lode_program_module(program, crc, &again), 0);
+	assert_int_equal(lode_program_module(program, other, &app), 0);
+	assert_int_equal(lode_program_module(program, bare, &none), 0);
+	assert_int_equal(libz, again);
+	assert_int_not_equal(libz, app);
+	assert_int_not_equal(libz, bare);
+	assert_int_equal(none, LODE_NONE);
+	assert_true(lode_program_is_module(program, libz) && lode_program_is_module(program, app));
+	assert_false(lode_program_is_module(program, bare) || lode_program_is_module(program, deflate));
+	assert_false(lode_program_is_module(program, LODE_NONE));
+	assert_string_equal(lode_program_function(program, libz)->name, "libz");
+	assert_int_equal(lode_program_named(program, "libz"), bare);
+	lode_program_callees(program, libz, &count);
+	assert_int_equal(count, 0);
+}
+
 #define MANY 40
 
 /* Each call once, in the order of first appearance, as a plain list says. */
@@ -256,6 +283,8 @@ static int use_program(uint64_t nth)
 		code = LODE_SYSTEM;
 	if (code == 0)
 		code = lode_program_add_call(program, 0, function);
+	if (code == 0)
+		code = lode_program_module(program, function, &binary);
 	lode_memory_fail_at(0, 0);
 	lode_program_destroy(program);
 	return code;
@@ -280,6 +309,7 @@ int main(int argc, char **argv)
 		TEST(the_same_file_is_the_same_binary),
 		TEST(functions_are_found_by_their_offset),
 		TEST(functions_without_a_binary_have_a_name_and_callees),
+		TEST(modules_have_numbers_beside_functions),
 		TEST(calls_are_kept_in_the_order_they_became_known),
 		TEST(a_file_that_cannot_be_read_is_an_error_and_no_binary),
 		cmocka_unit_test(memory_that_runs_out_anywhere_is_an_error),

@@ -195,6 +195,37 @@ static void to_wait_for_room_is_no_reason_for_samples(void **state)
 	release(search, &simulation);
 }
 
+/* Samples of the last second have told already what a new experiment asks; those of before are of another
+ * phase. */
+static void what_samples_told_before_it_began_counts(void **state)
+{
+	const struct lode_experiment *often, *late;
+	struct lode_search_options options;
+	struct simulation simulation;
+	struct lode_search *search;
+
+	(void)state;
+	make_program(&simulation);
+	simulation.stacks[3].until = 21 * SECOND; /* rare, until then */
+	simulation_stack(&simulation, 0, LODE_CPU_BOUND, 0.5, "late")->from = 11 * SECOND;
+	simulation.predicted[simulation_function(&simulation, "often")] = 0.4;
+	simulation.predicted[simulation_function(&simulation, "late")] = 0.4;
+	lode_search_options_default(&options);
+	options.watch_on = 1;
+	options.time = 20 * SECOND;
+	search = hunt_with(&simulation, &options);
+	often = on(search, LODE_CPU_BOUND, &simulation, "often");
+	check(often, LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES, 0.6);
+	assert_int_equal(often->found - often->created, 100 * MILLISECOND);
+	assert_int_equal(often->past_time,
+			 400 * MILLISECOND); /* the first look was after the first interval */
+	late = on(search, LODE_CPU_BOUND, &simulation, "late");
+	assert_int_equal(late->state, LODE_EXPERIMENT_TRUE);
+	assert_true(late->found > 11 * SECOND && late->found < 12 * SECOND + SECOND / 2);
+	assert_int_equal(late->past_time, SECOND);
+	release(search, &simulation);
+}
+
 static void a_true_one_is_watched_on_and_may_turn_false(void **state)
 {
 	struct lode_search_options options;
@@ -491,6 +522,7 @@ int main(void)
 		cmocka_unit_test(what_turns_out_costly_is_taken_out_and_samples_go_on),
 		cmocka_unit_test(what_cannot_be_probed_gets_its_verdict_by_samples),
 		cmocka_unit_test(to_wait_for_room_is_no_reason_for_samples),
+		cmocka_unit_test(what_samples_told_before_it_began_counts),
 		cmocka_unit_test(a_true_one_is_watched_on_and_may_turn_false),
 		cmocka_unit_test(chance_makes_few_verdicts_wrong),
 		cmocka_unit_test(few_samples_are_no_certainty),
