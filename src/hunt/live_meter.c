@@ -17,6 +17,9 @@
 #define DEFAULT_COST	  0.10
 #define DEFAULT_FREQUENCY 499
 
+/* Of the recorder's rings, all CPUs together: they are read twenty times a second. */
+#define RING_BYTES (16u << 20)
+
 /* Nanoseconds after which what the recorder has is read, though nothing happened. */
 #define READ_EVERY 50000000u
 /* And after which processes are asked whether they live, should a message have been lost. */
@@ -88,8 +91,7 @@ static int follow_event(struct lode_live *live, const struct lode_probes_event *
 			code = add_process(live, event->pid, error);
 		return code < 0 ? code : 0;
 	case LODE_MESSAGE_EXECUTED:
-		code = lode_target_learn(&live->target, event->pid, error);
-		return code ? code : lode_live_add_special(live, error);
+		return lode_target_learn(&live->target, event->pid, error);
 	case LODE_MESSAGE_DIED:
 		if (event->last)
 			end_process(live, event->pid);
@@ -130,6 +132,10 @@ int lode_live_follow(struct lode_live *live, struct lode_error *error)
 
 	if (!code)
 		code = follow_events(live, error);
+	if (!code)
+		code = lode_target_learn_images(&live->target, error);
+	if (!code)
+		code = lode_live_add_special(live, error);
 	if (!code && lode_target_reap(&live->target, lode_live_is_asked, live) < 0)
 		code = lode_fail_memory(error);
 	ask_processes(live);
@@ -226,6 +232,8 @@ static int open_recorder(struct lode_live *live, const struct lode_live_meter_op
 	struct lode_recorder_options recorder = {
 		.only_pids = 1,
 		.frequency = options->frequency ? options->frequency : DEFAULT_FREQUENCY,
+		.only_own = !options->tee,
+		.ring_bytes = RING_BYTES,
 	};
 
 	lode_stack_samples_init(&live->samples, &live->target, lode_recorder_period(&recorder), options->tee);

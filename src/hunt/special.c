@@ -9,6 +9,7 @@
 #include "hunt/special.h"
 
 #include "base/memory.h"
+#include "symbols/elf.h"
 
 #include <stdio.h>
 
@@ -93,4 +94,18 @@ int lode_special_waiting(const struct lode_code *code, int (*each)(void *context
 uint32_t lode_special_catch(const struct lode_code *code)
 {
 	return lode_code_named(code, "__cxa_begin_catch");
+}
+
+int lode_special_is_in(const char *path)
+{
+	static const char *const names[] = {"MPI_Barrier", "PMPI_Barrier", "__cxa_begin_catch"};
+	struct lode_elf elf;
+	int found = 0;
+
+	if (lode_elf_open(&elf, path) < 0)
+		return 0;
+	for (size_t i = 0; !found && i < sizeof(names) / sizeof(names[0]); i++)
+		found = lode_elf_exports(&elf, names[i]);
+	lode_elf_close(&elf);
+	return found;
 }

@@ -8,6 +8,7 @@
 #include "hunt/target.h"
 
 #include "base/memory.h"
+#include "hunt/special.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -59,26 +60,36 @@ static int keep_binary(struct lode_target *target, uint32_t binary, uint32_t ima
 	return target->binaries[binary].path ? 0 : LODE_SYSTEM;
 }
 
+/* The path by which the file of an image can be opened. Returns 0, or LODE_SYSTEM when it has none. */
+static int open_image(struct lode_target *target, uint32_t number, char *path, size_t size)
+{
+	const struct lode_record_image *image;
+
+	if (target->failed || lode_record_image_use(&target->images, number, &target->frames) < 0)
+		return LODE_SYSTEM;
+	image = &target->images.items[number];
+	if (image->kind != LODE_MAPPED_FILE || image->fd < 0)
+		return LODE_SYSTEM;
+	snprintf(path, size, "/proc/self/fd/%d", image->fd);
+	return 0;
+}
+
 /* Reads the code of an image. LODE_NONE when it has none that can be read. */
 static uint32_t read_binary(struct lode_target *target, uint32_t number)
 {
-	const struct lode_record_image *image;
 	struct lode_error ignored;
 	uint32_t binary;
 	char path[40];
 	int code;
 
-	if (target->failed || lode_record_image_use(&target->images, number, &target->frames) < 0)
+	if (open_image(target, number, path, sizeof(path)) < 0)
 		return LODE_NONE;
-	image = &target->images.items[number];
-	if (image->kind != LODE_MAPPED_FILE || image->fd < 0)
-		return LODE_NONE;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", image->fd);
 	if (access(path, R_OK) < 0) {
 		target->unreadable++;
 		return LODE_NONE;
 	}
-	code = lode_program_add_binary(target->program, path, image->path, &binary, &ignored);
+	code = lode_program_add_binary(target->program, path, target->images.items[number].path, &binary,
+				       &ignored);
 	if (!code)
 		code = keep_binary(target, binary, number, path);
 	target->failed |= code == LODE_SYSTEM;
@@ -123,6 +134,22 @@ uint32_t lode_target_at(struct lode_target *target, uint32_t pid, uint64_t addre
 	uint32_t binary = binary_at(target, pid, address, &offset);
 
 	return binary == LODE_NONE ? LODE_NONE : lode_program_at(target->program, binary, offset);
+}
+
+/* Whether an image has functions that get their probes before anyone asks for them. */
+static int is_special(struct lode_target *target, uint32_t number)
+{
+	char path[40];
+
+	return open_image(target, number, path, sizeof(path)) == 0 && lode_special_is_in(path);
+}
+
+int lode_target_learn_images(struct lode_target *target, struct lode_error *error)
+{
+	for (; target->images_known < target->images.count && !target->failed; target->images_known++)
+		if (is_special(target, (uint32_t)target->images_known))
+			binary_of(target, (uint32_t)target->images_known);
+	return target->failed ? lode_fail_memory(error) : 0;
 }
 
 /* ---- processes ---- */
@@ -174,6 +201,7 @@ uint32_t lode_target_version(struct lode_target *target, uint32_t pid)
 	return process ? process->space.version : 0;
 }
 
+/* The code of the program itself is read at once; that of others when a stack leads into it. */
 static void learn_line(struct lode_target *target, struct lode_target_process *process, const char *line,
 		       const char *program)
 {
@@ -183,10 +211,11 @@ static void learn_line(struct lode_target *target, struct lode_target_process *p
 	int at = 0;
 	uint32_t binary;
 
-	if (sscanf(line, "%llx-%*x %7s %*x %*s %*s %n", &start, rights, &at) < 2 || rights[2] != 'x')
+	if (sscanf(line, "%llx-%*x %7s %*x %*s %*s %n", &start, rights, &at) < 2 || rights[2] != 'x' ||
+	    !*program || strncmp(line + at, program, strlen(program)))
 		return;
 	binary = binary_at(target, process->pid, start, &offset);
-	if (binary != LODE_NONE && !strncmp(line + at, program, strlen(program)) && *program)
+	if (binary != LODE_NONE)
 		process->binary = binary;
 }
 
@@ -230,7 +259,7 @@ int lode_target_learn(struct lode_target *target, uint32_t pid, struct lode_erro
 		learn_line(target, process, line, program);
 	free(line); /* from getline */
 	fclose(file);
-	return target->failed ? lode_fail_memory(error) : 0;
+	return lode_target_learn_images(target, error);
 }
 
 /* The parent of a process; 0: it is gone. */

@@ -51,6 +51,7 @@ struct lode_target {
 	size_t past_capacity;
 	uint32_t *of_image; /* the binary of an image; LODE_NONE: none, NOT_ASKED: see target.c */
 	size_t image_capacity;
+	size_t images_known; /* of which is known whether they have special functions */
 	struct lode_target_binary *binaries; /* by the program's numbers */
 	size_t binary_count;
 	size_t binary_capacity;
@@ -64,8 +65,7 @@ int lode_target_init(struct lode_target *target, struct lode_watch *watch, struc
 		     struct lode_error *error);
 void lode_target_release(struct lode_target *target);
 
-/* Adds a process and reads the code of all that it has mapped. Returns 0, 1 when there is none, or a negative
- * code. */
+/* Adds a process and reads the code of its program. Returns 0, 1 when there is none, or a negative code. */
 int lode_target_add(struct lode_target *target, uint32_t pid, struct lode_error *error);
 /* Calls `each` with the pids of all processes that a process has started and that live, directly or not. */
 int lode_target_descendants(uint32_t pid, int (*each)(void *context, uint32_t pid), void *context);
@@ -78,8 +78,13 @@ size_t lode_target_alive(const struct lode_target *target);
 int lode_target_apply(struct lode_target *target, const struct lode_change *change);
 /* Changes when the process maps something. */
 uint32_t lode_target_version(struct lode_target *target, uint32_t pid);
-/* Reads the code of what the process has mapped by now. */
+/* Reads the code of the program that the process runs by now. */
 int lode_target_learn(struct lode_target *target, uint32_t pid, struct lode_error *error);
+/*
+ * Reads the code of those binaries that came up since and have special functions
+ * (special.h). Others are read when an address in them is asked for.
+ */
+int lode_target_learn_images(struct lode_target *target, struct lode_error *error);
 
 /* The function at an address of a process; LODE_NONE: none. */
 uint32_t lode_target_at(struct lode_target *target, uint32_t pid, uint64_t address);

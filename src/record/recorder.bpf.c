@@ -56,6 +56,7 @@ const volatile uint32_t copy_bytes = 0;       /* of user stacks, for unwinding; 
 const volatile uint64_t stacks_half = 2 << 20; /* bytes of the ring of stacks, halved */
 const volatile bool switch_has_state = true; /* sched_switch tells the state (Linux 5.18 and later) */
 const volatile bool walk_kernel = false;
+const volatile bool only_own = false; /* neither the kernel's stacks nor those of wakers */
 const volatile uint32_t check_every = 1024; /* walks; a power of two */
 const volatile uint64_t min_wait = 0;
 const volatile uint64_t wanted_comm[2] = { 0, 0 };
@@ -528,9 +529,11 @@ int lode_waking(uint64_t *context)
 	thread->woken = bpf_ktime_get_ns();
 	thread->waker_pid = waker->tgid;
 	thread->waker_tid = waker->pid;
-	thread->waker_kernel = kernel_stack(context, scratch, &walkings[1]);
-	thread->waker_user = user_stack(scratch, waker, with_calls ? find_thread(waker->pid) : 0,
-					&thread->waker_span, task->pid, LODE_COPY_WAKER);
+	if (!only_own) {
+		thread->waker_kernel = kernel_stack(context, scratch, &walkings[1]);
+		thread->waker_user = user_stack(scratch, waker, with_calls ? find_thread(waker->pid) : 0,
+						&thread->waker_span, task->pid, LODE_COPY_WAKER);
+	}
 	if (state == LODE_THREAD_BLOCKED)
 		thread->state = LODE_THREAD_WOKEN;
 	return 0;
@@ -568,13 +571,15 @@ int lode_sample(void *context)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct scratch *scratch = own_scratch(SCRATCH_SAMPLE);
-	uint64_t user, kernel;
+	uint64_t user, kernel = 0;
 
 	if (!scratch || !is_wanted(task))
 		return 0;
-	begin_stack(scratch, false, true);
-	lode_take_asked(scratch, ask_kernel_stack(context, scratch));
-	kernel = identify(scratch);
+	if (!only_own) {
+		begin_stack(scratch, false, true);
+		lode_take_asked(scratch, ask_kernel_stack(context, scratch));
+		kernel = identify(scratch);
+	}
 	user = user_stack(scratch, task, with_calls ? find_thread(task->pid) : 0, 0, task->pid,
 			  LODE_COPY_SAMPLE);
 	write_event(task, LODE_RECORD_RUN, 0, user, kernel);

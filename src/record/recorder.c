@@ -189,6 +189,7 @@ static void set_up(struct lode_recorder *recorder, const struct lode_recorder_op
 	programs->rodata->ring_slots = recorder->slot_count;
 	programs->rodata->switch_has_state = lode_kernel_switch_has_state();
 	programs->rodata->walk_kernel = !options->no_own_walk;
+	programs->rodata->only_own = options->only_own != 0;
 	programs->rodata->with_calls = options->calls && !options->comm && !options->cgroup;
 	programs->rodata->copy_bytes = options->copy_bytes;
 	if (options->copy_bytes) {

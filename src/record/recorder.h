@@ -19,6 +19,7 @@ struct lode_recorder_options {
 	int calls;          /* system calls */
 	unsigned copy_bytes; /* of user stacks, for unwinding in the program, at most LODE_RECORD_COPY_BYTES; 0: walk */
 	uint64_t min_wait;  /* nanoseconds; shorter waits and preemptions are only counted */
+	int only_own;       /* only threads' own stacks in their programs: not the kernel's, not those of wakers */
 	int no_own_walk;    /* kernel stacks only by the kernel's own way; for tests */
 	size_t ring_bytes;  /* of the rings of all CPUs together; 0: as much as is good for speed */
 	int has_writer;     /* lode_recorder_leave_out will be used */

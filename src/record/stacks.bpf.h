@@ -98,6 +98,13 @@ static __always_inline uint64_t identify(struct scratch *scratch)
 #define HAS_LINK 0
 #endif
 
+/* The number as one that the verifier knows nothing of: it follows one way on, not one for each that it could be. */
+static __always_inline uint64_t forget(struct scratch *scratch, uint64_t number)
+{
+	*(volatile uint64_t *)&scratch->number = number;
+	return *(volatile uint64_t *)&scratch->number;
+}
+
 /*
  * Reads the next piece of the user's stack, from `from` on: `span` bytes, or, at
  * the end of the memory there, one frame record. Returns how many.
@@ -106,8 +113,9 @@ static __always_inline uint64_t read_block(struct scratch *scratch, uint64_t fro
 {
 	if ((int64_t)span < LEAST_SPAN)
 		span = LEAST_SPAN;
-	if (span > BLOCK_BYTES)
-		span = BLOCK_BYTES;
+	if (span > BLOCK_BYTES - 8)
+		span = BLOCK_BYTES - 8;
+	span = forget(scratch, span) & (BLOCK_BYTES - 1);
 	if (!bpf_probe_read_user(scratch->block, span, (void *)from))
 		return span;
 	return bpf_probe_read_user(scratch->block, 16, (void *)from) ? 0 : 16;
@@ -405,9 +413,7 @@ __noinline int lode_differs(struct scratch *scratch, uint32_t count)
 	COUNT(checked_walks);
 	while (first < 8 && scratch->check[first] != scratch->stack.addresses[0])
 		first++;
-	/* Through memory: what the verifier does not know it need not follow. */
-	*(volatile uint64_t *)&scratch->number = first;
-	first = *(volatile uint64_t *)&scratch->number & 15;
+	first = forget(scratch, first) & 15;
 	for (uint32_t i = 0; i < LODE_RECORD_FRAMES - 16; i++) {
 		if (first + i >= count)
 			break;
@@ -424,9 +430,8 @@ static __always_inline bool walk(void *context, struct scratch *scratch, struct 
 	if (!walk_kernel || !bpf_rdonly_cast || walking->wrong > WRONG_WALKS_LIMIT ||
 	    walking->tries > CALIBRATIONS_LIMIT)
 		return false;
-	/* Through memory, because a pointer to the context is no number to the verifier. */
-	*(volatile uint64_t *)&scratch->number = (uint64_t)context;
-	base = *(volatile uint64_t *)&scratch->number;
+	/* A pointer to the context is no number to the verifier. */
+	base = forget(scratch, (uint64_t)context);
 	if (!walking->offset) {
 		walking->tries++;
 		walking->offset = lode_calibrate(scratch, base, ask_kernel_stack(context, scratch));
@@ -455,6 +460,8 @@ static __always_inline bool walk(void *context, struct scratch *scratch, struct 
 static __always_inline uint64_t kernel_stack(void *context, struct scratch *scratch,
 					     struct lode_record_walking *walking)
 {
+	if (only_own)
+		return 0;
 	begin_stack(scratch, false, false);
 	if (!walk(context, scratch, walking))
 		lode_take_asked(scratch, ask_kernel_stack(context, scratch));

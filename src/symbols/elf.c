@@ -347,6 +347,37 @@ int lode_elf_read_symbols(const struct lode_elf *elf, const struct lode_elf *bin
 	return code;
 }
 
+/* Whether a table of strings has this one, be it as the end of a longer one. */
+static int has_string(const struct lode_elf *elf, uint32_t strings, const char *text)
+{
+	Elf_Scn *section = elf_getscn(elf->elf, strings);
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+
+	return data && data->d_buf && memmem(data->d_buf, data->d_size, text, strlen(text) + 1);
+}
+
+int lode_elf_exports(const struct lode_elf *elf, const char *name)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = section_of_type(elf, SHT_DYNSYM, &header);
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	size_t count = data && header.sh_entsize ? data->d_size / header.sh_entsize : 0;
+	GElf_Sym symbol;
+
+	/* Most files do not even have the name. */
+	if (!count || !has_string(elf, header.sh_link, name))
+		return 0;
+	for (size_t i = 1; i < count && i < LODE_TABLE_LIMIT && gelf_getsym(data, (int)i, &symbol); i++) {
+		const char *own = symbol.st_shndx == SHN_UNDEF
+					  ? NULL
+					  : elf_strptr(elf->elf, header.sh_link, symbol.st_name);
+
+		if (own && strcmp(own, name) == 0)
+			return 1;
+	}
+	return 0;
+}
+
 uint64_t lode_elf_symbol_value(const struct lode_elf *elf, const char *name)
 {
 	GElf_Shdr header;

@@ -52,6 +52,8 @@ void lode_elf_read_frames(const struct lode_elf *elf, struct lode_table_builder 
 
 /* The value of the first symbol called `name` in .symtab; 0 without one. */
 uint64_t lode_elf_symbol_value(const struct lode_elf *elf, const char *name);
+/* Whether other binaries get something of this name from the file, as its .dynsym tells. */
+int lode_elf_exports(const struct lode_elf *elf, const char *name);
 
 /* ---- inside src/symbols/ ---- */
 

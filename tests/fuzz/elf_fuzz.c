@@ -1,6 +1,7 @@
 /* ELF files: symbols, inlined functions and unwinding of a binary that a stranger made. */
 #include "fuzz.h"
 
+#include "symbols/elf.h"
 #include "symbols/image.h"
 #include "symbols/symbols.h"
 
@@ -18,6 +19,16 @@ static void ask(struct lode_image *image, uint64_t address)
 	for (size_t i = 0; i < inlined; i++)
 		fuzz_require(strlen(names[i]) < UINT32_MAX, "the name of an inlined function ends");
 	lode_image_link_register(image, address);
+}
+
+static void ask_exports(const char *path)
+{
+	struct lode_elf elf;
+
+	if (lode_elf_open(&elf, path) < 0)
+		return;
+	lode_elf_exports(&elf, "malloc");
+	lode_elf_close(&elf);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -40,6 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	for (size_t i = 0; i < image->inlines.segments && i < 200; i++)
 		ask(image, image->inlines.starts[i]);
 	lode_symbolizer_destroy(symbolizer);
+	ask_exports(file.path);
 	fuzz_file_remove(&file);
 	return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "hunt/program.h"
+#include "symbols/elf.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -248,6 +249,27 @@ static void calls_are_kept_in_the_order_they_became_known(void **state)
 	}
 }
 
+static int exports(enum part part, const char *name)
+{
+	struct lode_elf elf;
+	int found;
+
+	assert_int_equal(lode_elf_open(&elf, paths[part]), 0);
+	found = lode_elf_exports(&elf, name);
+	lode_elf_close(&elf);
+	return found;
+}
+
+static void what_a_binary_exports_is_told_from_what_it_imports(void **state)
+{
+	(void)state;
+	assert_true(exports(ONE, "both"));
+	assert_false(exports(ONE, "late")); /* which it calls */
+	assert_false(exports(ONE, "oth"));
+	assert_true(exports(TWO, "late"));
+	assert_false(exports(TWO, "start"));
+}
+
 static void a_file_that_cannot_be_read_is_an_error_and_no_binary(void **state)
 {
 	struct lode_program *program = *state;
@@ -311,6 +333,7 @@ int main(int argc, char **argv)
 		TEST(functions_without_a_binary_have_a_name_and_callees),
 		TEST(modules_have_numbers_beside_functions),
 		TEST(calls_are_kept_in_the_order_they_became_known),
+		TEST(what_a_binary_exports_is_told_from_what_it_imports),
 		TEST(a_file_that_cannot_be_read_is_an_error_and_no_binary),
 		cmocka_unit_test(memory_that_runs_out_anywhere_is_an_error),
 	};
