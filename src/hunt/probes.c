@@ -39,7 +39,6 @@
 #define RATE_TIME 1000000.0
 
 struct slot {
-	uint32_t function; /* LODE_NONE: free */
 	uint32_t binary;
 	uint32_t users;
 	uint32_t group; /* LODE_NONE: its probes are out */
@@ -75,6 +74,7 @@ struct lode_probes {
 	int for_all; /* links cannot be for one process on this kernel */
 	pthread_mutex_t lock;
 	struct slot slots[LODE_HUNT_SLOTS];
+	uint32_t functions[LODE_HUNT_SLOTS]; /* by slot; LODE_NONE: free */
 	struct group *groups;
 	size_t group_count;
 	size_t group_capacity;
@@ -392,7 +392,7 @@ int lode_probes_create(struct lode_probes **result, struct lode_watch *watch, do
 	probes->for_all = is_before_6_10();
 	pthread_mutex_init(&probes->lock, NULL);
 	for (size_t i = 0; i < LODE_HUNT_SLOTS; i++)
-		probes->slots[i].function = probes->slots[i].group = LODE_NONE;
+		probes->functions[i] = probes->slots[i].group = LODE_NONE;
 	code = start(probes, cost, error);
 	if (code) {
 		lode_probes_destroy(probes);
@@ -503,7 +503,7 @@ void lode_probes_remove_process(struct lode_probes *probes, uint32_t pid)
 static uint32_t find_slot(const struct lode_probes *probes, uint32_t function)
 {
 	for (uint32_t i = 0; i < probes->watch->slot_count; i++)
-		if (probes->slots[i].function == function)
+		if (probes->functions[i] == function)
 			return i;
 	return LODE_NONE;
 }
@@ -551,10 +551,11 @@ static int fill_slot(struct lode_probes *probes, uint32_t number, const struct l
 
 	lode_free(slot->places);
 	lode_free(slot->path);
-	*slot = (struct slot){.function = LODE_NONE, .group = LODE_NONE, .binary = wish->binary};
+	*slot = (struct slot){.group = LODE_NONE, .binary = wish->binary};
+	probes->functions[number] = LODE_NONE;
 	if (copy_places(slot, wish, number) < 0)
 		return LODE_SYSTEM;
-	slot->function = wish->function;
+	probes->functions[number] = wish->function;
 	probes->watch->slots[number].flags = wish->waiting ? LODE_SLOT_WAITING : 0;
 	return 0;
 }

@@ -13,15 +13,24 @@
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/uio.h>
 
 /* Memory of the process is fetched in pieces of so many bytes. */
 #define PIECE 1024u
 
+struct mapping {
+	uint64_t start;
+	uint64_t end;
+};
+
 struct lode_unwinder {
 	Dwfl *dwfl;
 	uint32_t pid;
 	int attached;
+	struct mapping *mappings; /* in order, as they were when it was made */
+	size_t mapping_count;
+	size_t mapping_capacity;
 	uint64_t piece_start; /* 0: none */
 	uint64_t piece[PIECE / 8];
 	/* the walk in progress */
@@ -119,21 +128,45 @@ static int find_nothing(Dwfl_Module *module, void **data, const char *name, Dwar
 	return -1;
 }
 
-/* The end of the mapping that begins at an address of the process; 0: none does. */
-static uint64_t mapping_end(uint32_t pid, uint64_t address)
+/* Where each mapping of the process begins and ends, in order. */
+static void read_mappings(struct lode_unwinder *unwinder)
 {
-	char path[32], line[512];
-	unsigned long long start, end, found = 0;
+	char path[32], *line = NULL;
+	size_t capacity = 0;
+	unsigned long long start, end;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	snprintf(path, sizeof(path), "/proc/%u/maps", unwinder->pid);
 	file = fopen(path, "re"); /* from the kernel */
-	while (file && !found && fgets(line, sizeof(line), file))
-		if (sscanf(line, "%llx-%llx", &start, &end) == 2 && start == address)
-			found = end;
+	while (file && getline(&line, &capacity, file) > 0) {
+		if (sscanf(line, "%llx-%llx", &start, &end) != 2)
+			continue;
+		if (lode_grow(&unwinder->mappings, &unwinder->mapping_capacity, unwinder->mapping_count + 1,
+			      sizeof(*unwinder->mappings)) < 0)
+			break;
+		unwinder->mappings[unwinder->mapping_count++] = (struct mapping){start, end};
+	}
+	free(line); /* from getline */
 	if (file)
 		fclose(file);
-	return found;
+}
+
+/* The end of the mapping that begins at an address of the process; 0: none does. */
+static uint64_t mapping_end(const struct lode_unwinder *unwinder, uint64_t address)
+{
+	size_t low = 0, high = unwinder->mapping_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (unwinder->mappings[middle].start < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < unwinder->mapping_count && unwinder->mappings[low].start == address
+		       ? unwinder->mappings[low].end
+		       : 0;
 }
 
 /*
@@ -144,7 +177,7 @@ static int find_mapped(Dwfl_Module *module, void **data, const char *name, Dwarf
 		       Elf **elf)
 {
 	const struct lode_unwinder *unwinder = *data;
-	uint64_t end = name[0] == '/' && unwinder ? mapping_end(unwinder->pid, base) : 0;
+	uint64_t end = name[0] == '/' && unwinder ? mapping_end(unwinder, base) : 0;
 	char path[96];
 	int fd = -1;
 
@@ -199,6 +232,7 @@ struct lode_unwinder *lode_unwinder_create(uint32_t pid)
 	    dwfl_report_end(unwinder->dwfl, NULL, NULL) != 0)
 		return unwinder;
 	dwfl_getmodules(unwinder->dwfl, tell_module, unwinder, 0);
+	read_mappings(unwinder);
 	dwfl_getmodules(unwinder->dwfl, warm_module, NULL, 0);
 	unwinder->attached = dwfl_attach_state(unwinder->dwfl, NULL, (pid_t)pid, &thread_callbacks, unwinder);
 	return unwinder;
@@ -210,6 +244,7 @@ void lode_unwinder_destroy(struct lode_unwinder *unwinder)
 		return;
 	if (unwinder->dwfl)
 		dwfl_end(unwinder->dwfl);
+	lode_free(unwinder->mappings);
 	lode_free(unwinder);
 }
 

@@ -39,6 +39,10 @@
 /* And for functions in threads, 64 MiB: with very many threads fewer functions can be probed at a time. */
 #define MOST_CELLS (512u << 10)
 
+/* Objects that are read from the kernel by one call, and nanoseconds for which they are not read again. */
+#define OBJECTS_AT_A_TIME 4096u
+#define OBJECTS_FRESH	  1000000u
+
 uint64_t lode_watch_now(void)
 {
 	struct timespec time;
@@ -159,6 +163,8 @@ void lode_watch_close(struct lode_watch *watch)
 	unmap(watch->settings, sizeof(*watch->settings));
 	if (watch->programs)
 		hunt__destroy(watch->programs);
+	lode_free(watch->object_keys);
+	lode_free(watch->objects);
 	memset(watch, 0, sizeof(*watch));
 }
 
@@ -492,20 +498,54 @@ int lode_watch_object(struct lode_watch *watch, uint64_t object)
 		       : 0;
 }
 
+/* Appends the next part of the kernel's table. Returns 1 when that was the last, 0, or LODE_SYSTEM. */
+static int take_objects(struct lode_watch *watch, uint32_t *token, int is_first)
+{
+	int map = bpf_map__fd(watch->programs->maps.objects), code;
+	size_t room = watch->object_count + OBJECTS_AT_A_TIME;
+	uint32_t count = OBJECTS_AT_A_TIME;
+
+	if (lode_grow(&watch->object_keys, &watch->object_keys_capacity, room, sizeof(*watch->object_keys)) <
+		    0 ||
+	    lode_grow(&watch->objects, &watch->objects_capacity, room, sizeof(*watch->objects)) < 0)
+		return LODE_SYSTEM;
+	code = bpf_map_lookup_batch(map, is_first ? NULL : token, token,
+				    watch->object_keys + watch->object_count,
+				    watch->objects + watch->object_count, &count, NULL);
+	if (code && errno != ENOENT)
+		return 1; /* the table is as good as it gets */
+	watch->object_count += count;
+	return code != 0;
+}
+
+/* Who asks for many objects one after another has the table read once. */
+static int refresh_objects(struct lode_watch *watch)
+{
+	uint64_t now = lode_watch_now();
+	uint32_t token = 0;
+	int code = 0;
+
+	if (watch->objects_taken && now - watch->objects_taken < OBJECTS_FRESH)
+		return 0;
+	watch->object_count = 0;
+	watch->objects_taken = 0;
+	for (int i = 0; !code; i++)
+		code = take_objects(watch, &token, !i);
+	if (code < 0)
+		return code;
+	watch->objects_taken = now;
+	return 0;
+}
+
 int lode_watch_each_object(struct lode_watch *watch,
 			   int (*each)(void *context, const struct lode_hunt_object_key *key,
 				       const struct lode_hunt_object *object),
 			   void *context)
 {
-	int map = bpf_map__fd(watch->programs->maps.objects), code = 0;
-	struct lode_hunt_object_key key, *last = NULL;
-	struct lode_hunt_object object;
+	int code = refresh_objects(watch);
 
-	while (!code && !bpf_map_get_next_key(map, last, &key)) {
-		if (!bpf_map_lookup_elem(map, &key, &object))
-			code = each(context, &key, &object);
-		last = &key;
-	}
+	for (size_t i = 0; !code && i < watch->object_count; i++)
+		code = each(context, &watch->object_keys[i], &watch->objects[i]);
 	return code;
 }
 

@@ -18,6 +18,13 @@ struct lode_watch {
 	struct lode_hunt_settings *settings;
 	uint32_t thread_count; /* places; a power of two */
 	uint32_t slot_count;
+	/* The kernel's table of objects as it was at `objects_taken`. */
+	struct lode_hunt_object_key *object_keys;
+	struct lode_hunt_object *objects;
+	size_t object_keys_capacity;
+	size_t objects_capacity;
+	size_t object_count;
+	uint64_t objects_taken; /* 0: never */
 };
 
 /* What a thread, or a function in a thread, has used up to some moment. */
@@ -75,6 +82,7 @@ void lode_watch_clear_slot(struct lode_watch *watch, uint32_t slot);
 
 /* From now on waits for this object are also counted function by function. */
 int lode_watch_object(struct lode_watch *watch, uint64_t object);
+/* Calls that follow each other within a millisecond are told the same. LODE_SYSTEM when memory has run out. */
 int lode_watch_each_object(struct lode_watch *watch,
 			   int (*each)(void *context, const struct lode_hunt_object_key *key,
 				       const struct lode_hunt_object *object),
