@@ -267,6 +267,8 @@ static int look(struct agent *agent, yajl_val request, struct lode_error *error)
 	lode_json_key_u64(json, "now", meter->operations->now(meter));
 	lode_json_key(json, "cost");
 	lode_json_double(json, meter->operations->cost(meter));
+	lode_json_key(json, "own");
+	lode_json_double(json, lode_meter_own(meter));
 	put_news(agent);
 	put_samples(agent);
 	lode_json_key(json, "readings");

@@ -25,7 +25,6 @@ char programs_license[] SEC("license") = "GPL";
 
 const volatile uint32_t thread_mask = 0; /* places for threads - 1 */
 const volatile uint32_t slot_count = 1;
-const volatile bool switch_has_state = true;
 
 /* How many places a thread's number may be away from its own, and how many open functions one event closes.
  */
@@ -410,7 +409,7 @@ SEC("tp_btf/sched_switch")
 int lode_hunt_switch(uint64_t *context)
 {
 	struct task_struct *previous = (void *)context[1], *next = (void *)context[2];
-	uint32_t state = switch_has_state ? (uint32_t)context[3] : previous->__state;
+	uint32_t state = (uint32_t)context[3]; /* since Linux 5.18; uprobe_multi came later */
 	uint64_t now = bpf_ktime_get_ns();
 
 	if (previous->pid)

@@ -10,6 +10,7 @@
 #include "base/index.h"
 #include "hunt/hypothesis.h"
 
+#include <math.h>
 #include <string.h>
 
 struct member {
@@ -464,18 +465,24 @@ static const char *joined_name(struct lode_meter *meter, enum lode_focus_axis ax
 	return member->operations->name(member, axis, number);
 }
 
-/* Of the host where they took most. */
+/* Both are those of the host where they are most. */
 static double joined_cost(struct lode_meter *meter)
 {
 	struct joined *joined = of(meter);
 	double most = 0;
 
-	for (size_t i = 0; i < joined->count; i++) {
-		double cost = joined->members[i].meter->operations->cost(joined->members[i].meter);
+	for (size_t i = 0; i < joined->count; i++)
+		most = fmax(most, joined->members[i].meter->operations->cost(joined->members[i].meter));
+	return most;
+}
 
-		if (cost > most)
-			most = cost;
-	}
+static double joined_own(struct lode_meter *meter)
+{
+	struct joined *joined = of(meter);
+	double most = 0;
+
+	for (size_t i = 0; i < joined->count; i++)
+		most = fmax(most, lode_meter_own(joined->members[i].meter));
 	return most;
 }
 
@@ -523,6 +530,7 @@ int lode_joined_meter_create(struct lode_meter **meter, struct lode_meter *const
 		.roots = joined_roots,
 		.name = joined_name,
 		.cost = joined_cost,
+		.own = joined_own,
 		.destroy = joined_destroy,
 	};
 	struct joined *joined = lode_calloc(1, sizeof(*joined));

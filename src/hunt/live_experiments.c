@@ -124,33 +124,6 @@ int lode_live_add_special(struct lode_live *live, struct lode_error *error)
 
 /* ---- cost ---- */
 
-/* Time of the program since the beginning: of each process the longer of its wall and its CPU time. */
-static double program_time(struct lode_live *live)
-{
-	uint64_t now = lode_watch_now();
-	double time = 0;
-
-	for (size_t i = 0; i < live->target.count; i++) {
-		uint32_t pid = live->target.items[i].pid;
-		double wall = (double)lode_target_wall(&live->target, pid, now);
-		struct lode_watch_sum sum;
-
-		lode_target_sum(&live->target, pid, LODE_NONE, LODE_NONE, now, &sum);
-		time += wall > (double)sum.time[LODE_CLOCK_CPU] ? wall : (double)sum.time[LODE_CLOCK_CPU];
-	}
-	return time;
-}
-
-double lode_live_cost(struct lode_meter *meter)
-{
-	struct lode_live *live = lode_live_of(meter);
-	double time = program_time(live);
-	double took = (double)lode_target_hits(&live->target, LODE_NONE) * (double)live->target.hit_cost +
-		      (double)live->stopped;
-
-	return time > 0 ? took / (time + took) : 0;
-}
-
 double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothesis,
 			 const struct lode_focus *focus)
 {
@@ -179,7 +152,7 @@ double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothes
 		if (rate < 0)
 			return UNKNOWN_COST;
 		/* As many seconds of program as there are in a second. */
-		rate *= (double)live->target.hit_cost / 1e9 * elapsed / (program_time(live) + 1);
+		rate *= (double)live->target.hit_cost / 1e9 * elapsed / (lode_live_program_time(live) + 1);
 		/* What had to be taken out costs too much, even if it was in for too short a time to tell. */
 		return state == LODE_PROBE_COSTLY && rate <= live->cost_limit ? 2 * live->cost_limit : rate;
 	}

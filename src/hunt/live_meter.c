@@ -139,6 +139,7 @@ int lode_live_follow(struct lode_live *live, struct lode_error *error)
 	if (!code && lode_target_reap(&live->target, lode_live_is_asked, live) < 0)
 		code = lode_fail_memory(error);
 	ask_processes(live);
+	lode_live_look_at_work(live);
 	lode_stops_tidy(live->stops);
 	return code;
 }
@@ -340,6 +341,7 @@ static const struct lode_meter_operations operations = {
 	.roots = lode_live_roots,
 	.name = lode_live_name,
 	.cost = lode_live_cost,
+	.own = lode_live_own,
 	.destroy = destroy,
 };
 
@@ -357,6 +359,7 @@ int lode_live_meter_create(struct lode_meter **meter, const struct lode_live_met
 	live->never_stop = options->never_stop;
 	live->cost_limit = options->cost > 0 ? options->cost : DEFAULT_COST;
 	live->began = live->looked = lode_watch_now();
+	live->own_before = lode_live_own_time();
 	set_host(live, options->host);
 	code = build(live, options, error);
 	if (code) {

@@ -47,6 +47,15 @@ struct lode_live {
 	uint64_t began;
 	uint64_t looked; /* when the processes were last asked whether they live */
 	uint64_t stopped;
+	/* Of the meter's own work, see live_cost.c. */
+	uint64_t own_before; /* CPU time of this program when the meter was made */
+	struct lode_live_work {
+		uint64_t own;
+		uint64_t queued;
+		double time; /* of the program */
+	} work;		     /* at the last look at it */
+	uint64_t work_looked;
+	double own_share;
 	struct lode_live_experiment *experiments;
 	size_t count;
 	size_t capacity;
@@ -74,11 +83,20 @@ int lode_live_stop(struct lode_meter *meter, const uint32_t *experiments, size_t
 		   struct lode_error *error);
 int lode_live_read(struct lode_meter *meter, uint32_t experiment, struct lode_reading *reading,
 		   struct lode_error *error);
-double lode_live_cost(struct lode_meter *meter);
 /* Whether an experiment asks for this thread; `context` is the struct lode_live. */
 int lode_live_is_asked(void *context, uint32_t tid);
 /* Puts probes on the special functions of binaries that are new. */
 int lode_live_add_special(struct lode_live *live, struct lode_error *error);
+
+/* live_cost.c */
+double lode_live_cost(struct lode_meter *meter);
+double lode_live_own(struct lode_meter *meter);
+/* To be called often: sees how much the meter's own work takes. */
+void lode_live_look_at_work(struct lode_live *live);
+/* Time of the program since the beginning: of each process the longer of its wall and its CPU time. */
+double lode_live_program_time(struct lode_live *live);
+/* CPU time of this program up to now. */
+uint64_t lode_live_own_time(void);
 
 /* live_seed.c: makes functions measurable that are in progress already. */
 int lode_live_seed(struct lode_live *live, struct lode_error *error);

@@ -102,8 +102,10 @@ struct lode_meter_operations {
 		     int (*each)(void *context, uint32_t function), void *context);
 	/* The text of a number on an axis (`host`, `PID name`, `TID name`, address); valid until the next call. */
 	const char *(*name)(struct lode_meter *meter, enum lode_focus_axis axis, uint64_t number);
-	/* The share of the program's time that all probes took since the beginning. */
+	/* The share of the program's time that measuring took since the beginning. */
 	double (*cost)(struct lode_meter *meter);
+	/* The share of the program's time that the meter's own work, not its probes, takes at present; NULL: none. */
+	double (*own)(struct lode_meter *meter);
 	void (*destroy)(struct lode_meter *meter);
 };
 
@@ -111,5 +113,10 @@ struct lode_meter {
 	const struct lode_meter_operations *operations;
 	struct lode_program *program;
 };
+
+static inline double lode_meter_own(struct lode_meter *meter)
+{
+	return meter->operations->own ? meter->operations->own(meter) : 0;
+}
 
 #endif

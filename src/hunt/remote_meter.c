@@ -52,6 +52,7 @@ struct remote {
 	uint32_t *functions; /* by the agent's number */
 	size_t function_capacity;
 	double cost;
+	double own;
 	int ended;
 	int dead;
 	char host[256];
@@ -334,6 +335,7 @@ static int take_all(struct remote *remote, yajl_val reply)
 
 	remote->ended = YAJL_IS_TRUE(yajl_tree_get(reply, path, yajl_t_any));
 	remote->cost = lode_wire_double(reply, "cost");
+	remote->own = lode_wire_double(reply, "own");
 	for (size_t i = 0; !code && i < functions; i++)
 		code = take_function(remote, function[i]);
 	for (size_t i = 0; !code && i < readings; i++)
@@ -500,6 +502,11 @@ static double remote_cost(struct lode_meter *meter)
 	return of(meter)->cost;
 }
 
+static double remote_own(struct lode_meter *meter)
+{
+	return of(meter)->own;
+}
+
 /* ---- beginning and end ---- */
 
 static void remote_destroy(struct lode_meter *meter)
@@ -564,6 +571,7 @@ int lode_remote_meter_create(struct lode_meter **meter, int in, int out, const c
 		.roots = remote_roots,
 		.name = remote_name,
 		.cost = remote_cost,
+		.own = remote_own,
 		.destroy = remote_destroy,
 	};
 	struct remote *remote = lode_calloc(1, sizeof(*remote));

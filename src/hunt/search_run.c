@@ -446,9 +446,17 @@ double lode_search_first_affordable(const struct lode_search *search)
 	return -1;
 }
 
-static int start_what_fits(struct lode_search *search, struct lode_error *error)
+/* What the meter's own work leaves of the limit to probes: at least half, so that the search goes on. */
+static double limit_of_probes(const struct lode_search *search)
 {
-	double room = search->options.cost - search->committed;
+	double own = fmax(lode_meter_own(search->meter), 0);
+
+	return search->options.cost - fmin(own, search->options.cost / 2);
+}
+
+static int start_what_fits(struct lode_search *search, double limit, struct lode_error *error)
+{
+	double room = limit - search->committed;
 	int blocked = 0;
 
 	for (int p = 0; p < LODE_PRIORITIES; p++)
@@ -459,16 +467,17 @@ static int start_what_fits(struct lode_search *search, struct lode_error *error)
 
 int lode_search_start_pending(struct lode_search *search, struct lode_error *error)
 {
-	int code = count_pending(search) ? start_what_fits(search, error) : 0;
-	double cost;
+	double limit = limit_of_probes(search), cost;
+	int code = count_pending(search) ? start_what_fits(search, limit, error) : 0;
 
 	if (code || !count_pending(search) || lode_search_is_any_open(search))
 		return code;
 	cost = lode_search_first_affordable(search);
 	if (cost < 0)
 		return 0;
-	if (let_go(search, search->options.cost - cost) < 0)
+	limit = fmax(limit, cost); /* alone it may take all */
+	if (let_go(search, limit - cost) < 0)
 		return lode_fail_memory(error);
 	code = lode_search_stop_retired(search, error);
-	return code ? code : start_what_fits(search, error);
+	return code ? code : start_what_fits(search, limit, error);
 }

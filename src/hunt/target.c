@@ -416,6 +416,7 @@ static int reap(struct lode_target *target, uint32_t place, int is_asked)
 		code = keep_slot(target, place, slot, is_asked);
 	if (process) {
 		process->all_hits += thread->hits;
+		process->queued += thread->queued;
 		process->hits = process->hits > thread->hits ? process->hits : thread->hits;
 	}
 	lode_watch_forget(target->watch, place);
@@ -514,4 +515,16 @@ uint64_t lode_target_hits(const struct lode_target *target, uint32_t pid)
 		    (pid == LODE_NONE || target->watch->threads[i].pid == pid))
 			hits += target->watch->threads[i].hits;
 	return hits;
+}
+
+uint64_t lode_target_queued(const struct lode_target *target)
+{
+	uint64_t queued = 0;
+
+	for (size_t i = 0; i < target->count; i++)
+		queued += target->items[i].queued;
+	for (uint32_t i = 0; i < target->watch->thread_count; i++)
+		if (target->watch->threads[i].tid)
+			queued += target->watch->threads[i].queued;
+	return queued;
 }

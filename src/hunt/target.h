@@ -18,6 +18,7 @@ struct lode_target_process {
 	uint64_t stopped; /* nanoseconds that it was held for looking at its stacks */
 	uint64_t hits;	  /* of probes, of its threads that have ended, the most of one */
 	uint64_t all_hits;
+	uint64_t queued;	  /* nanoseconds that its threads that have ended were ready and had no CPU */
 	int launches;	  /* it only starts others (mpirun): not measured itself */
 	int shows_starts; /* samples of it begin with what starts a program or a thread */
 	char name[LODE_RECORD_NAME];
@@ -102,5 +103,7 @@ void lode_target_sum(const struct lode_target *target, uint32_t pid, uint32_t ti
 uint64_t lode_target_wall(const struct lode_target *target, uint32_t pid, uint64_t now);
 /* Hits of probes in all threads, ever. */
 uint64_t lode_target_hits(const struct lode_target *target, uint32_t pid);
+/* Nanoseconds that threads of all processes were ready to run and had no CPU. */
+uint64_t lode_target_queued(const struct lode_target *target);
 
 #endif

@@ -81,7 +81,6 @@ static int load(struct lode_watch *watch, struct lode_error *error)
 		return explain(errno, error);
 	programs->rodata->thread_mask = watch->thread_count - 1;
 	programs->rodata->slot_count = watch->slot_count;
-	programs->rodata->switch_has_state = lode_kernel_switch_has_state();
 	bpf_map__set_max_entries(programs->maps.threads, watch->thread_count);
 	bpf_map__set_max_entries(programs->maps.cells, watch->thread_count * watch->slot_count);
 	bpf_program__set_expected_attach_type(programs->progs.lode_probe,

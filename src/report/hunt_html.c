@@ -207,7 +207,7 @@ void lode_hunt_html(const struct lode_hunt_report *report, struct lode_buffer *b
 			  lode_duration_text(lode_search_lasted(search), text), lode_hunt_end(search));
 	lode_buffer_print(buffer, "%s experiments, ",
 			  lode_count_text(lode_search_history(search)->count, text));
-	lode_buffer_print(buffer, "%s samples; probes took %.2f%% of the program's time.</p>\n",
+	lode_buffer_print(buffer, "%s samples; measuring took %.2f%% of the program's time.</p>\n",
 			  lode_count_text(lode_search_counts(search)->samples, text),
 			  100 * meter->operations->cost(meter));
 	if (ids) {

@@ -43,7 +43,7 @@ static void put_head(const struct lode_hunt_report *report, struct lode_buffer *
 			lode_buffer_print(buffer, " %s %s,", lode_count_text(count, text),
 					  lode_experiment_state_name((enum lode_experiment_state)state));
 	}
-	lode_buffer_print(buffer, " %s samples; probes took %.2f%% of the program's time.\n",
+	lode_buffer_print(buffer, " %s samples; measuring took %.2f%% of the program's time.\n",
 			  lode_count_text(lode_search_counts(search)->samples, text),
 			  100 * meter->operations->cost(meter));
 }

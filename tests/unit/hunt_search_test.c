@@ -275,6 +275,50 @@ static void what_costs_more_than_the_limit_is_deferred_where_samples_do_not_tell
 	simulation_release(&simulation);
 }
 
+/* The limit is for all that a hunt takes; but what fits by itself has its turn, whatever the meter takes. */
+static void what_the_meter_itself_takes_counts_against_the_limit(void **state)
+{
+	static const double own[] = {0, 0.03, 0.04, 0.5}, highest[] = {0.1, 0.07, 0.06, 0.05};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
+		struct simulation simulation;
+		struct lode_search *search;
+		int end;
+
+		make_chain(&simulation);
+		for (size_t f = 0; f < lode_program_count(simulation.meter.program); f++)
+			simulation.predicted[f] = simulation.real[f] = 0.01;
+		simulation.own = own[i];
+		search = hunt(&simulation, &options, &end);
+		assert_int_equal(end, LODE_SEARCH_EXHAUSTED);
+		assert_true(simulation.highest_cost <= highest[i] + 1e-9);
+		assert_true(simulation.highest_cost > highest[i] - 0.01 - 1e-9);
+		lode_search_destroy(search);
+		simulation_release(&simulation);
+	}
+}
+
+static void what_fits_the_limit_only_alone_has_its_turn_though_the_meter_takes_some(void **state)
+{
+	struct lode_search_options options = settings(LODE_STRATEGY_DEEP_START);
+	struct simulation simulation;
+	struct lode_search *search;
+	int end;
+
+	(void)state;
+	make_chain(&simulation);
+	simulation.predicted[simulation_function(&simulation, "hot")] = 0.08;
+	simulation.own = 0.03;
+	search = hunt(&simulation, &options, &end);
+	assert_int_equal(end, LODE_SEARCH_EXHAUSTED);
+	assert_int_equal(state_of(search, LODE_CPU_BOUND, on_function(&simulation, "hot")),
+			 LODE_EXPERIMENT_TRUE);
+	lode_search_destroy(search);
+	simulation_release(&simulation);
+}
+
 /* Probes of a function that is in progress may miss it; samples do not. */
 static void what_samples_show_and_probes_do_not_is_not_false(void **state)
 {
@@ -1036,6 +1080,8 @@ int main(void)
 		cmocka_unit_test(deep_starters_start_before_what_connects_them_and_that_before_the_rest),
 		cmocka_unit_test(a_function_that_cannot_be_measured_is_passed_through),
 		cmocka_unit_test(what_costs_more_than_the_limit_is_deferred_where_samples_do_not_tell),
+		cmocka_unit_test(what_the_meter_itself_takes_counts_against_the_limit),
+		cmocka_unit_test(what_fits_the_limit_only_alone_has_its_turn_though_the_meter_takes_some),
 		cmocka_unit_test(what_samples_show_and_probes_do_not_is_not_false),
 		cmocka_unit_test(a_new_phase_has_its_deep_starters_soon),
 		cmocka_unit_test(what_becomes_slow_later_is_found),

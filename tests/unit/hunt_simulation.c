@@ -371,6 +371,11 @@ static double simulated_cost(struct lode_meter *meter)
 	return of(meter)->highest_cost;
 }
 
+static double simulated_own(struct lode_meter *meter)
+{
+	return of(meter)->own;
+}
+
 static void simulated_destroy(struct lode_meter *meter)
 {
 	simulation_release(of(meter));
@@ -392,6 +397,7 @@ int simulation_init(struct simulation *simulation)
 		.roots = simulated_roots,
 		.name = simulated_name,
 		.cost = simulated_cost,
+		.own = simulated_own,
 		.destroy = simulated_destroy,
 	};
 	struct lode_error error;

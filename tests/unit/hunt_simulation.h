@@ -58,6 +58,7 @@ struct simulation {
 					      impossible */
 	double real[SIMULATION_MOST];	   /* what it costs */
 	int blind[SIMULATION_MOST];	   /* by function: so many times probes miss what goes on */
+	double own;			   /* what the meter takes besides probes */
 	double allowed;			   /* more than this is taken out at once; 0: nothing is */
 	struct simulated_run *runs;
 	size_t run_count;
