@@ -451,18 +451,30 @@ static int joined_roots(struct lode_meter *meter, const struct lode_focus *focus
 	return code;
 }
 
+/* A lock is known by its address alone, and called by it where it is not known. */
+static const char *lock_name(struct joined *joined, uint64_t address)
+{
+	const char *name = NULL;
+
+	for (size_t i = 0; i < joined->count && (!name || !strchr(name, '(')); i++) {
+		struct lode_meter *member = joined->members[i].meter;
+
+		name = member->operations->name(member, LODE_AXIS_OBJECT, address);
+	}
+	return name;
+}
+
 static const char *joined_name(struct lode_meter *meter, enum lode_focus_axis axis, uint64_t number)
 {
 	struct joined *joined = of(meter);
-	struct lode_meter *member = joined->members[0].meter;
+	struct lode_meter *member;
 
-	if (axis != LODE_AXIS_OBJECT) {
-		if (number >= joined->place_count || joined->places[number].axis != axis)
-			return NULL;
-		member = joined->members[joined->places[number].member].meter;
-		number = joined->places[number].number;
-	}
-	return member->operations->name(member, axis, number);
+	if (axis == LODE_AXIS_OBJECT)
+		return lock_name(joined, number);
+	if (number >= joined->place_count || joined->places[number].axis != axis)
+		return NULL;
+	member = joined->members[joined->places[number].member].meter;
+	return member->operations->name(member, axis, joined->places[number].number);
 }
 
 /* Both are those of the host where they are most. */

@@ -2,6 +2,7 @@
 #include "hunt/live_parts.h"
 
 #include "base/memory.h"
+#include "hunt/lock_names.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -220,6 +221,58 @@ static void thread_name(struct lode_live *live, uint32_t tid)
 		 life ? life->name : "");
 }
 
+/* Who waited for an object longest. */
+struct waiter {
+	uint64_t object;
+	uint32_t pid; /* LODE_NONE: nobody */
+	int64_t time;
+};
+
+static int find_waiter(void *context, const struct lode_hunt_object_key *key,
+		       const struct lode_hunt_object *object)
+{
+	struct waiter *waiter = context;
+
+	if (key->object == waiter->object && !key->slot &&
+	    (waiter->pid == LODE_NONE || object->time > waiter->time)) {
+		waiter->pid = object->pid;
+		waiter->time = object->time;
+	}
+	return 0;
+}
+
+struct stack_search {
+	const struct lode_watch *watch;
+	uint32_t pid;
+};
+
+/* The thread of a process whose stack lies in a range. */
+static uint32_t thread_in(void *context, uint64_t start, uint64_t end)
+{
+	const struct stack_search *search = context;
+
+	for (uint32_t i = 0; i < search->watch->thread_count; i++) {
+		const struct lode_hunt_thread *thread = &search->watch->threads[i];
+
+		if (thread->tid && thread->pid == search->pid && thread->sp >= start && thread->sp < end)
+			return thread->tid;
+	}
+	return 0;
+}
+
+static void object_name(struct lode_live *live, uint64_t object)
+{
+	struct waiter waiter = {object, LODE_NONE, 0};
+	struct stack_search search = {&live->watch, LODE_NONE};
+
+	lode_watch_each_object(&live->watch, find_waiter, &waiter);
+	for (uint32_t i = 0; waiter.pid == LODE_NONE && i < live->watch.thread_count; i++)
+		if (live->watch.threads[i].tid && live->watch.threads[i].object == object)
+			waiter.pid = live->watch.threads[i].pid;
+	search.pid = waiter.pid;
+	lode_lock_name(waiter.pid, object, thread_in, &search, live->text, sizeof(live->text));
+}
+
 const char *lode_live_name(struct lode_meter *meter, enum lode_focus_axis axis, uint64_t number)
 {
 	struct lode_live *live = lode_live_of(meter);
@@ -242,7 +295,7 @@ const char *lode_live_name(struct lode_meter *meter, enum lode_focus_axis axis, 
 			       ? lode_program_function(meter->program, (uint32_t)number)->name
 			       : "?";
 	default:
-		snprintf(live->text, sizeof(live->text), "0x%" PRIx64, number);
+		object_name(live, number);
 		return live->text;
 	}
 }

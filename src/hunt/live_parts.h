@@ -62,7 +62,7 @@ struct lode_live {
 	struct lode_index index; /* by the caller's number */
 	size_t binaries_known;	 /* whose special functions have their probes */
 	char host[72];
-	char text[128]; /* of the last name */
+	char text[512]; /* of the last name */
 };
 
 static inline struct lode_live *lode_live_of(struct lode_meter *meter)

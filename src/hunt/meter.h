@@ -100,11 +100,11 @@ struct lode_meter_operations {
 	/* The roots of the call graph in this focus: `main`, and what threads start with. */
 	int (*roots)(struct lode_meter *meter, const struct lode_focus *focus,
 		     int (*each)(void *context, uint32_t function), void *context);
-	/* The text of a number on an axis (`host`, `PID name`, `TID name`, address); valid until the next call. */
+	/* The text of a number on an axis (`host`, `PID name`, `TID name`, a lock with its address); valid until the next call. */
 	const char *(*name)(struct lode_meter *meter, enum lode_focus_axis axis, uint64_t number);
 	/* The share of the program's time that measuring took since the beginning. */
 	double (*cost)(struct lode_meter *meter);
-	/* The share of the program's time that the meter's own work, not its probes, takes at present; NULL: none. */
+	/* The share of the program's time that the meter's own work takes at present, besides probes; NULL: none. */
 	double (*own)(struct lode_meter *meter);
 	void (*destroy)(struct lode_meter *meter);
 };

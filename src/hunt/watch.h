@@ -82,7 +82,7 @@ void lode_watch_clear_slot(struct lode_watch *watch, uint32_t slot);
 
 /* From now on waits for this object are also counted function by function. */
 int lode_watch_object(struct lode_watch *watch, uint64_t object);
-/* Calls that follow each other within a millisecond are told the same. LODE_SYSTEM when memory has run out. */
+/* Who asks again within a millisecond is told the same. LODE_SYSTEM when memory has run out. */
 int lode_watch_each_object(struct lode_watch *watch,
 			   int (*each)(void *context, const struct lode_hunt_object_key *key,
 				       const struct lode_hunt_object *object),

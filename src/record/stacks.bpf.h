@@ -98,7 +98,7 @@ static __always_inline uint64_t identify(struct scratch *scratch)
 #define HAS_LINK 0
 #endif
 
-/* The number as one that the verifier knows nothing of: it follows one way on, not one for each that it could be. */
+/* The number as one that the verifier knows nothing of: it then follows one way on, not one for each value. */
 static __always_inline uint64_t forget(struct scratch *scratch, uint64_t number)
 {
 	*(volatile uint64_t *)&scratch->number = number;

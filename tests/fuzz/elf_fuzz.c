@@ -1,7 +1,7 @@
 /* ELF files: symbols, inlined functions and unwinding of a binary that a stranger made. */
 #include "fuzz.h"
 
-#include "symbols/elf.h"
+#include "symbols/data.h"
 #include "symbols/image.h"
 #include "symbols/symbols.h"
 
@@ -21,13 +21,20 @@ static void ask(struct lode_image *image, uint64_t address)
 	lode_image_link_register(image, address);
 }
 
-static void ask_exports(const char *path)
+static void ask_dynamic(const char *path)
 {
+	struct lode_buffer name = {0};
 	struct lode_elf elf;
+	uint64_t address = 0;
 
 	if (lode_elf_open(&elf, path) < 0)
 		return;
 	lode_elf_exports(&elf, "malloc");
+	for (uint64_t offset = 0; offset < 0x20000; offset += 0x1000)
+		if (!lode_data_address(&elf, offset, 1, &address) &&
+		    !lode_data_name(&elf, address + 0x10, &name))
+			fuzz_require(name.failed || name.size > 0, "a variable has a name");
+	lode_buffer_release(&name);
 	lode_elf_close(&elf);
 }
 
@@ -51,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	for (size_t i = 0; i < image->inlines.segments && i < 200; i++)
 		ask(image, image->inlines.starts[i]);
 	lode_symbolizer_destroy(symbolizer);
-	ask_exports(file.path);
+	ask_dynamic(file.path);
 	fuzz_file_remove(&file);
 	return 0;
 }

@@ -461,6 +461,9 @@ static void the_lock_that_is_waited_for_is_found(void **state)
 	assert_int_equal(
 		hunt.meter->operations->below(hunt.meter, &focus, LODE_AXIS_OBJECT, find_one, &found), 0);
 	assert_int_equal(found.count, 1);
+	assert_int_equal(strncmp(hunt.meter->operations->name(hunt.meter, LODE_AXIS_OBJECT, found.objects[0]),
+				 "prey!lock (0x", 13),
+			 0);
 	start_one(&hunt, 1, LODE_SYNC_WAITING, &focus);
 	focus.object = found.objects[0];
 	start_one(&hunt, 2, LODE_SYNC_WAITING, &focus);

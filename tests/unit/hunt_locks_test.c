@@ -1,0 +1,167 @@
+/*
+ * Locks are called as this program calls its own variables, and by where they lie
+ * when they have no name.
+ */
+#include "cmocka_all.h"
+
+#include "base/memory.h"
+#include "hunt/lock_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Not static, so that no compiler changes their names. */
+int lock_with_a_value = 7;
+char lock_without_a_value[100000];
+struct {
+	int before[5];
+	int lock;
+} lock_in_a_struct;
+
+static uint32_t no_thread(void *context, uint64_t start, uint64_t end)
+{
+	(void)context;
+	(void)start;
+	(void)end;
+	return 0;
+}
+
+/* The thread that `context` says, if the address is in the range. */
+struct stack {
+	uint64_t address;
+	uint32_t tid;
+};
+
+static uint32_t thread_in(void *context, uint64_t start, uint64_t end)
+{
+	const struct stack *stack = context;
+
+	return stack->address >= start && stack->address < end ? stack->tid : 0;
+}
+
+static void assert_name(const volatile void *place, const char *before, const char *behind)
+{
+	char text[512], expected[512];
+
+	lode_lock_name((uint32_t)getpid(), (uint64_t)(uintptr_t)place, no_thread, NULL, text, sizeof(text));
+	snprintf(expected, sizeof(expected), "%s0x%llx%s", before, (unsigned long long)(uintptr_t)place,
+		 behind);
+	assert_string_equal(text, expected);
+}
+
+static void variables_have_their_names(void **state)
+{
+	(void)state;
+	assert_name(&lock_with_a_value, "hunt_locks_test!lock_with_a_value (", ")");
+	assert_name(&lock_without_a_value, "hunt_locks_test!lock_without_a_value (", ")");
+	assert_name(lock_without_a_value + 99999, "hunt_locks_test!lock_without_a_value+0x1869f (", ")");
+	assert_name(&lock_in_a_struct.lock, "hunt_locks_test!lock_in_a_struct+0x14 (", ")");
+}
+
+static void variables_of_libraries_have_their_names(void **state)
+{
+	char text[512];
+
+	(void)state;
+	lode_lock_name((uint32_t)getpid(), (uint64_t)(uintptr_t)stdin, no_thread, NULL, text, sizeof(text));
+	assert_non_null(strstr(text, "_IO_2_1_stdin_ (0x"));
+}
+
+static void what_has_no_name_is_told_by_where_it_lies(void **state)
+{
+	char expected[64];
+
+	(void)state;
+	snprintf(expected, sizeof(expected), " (stack of thread %d)", (int)getpid());
+	assert_name(__builtin_frame_address(0), "", expected);
+	assert_name(sbrk(4096), "", " (heap)");
+}
+
+static void what_is_shared_is_told_by_its_file(void **state)
+{
+	char path[] = "/tmp/lode-locks-XXXXXX", expected[128];
+	int fd = mkstemp(path);
+	char *memory;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, 131072), 0);
+	memory = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 65536);
+	assert_true(memory != MAP_FAILED);
+	snprintf(expected, sizeof(expected), " (shared memory %s+0x10088)", path);
+	assert_name(memory + 0x88, "", expected);
+	munmap(memory, 65536);
+	close(fd);
+	unlink(path);
+}
+
+static void a_stack_is_told_by_its_thread(void **state)
+{
+	size_t size = 65536;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct stack stack = {(uint64_t)(uintptr_t)memory + 100, 4711};
+	char text[64], expected[64];
+
+	(void)state;
+	assert_true(memory != MAP_FAILED);
+	lode_lock_name((uint32_t)getpid(), stack.address + 1000, thread_in, &stack, text, sizeof(text));
+	snprintf(expected, sizeof(expected), "0x%llx (stack of thread 4711)",
+		 (unsigned long long)stack.address + 1000);
+	assert_string_equal(text, expected);
+	munmap(memory, size);
+}
+
+static void where_nothing_is_known_the_address_is_the_name(void **state)
+{
+	char text[64];
+
+	(void)state;
+	lode_lock_name((uint32_t)getpid(), 0x10, no_thread, NULL, text, sizeof(text));
+	assert_string_equal(text, "0x10");
+	lode_lock_name(UINT32_MAX, 0x10, no_thread, NULL, text, sizeof(text));
+	assert_string_equal(text, "0x10");
+}
+
+static void names_that_are_too_long_are_cut(void **state)
+{
+	char text[12];
+
+	(void)state;
+	lode_lock_name((uint32_t)getpid(), (uint64_t)(uintptr_t)&lock_with_a_value, no_thread, NULL, text,
+		       sizeof(text));
+	assert_string_equal(text, "hunt_locks_");
+}
+
+static void without_memory_there_is_always_a_name(void **state)
+{
+	char plain[64], text[512];
+
+	(void)state;
+	snprintf(plain, sizeof(plain), "0x%llx", (unsigned long long)(uintptr_t)&lock_with_a_value);
+	for (uint64_t nth = 1; nth < 40; nth++) {
+		lode_memory_fail_at(nth, 0);
+		lode_lock_name((uint32_t)getpid(), (uint64_t)(uintptr_t)&lock_with_a_value, no_thread, NULL,
+			       text, sizeof(text));
+		lode_memory_fail_at(0, 0);
+		assert_non_null(strstr(text, plain));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(variables_have_their_names),
+		cmocka_unit_test(variables_of_libraries_have_their_names),
+		cmocka_unit_test(what_has_no_name_is_told_by_where_it_lies),
+		cmocka_unit_test(what_is_shared_is_told_by_its_file),
+		cmocka_unit_test(a_stack_is_told_by_its_thread),
+		cmocka_unit_test(where_nothing_is_known_the_address_is_the_name),
+		cmocka_unit_test(names_that_are_too_long_are_cut),
+		cmocka_unit_test(without_memory_there_is_always_a_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
