@@ -363,6 +363,37 @@ static void put_evidence(const struct lode_experiment *experiment, struct lode_b
 	lode_hunt_safe(experiment->not_probed, buffer);
 }
 
+/* Whether a function is of the libraries that every program has: that they wait tells nobody why. */
+static int is_everyones(const struct lode_search *search, uint32_t function)
+{
+	static const char *const modules[] = {"libc.", "libc-", "libpthread", "ld-", "libstdc++", "libgcc_s"};
+	const char *module = lode_program_function(lode_search_meter(search)->program, function)->module;
+
+	for (size_t i = 0; i < sizeof(modules) / sizeof(*modules); i++)
+		if (!strncmp(module, modules[i], strlen(modules[i])))
+			return 1;
+	return 0;
+}
+
+/* The function of the program itself on the way to one of everyone's. */
+static void put_own_function(const struct lode_search *search, uint32_t id, struct lode_buffer *buffer)
+{
+	const struct lode_experiment *experiments = lode_search_history(search)->experiments;
+	uint32_t function = experiments[id].focus.function;
+
+	if (function == LODE_NONE || !is_everyones(search, function))
+		return;
+	while (function == LODE_NONE || is_everyones(search, function)) {
+		id = experiments[id].parent;
+		if (id == LODE_NONE)
+			return;
+		function = experiments[id].focus.function;
+	}
+	lode_buffer_text(buffer, ", called from ");
+	put_place(search, &experiments[id].focus, LODE_AXIS_CODE, buffer);
+	lode_buffer_byte(buffer, ',');
+}
+
 void lode_hunt_sentence(const struct lode_search *search, uint32_t id, struct lode_buffer *buffer)
 {
 	const struct lode_experiment *experiment = &lode_search_history(search)->experiments[id];
@@ -372,6 +403,7 @@ void lode_hunt_sentence(const struct lode_search *search, uint32_t id, struct lo
 	lode_hunt_focus(search, &experiment->focus, buffer);
 	if (names_module(search, &experiment->focus))
 		lode_buffer_text(buffer, " by itself");
+	put_own_function(search, id, buffer);
 	put_verb(experiment, buffer);
 	lode_buffer_text(buffer, " (threshold ");
 	lode_hunt_value(experiment->hypothesis, experiment->threshold, buffer);

@@ -50,6 +50,15 @@ static void by_bytes(struct simulation *simulation)
 	stack->bytes = 1;
 }
 
+/* One that waits in a library that every program has. */
+static void locked(struct simulation *simulation)
+{
+	uint32_t thread = simulation_thread(simulation, 0, 7, "main");
+
+	simulation_stack(simulation, thread, LODE_SYNC_WAITING, 0.8,
+			 "push libc.so.6!pthread_mutex_lock libc.so.6!__lll_lock_wait");
+}
+
 /* Hunts to the end; without `fill` in a program that does nothing. */
 static void hunt(struct hunted *hunted, void (*fill)(struct simulation *simulation))
 {
@@ -233,6 +242,24 @@ static void what_rests_on_samples_says_so_and_modules_stand_behind_functions(voi
 	release(&hunted);
 }
 
+static void what_waits_in_a_library_of_everyones_is_told_with_who_called_it(void **state)
+{
+	struct hunted hunted;
+	char *text;
+
+	(void)state;
+	hunt(&hunted, locked);
+	text = text_of(&hunted, lode_hunt_text);
+	assert_non_null(strstr(text, "  1. libc.so.6!__lll_lock_wait, called from app!push, waits for others "));
+	lode_free(text);
+	release(&hunted);
+	hunt(&hunted, busy);
+	text = text_of(&hunted, lode_hunt_text);
+	assert_null(strstr(text, "called from"));
+	lode_free(text);
+	release(&hunted);
+}
+
 static void small_operations_are_told_once_where_they_are_made(void **state)
 {
 	struct hunted hunted;
@@ -346,6 +373,7 @@ int main(void)
 		cmocka_unit_test(the_last_line_sums_up),
 		cmocka_unit_test(the_text_names_the_most_specific_bottleneck_first_and_what_was_not_examined),
 		cmocka_unit_test(what_rests_on_samples_says_so_and_modules_stand_behind_functions),
+		cmocka_unit_test(what_waits_in_a_library_of_everyones_is_told_with_who_called_it),
 		cmocka_unit_test(small_operations_are_told_once_where_they_are_made),
 		cmocka_unit_test(nothing_found_is_said_so),
 		cmocka_unit_test(dot_and_html_escape_names),
