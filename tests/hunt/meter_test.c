@@ -790,6 +790,32 @@ static void hunt_until_killed(struct hunt *hunt)
 	}
 }
 
+/* Has another hunt the same program, and kills it somewhere in its work. */
+static void hunt_and_kill(struct hunt *hunt, uint64_t after)
+{
+	pid_t hunter;
+
+	hunt->page->truths[7].calls = 0;
+	hunter = fork();
+	if (!hunter)
+		hunt_until_killed(hunt);
+	for (int i = 0; i < 5000 && hunt->page->truths[7].calls < 5; i++)
+		nap(2 * MS);
+	assert_true(hunt->page->truths[7].calls >= 5);
+	nap(after);
+	kill(hunter, SIGKILL);
+	assert_int_equal(waitpid(hunter, NULL, 0), hunter);
+	check_unharmed(hunt);
+}
+
+/* The code of a function becomes what it was before there were probes. */
+static void check_code(const struct hunt *hunt, int truth, uint32_t word)
+{
+	for (int i = 0; i < 5000 && code_word(hunt, hunt->page->truths[truth].address) != word; i++)
+		nap(2 * MS);
+	assert_int_equal(code_word(hunt, hunt->page->truths[truth].address), word);
+}
+
 static void a_hunter_that_is_killed_leaves_nothing_behind(void **state)
 {
 	struct hunt hunt;
@@ -798,24 +824,50 @@ static void a_hunter_that_is_killed_leaves_nothing_behind(void **state)
 	(void)state;
 	begin_hunt(&hunt, "prey", "shares");
 	word = code_word(&hunt, hunt.page->truths[0].address);
-	for (int round = 0; round < 3; round++) {
-		pid_t hunter;
-
-		hunt.page->truths[7].calls = 0;
-		hunter = fork();
-		if (!hunter)
-			hunt_until_killed(&hunt);
-		for (int i = 0; i < 5000 && hunt.page->truths[7].calls < 5; i++)
-			nap(2 * MS);
-		assert_true(hunt.page->truths[7].calls >= 5);
-		nap((uint64_t)round * 1700000); /* somewhere in its work */
-		kill(hunter, SIGKILL);
-		assert_int_equal(waitpid(hunter, NULL, 0), hunter);
-		for (int i = 0; i < 5000 && code_word(&hunt, hunt.page->truths[0].address) != word; i++)
-			nap(2 * MS);
-		assert_int_equal(code_word(&hunt, hunt.page->truths[0].address), word);
-		check_unharmed(&hunt);
+	for (uint64_t round = 0; round < 3; round++) {
+		hunt_and_kill(&hunt, round * 1700000);
+		check_code(&hunt, 0, word);
 	}
+	end_hunt(&hunt);
+}
+
+/* How far off a hunter is that goes on while others of the same functions are killed. */
+static double measure_among_killed(struct hunt *hunt, uint32_t number)
+{
+	struct moment first = take_moment(hunt, number, 0), second;
+
+	for (uint64_t round = 0; round < 2; round++)
+		hunt_and_kill(hunt, (2 * round + 1) * 1150000);
+	second = take_moment(hunt, number, 0);
+	assert_int_equal(second.reading.state, LODE_READING_ON);
+	assert_true(second.reading.calls > first.reading.calls);
+	return compare(&first, &second, LODE_CPU_BOUND);
+}
+
+static void hunters_that_are_killed_do_not_disturb_another(void **state)
+{
+	struct hunt hunt;
+	struct lode_focus focus;
+	double off = 100;
+	uint32_t word, other;
+
+	(void)state;
+	begin_hunt(&hunt, "prey", "shares");
+	word = code_word(&hunt, hunt.page->truths[0].address);
+	other = code_word(&hunt, hunt.page->truths[1].address);
+	begin_meter(&hunt, 0);
+	focus = focus_on(function_at(&hunt, hunt.page->truths[0].address));
+	start_one(&hunt, 1, LODE_CPU_BOUND, &focus);
+	for (int try = 0; try < TRIES && off > 2; try++) {
+		off = measure_among_killed(&hunt, 1);
+		print_message("  %.2f off\n", off);
+	}
+	assert_true(off <= 2);
+	assert_int_not_equal(code_word(&hunt, hunt.page->truths[0].address), word); /* its own probe */
+	check_code(&hunt, 1, other);
+	hunt.meter->operations->destroy(hunt.meter);
+	hunt.meter = NULL;
+	check_code(&hunt, 0, word);
 	end_hunt(&hunt);
 }
 
@@ -872,6 +924,7 @@ int main(int count, char **words)
 		cmocka_unit_test(memory_that_runs_out_is_told),
 		cmocka_unit_test(without_privileges_it_says_what_to_do),
 		cmocka_unit_test(a_hunter_that_is_killed_leaves_nothing_behind),
+		cmocka_unit_test(hunters_that_are_killed_do_not_disturb_another),
 	};
 
 	if (count < 2)
