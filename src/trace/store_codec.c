@@ -4,6 +4,9 @@
  * Both ways go through arrays of 64-bit numbers held in the codec, in cache for
  * a block of 65,536 rows. The loops over planes are written so that compilers
  * turn them into vector code: one function a number of planes, no branches inside.
+ * Packing is paid while a program is recorded: a transform is given up as soon as
+ * some rows show that it saves nothing, and what it leaves is cut into planes some
+ * rows at a time, in the nearest cache.
  */
 #include "trace/store_codec.h"
 
@@ -25,9 +28,7 @@ enum plane_codec {
 
 struct lode_codec {
 	uint64_t *numbers;       /* the column as 64-bit numbers */
-	uint64_t *transformed;
 	size_t number_capacity;
-	size_t transformed_capacity;
 	unsigned char *planes;   /* up to 8 planes, one behind the other */
 	size_t plane_capacity;
 	ZSTD_CCtx *compress;
@@ -46,17 +47,14 @@ void lode_codec_destroy(struct lode_codec *codec)
 	ZSTD_freeCCtx(codec->compress);
 	ZSTD_freeDCtx(codec->decompress);
 	lode_free(codec->numbers);
-	lode_free(codec->transformed);
 	lode_free(codec->planes);
 	lode_free(codec);
 }
 
-/* Room for `count` numbers, once or twice (seen and transformed), and for so many planes of them. */
-static int make_room(struct lode_codec *codec, size_t count, unsigned copies, unsigned planes)
+/* Room for `count` numbers, unless they lie elsewhere, and for so many planes of them. */
+static int make_room(struct lode_codec *codec, size_t count, int elsewhere, unsigned planes)
 {
-	if ((copies > 0 && lode_grow(&codec->numbers, &codec->number_capacity, count, sizeof(uint64_t)) < 0) ||
-	    (copies > 1 &&
-	     lode_grow(&codec->transformed, &codec->transformed_capacity, count, sizeof(uint64_t)) < 0) ||
+	if ((!elsewhere && lode_grow(&codec->numbers, &codec->number_capacity, count, sizeof(uint64_t)) < 0) ||
 	    lode_grow(&codec->planes, &codec->plane_capacity, count * (planes ? planes : 1), 1) < 0)
 		return LODE_SYSTEM;
 	return 0;
@@ -77,6 +75,11 @@ static int is_text(size_t count, unsigned width, unsigned plus_one)
 		for (size_t i = 0; i < view->count; i++)                                                      \
 			numbers[i] = (type)(values[i] + bias);                                                \
 	} while (0)
+
+static int is_wide(const struct lode_column_view *view)
+{
+	return view->width == 8 && !view->plus_one;
+}
 
 static void widen(const struct lode_column_view *view, uint64_t *numbers)
 {
@@ -120,17 +123,50 @@ static uint64_t range_size(const struct range *range)
 	return (uint64_t)range->high - (uint64_t)range->low;
 }
 
-/* The numbers as this transform sees them; differences wrap, as do the sums that undo them. */
-static uint64_t see(enum lode_transform transform, const uint64_t *numbers, size_t i, uint64_t first_row)
+/* Rows that are looked at, or cut, at a time. */
+#define SOME_ROWS 512
+
+/*
+ * The number of row `i` as this transform sees it; differences wrap, as do the sums
+ * that undo them. The first row of steps is the start itself, and not asked for.
+ */
+static inline __attribute__((always_inline)) uint64_t see(enum lode_transform transform,
+							   const uint64_t *numbers, size_t i,
+							   uint64_t first_row)
 {
 	switch (transform) {
 	case LODE_STEPS:
-		return i ? numbers[i] - numbers[i - 1] : 0;
+		return numbers[i] - numbers[i - 1];
 	case LODE_DISTANCE:
 		return first_row + i - numbers[i];
 	default:
 		return numbers[i];
 	}
+}
+
+/* Whether what this transform leaves needs fewer bytes than `*size` does; fills `*base` and `*size` then. */
+static inline __attribute__((always_inline)) int is_smaller(enum lode_transform transform,
+							     const uint64_t *numbers, size_t count,
+							     uint64_t first_row, uint64_t *base,
+							     uint64_t *size)
+{
+	struct range range = { INT64_MAX, INT64_MIN };
+	unsigned bytes = bytes_of(*size);
+	size_t i = transform == LODE_STEPS;
+
+	if (!bytes || i >= count)
+		return 0;
+	while (i < count) {
+		size_t end = count - i < SOME_ROWS ? count : i + SOME_ROWS;
+
+		for (; i < end; i++)
+			widen_range(&range, see(transform, numbers, i, first_row));
+		if (bytes_of(range_size(&range)) >= bytes)
+			return 0;
+	}
+	*base = (uint64_t)range.low;
+	*size = range_size(&range);
+	return 1;
 }
 
 static enum lode_transform choose(const uint64_t *numbers, size_t count, uint64_t first_row, uint64_t *base,
@@ -145,18 +181,10 @@ static enum lode_transform choose(const uint64_t *numbers, size_t count, uint64_
 	}
 	*base = low;
 	*size = high - low;
-	for (int transform = LODE_STEPS; transform < LODE_TRANSFORMS; transform++) {
-		struct range range = { INT64_MAX, INT64_MIN };
-
-		/* The first row of steps is the start itself and takes the base's place. */
-		for (size_t i = transform == LODE_STEPS; i < count; i++)
-			widen_range(&range, see(transform, numbers, i, first_row));
-		if (range.low > range.high || bytes_of(range_size(&range)) >= bytes_of(*size))
-			continue;
-		best = transform;
-		*base = (uint64_t)range.low;
-		*size = range_size(&range);
-	}
+	if (is_smaller(LODE_STEPS, numbers, count, first_row, base, size))
+		best = LODE_STEPS;
+	if (is_smaller(LODE_DISTANCE, numbers, count, first_row, base, size))
+		best = LODE_DISTANCE;
 	return best;
 }
 
@@ -191,13 +219,44 @@ static void pack_plane(struct lode_codec *codec, struct lode_buffer *buffer, con
 		lode_buffer_add(buffer, plane, size);
 }
 
-static void cut_into_planes(struct lode_codec *codec, size_t count, unsigned planes)
+/* What a transform leaves of `count` rows from `first` on. */
+static void leave(enum lode_transform transform, const uint64_t *numbers, size_t first, size_t count,
+		  uint64_t first_row, uint64_t base, uint64_t *left)
 {
-	for (unsigned plane = 0; plane < planes; plane++) {
-		unsigned char *bytes = codec->planes + plane * count;
+	size_t i = 0;
 
-		for (size_t i = 0; i < count; i++)
-			bytes[i] = (unsigned char)(codec->transformed[i] >> (8 * plane));
+	switch (transform) {
+	case LODE_STEPS:
+		if (!first)
+			left[i++] = 0;
+		for (; i < count; i++)
+			left[i] = see(LODE_STEPS, numbers, first + i, first_row) - base;
+		break;
+	case LODE_DISTANCE:
+		for (; i < count; i++)
+			left[i] = see(LODE_DISTANCE, numbers, first + i, first_row) - base;
+		break;
+	default:
+		for (; i < count; i++)
+			left[i] = see(LODE_PLAIN, numbers, first + i, first_row) - base;
+	}
+}
+
+static void cut_into_planes(struct lode_codec *codec, enum lode_transform transform, const uint64_t *numbers,
+			    size_t count, uint64_t first_row, uint64_t base, unsigned planes)
+{
+	uint64_t left[SOME_ROWS];
+
+	for (size_t first = 0; planes && first < count; first += SOME_ROWS) {
+		size_t rows = count - first < SOME_ROWS ? count - first : SOME_ROWS;
+
+		leave(transform, numbers, first, rows, first_row, base, left);
+		for (unsigned plane = 0; plane < planes; plane++) {
+			unsigned char *bytes = codec->planes + plane * count + first;
+
+			for (size_t i = 0; i < rows; i++)
+				bytes[i] = (unsigned char)(left[i] >> (8 * plane));
+		}
 	}
 }
 
@@ -236,6 +295,7 @@ void lode_codec_pack(struct lode_codec *codec, struct lode_buffer *buffer, uint8
 {
 	size_t header = buffer->size;
 	size_t count = view->count;
+	const uint64_t *numbers;
 	uint64_t base = 0, size = 0, start = 0;
 	enum lode_transform transform = LODE_PLAIN;
 	unsigned planes;
@@ -250,23 +310,21 @@ void lode_codec_pack(struct lode_codec *codec, struct lode_buffer *buffer, uint8
 		pack_text(codec, buffer, number, view);
 		return;
 	}
-	if (make_room(codec, count, 2, 8) < 0) {
+	if (make_room(codec, count, is_wide(view), 8) < 0) {
 		buffer->failed = 1;
 		return;
 	}
-	widen(view, codec->numbers);
+	numbers = is_wide(view) ? view->values : codec->numbers;
+	if (!is_wide(view))
+		widen(view, codec->numbers);
 	if (count)
-		transform = choose(codec->numbers, count, view->first_row, &base, &size);
+		transform = choose(numbers, count, view->first_row, &base, &size);
 	planes = bytes_of(size);
 	if (transform == LODE_STEPS)
-		start = codec->numbers[0];
+		start = numbers[0];
 	else if (transform == LODE_DISTANCE)
 		start = view->first_row;
-	for (size_t i = 0; i < count; i++)
-		codec->transformed[i] = see(transform, codec->numbers, i, view->first_row) - base;
-	if (transform == LODE_STEPS)
-		codec->transformed[0] = 0;
-	cut_into_planes(codec, count, planes);
+	cut_into_planes(codec, transform, numbers, count, view->first_row, base, planes);
 	write_header(buffer, number, transform, planes, base, start);
 	for (unsigned plane = 0; plane < planes; plane++)
 		pack_plane(codec, buffer, codec->planes + plane * count, count,
@@ -478,7 +536,7 @@ int lode_codec_unpack(struct lode_codec *codec, const struct lode_packed *packed
 	in_place = (packed->transform == LODE_PLAIN && (width == 4 || width == 1)) || (width == 8 && !plus_one);
 	if (!in_place && is_text(count, width, plus_one))
 		return LODE_BAD_INPUT;
-	if (!codec->decompress || make_room(codec, count, in_place ? 0 : 1, packed->planes) < 0)
+	if (!codec->decompress || make_room(codec, count, in_place, packed->planes) < 0)
 		return LODE_SYSTEM;
 	if (find_planes(codec, packed, count, planes) < 0)
 		return LODE_BAD_INPUT;
