@@ -76,12 +76,13 @@ void lode_recording_abandon(struct lode_recording *recording)
 	lode_free(recording);
 }
 
+/* As they come, in the order of their ends: to sort them is left to the translation, or to `lode fsck`. */
 static int write_events(struct lode_recording *recording, struct lode_error *error)
 {
 	struct lode_stream *stream = &recording->builder->stream;
 	int code;
 
-	if (lode_builder_refresh(recording->builder) < 0 || lode_stream_sort(stream) < 0)
+	if (lode_builder_refresh(recording->builder) < 0)
 		return lode_fail_memory(error);
 	code = lode_store_append(recording->writer, stream, error);
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)

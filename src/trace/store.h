@@ -29,8 +29,9 @@ int lode_store_create(struct lode_store_writer **writer, const char *path, unsig
 		      struct lode_error *error);
 /*
  * Writes what `stream` and its dictionary gained since the last call. The
- * stream must be sorted (lode_stream_sort); afterwards the caller may empty its
- * events and go on filling it. The same stream must be given at every call.
+ * stream must be sorted (lode_stream_sort), unless the file is only to be read
+ * back by who writes it, or by lode_store_salvage; afterwards the caller may empty
+ * its events and go on filling it. The same stream must be given at every call.
  */
 int lode_store_append(struct lode_store_writer *writer, const struct lode_stream *stream,
 		      struct lode_error *error);

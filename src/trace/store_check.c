@@ -179,7 +179,10 @@ int lode_store_check(const char *path, struct lode_fsck_result *result, struct l
 	return code;
 }
 
-/* Copies the events of block `i` to the new file; a block that contradicts the rest is left out and counted. */
+/*
+ * Copies the events of block `i` to the new file, sorted, which those of a recording
+ * that was cut off are not; a block that contradicts the rest is left out and counted.
+ */
 static int salvage_block(struct lode_store *store, size_t i, struct lode_stream *stream,
 			 struct lode_store_writer *writer, struct lode_fsck_result *result,
 			 struct lode_notes *notes, struct lode_error *error)
@@ -196,6 +199,8 @@ static int salvage_block(struct lode_store *store, size_t i, struct lode_stream 
 		events->count = 0;
 		return 0;
 	}
+	if (!code && lode_events_sort(events) < 0)
+		code = lode_fail_memory(error);
 	if (!code)
 		code = lode_store_append(writer, stream, error);
 	events->count = 0;

@@ -494,6 +494,34 @@ static int load_only_stream(struct lode_corpus *corpus, struct lode_stream *stre
 	return code;
 }
 
+/* Each block by itself, for who reads a stream block by block. */
+static void assert_blocks_in_order(struct lode_corpus *corpus)
+{
+	struct lode_events events = { 0 };
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	struct lode_corpus_list list;
+	struct lode_store *store;
+
+	assert_int_equal(lode_corpus_streams(corpus, &list, NULL), 0);
+	assert_int_equal(list.count, 1);
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	lode_stream_init(&stream, &dictionary);
+	assert_int_equal(lode_store_open(&store, list.items[0].path, NULL), 0);
+	assert_int_equal(lode_store_head(store, &stream, NULL), 0);
+	assert_true(lode_store_blocks(store) > 0);
+	for (size_t block = 0; block < lode_store_blocks(store); block++) {
+		assert_int_equal(lode_store_events(store, block, LODE_T, &events, NULL), 0);
+		for (size_t i = 1; i < events.count; i++)
+			assert_true(events.t[i] >= events.t[i - 1]);
+	}
+	lode_store_close(store);
+	lode_events_release(&events);
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+	lode_corpus_list_release(&list);
+}
+
 static void a_recording_becomes_a_stream_in_order_of_time(void **state)
 {
 	struct fixture fixture;
@@ -531,6 +559,7 @@ static void a_recording_becomes_a_stream_in_order_of_time(void **state)
 	lode_stream_init(&stream, &dictionary);
 	assert_int_equal(load_only_stream(corpus, &stream, &error), 0);
 	assert_int_equal(stream.events[LODE_WAIT].count, count);
+	assert_blocks_in_order(corpus);
 	for (size_t i = 0; i < count; i++) {
 		sum += stream.events[LODE_WAIT].t[i] * 31 + stream.events[LODE_WAIT].cost[i];
 		assert_true(!i || stream.events[LODE_WAIT].t[i] >= stream.events[LODE_WAIT].t[i - 1]);
@@ -594,6 +623,7 @@ static void what_was_written_of_a_recording_that_died_is_saved(void **state)
 	lode_stream_init(&stream, &dictionary);
 	assert_int_equal(load_only_stream(corpus, &stream, &error), 0);
 	assert_int_equal(stream.events[LODE_WAIT].count, 5000);
+	assert_blocks_in_order(corpus);
 	lode_stream_release(&stream);
 	lode_dictionary_release(&dictionary);
 	lode_corpus_close(corpus);
