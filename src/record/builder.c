@@ -4,6 +4,12 @@
  * An interrupt that wakes a thread runs on top of whatever the CPU was doing; the
  * thread that it interrupted is not to blame. So such a wait has no waker thread,
  * and the stack of its waker is that of the interrupt alone.
+ *
+ * Threads do the same things over and over. What the stacks of a thread became is
+ * remembered in a small table without chains, where the latest takes the place of
+ * what was there, so that most records need two looks instead of many. What is
+ * remembered holds until a process changes, or a stack comes after one was missed:
+ * only these can make something else of the same ids.
  */
 #include "record/builder.h"
 
@@ -27,7 +33,9 @@ int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symb
 	memset(builder, 0, sizeof(*builder));
 	lode_record_copies_init(&builder->copies, &builder->stacks);
 	builder->period = period;
-	if (lode_dictionary_init(&builder->dictionary) < 0)
+	builder->age = 1;
+	builder->known = lode_calloc(LODE_BUILDER_KNOWN, sizeof(*builder->known));
+	if (!builder->known || lode_dictionary_init(&builder->dictionary) < 0)
 		return LODE_SYSTEM;
 	lode_stream_init(&builder->stream, &builder->dictionary);
 	if (lode_record_images_init(&builder->images) < 0 ||
@@ -47,12 +55,23 @@ void lode_builder_release(struct lode_builder *builder)
 	lode_record_images_release(&builder->images);
 	lode_stream_release(&builder->stream);
 	lode_dictionary_release(&builder->dictionary);
+	lode_free(builder->known);
 	lode_free(builder->calls);
 	lode_free(builder->fired);
 }
 
+/* What was remembered holds no more. */
+static void grow_older(struct lode_builder *builder)
+{
+	if (++builder->age)
+		return;
+	memset(builder->known, 0, LODE_BUILDER_KNOWN * sizeof(*builder->known));
+	builder->age = 1;
+}
+
 void lode_builder_adopt(struct lode_builder *builder, struct lode_processes *processes)
 {
+	grow_older(builder);
 	lode_processes_release(&builder->processes);
 	lode_record_images_release(&builder->images);
 	builder->images = *processes->images;
@@ -101,19 +120,76 @@ static uint32_t call_name(struct lode_builder *builder, uint32_t number)
 	return builder->calls[number] = add_string(builder, name ? name : text);
 }
 
+/* Finds the thread and the stack of `wanted`. */
+static int find_own(struct lode_builder *builder, struct lode_builder_known *wanted)
+{
+	wanted->thread = thread_of(builder, wanted->pid, wanted->tid);
+	wanted->stack =
+		lode_record_stacks_node(&builder->stacks, wanted->pid, wanted->user, wanted->kernel, 0);
+	return wanted->thread == LODE_NONE || wanted->stack == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
+/* The same of a waker, which an interrupt has no thread for. */
+static int find_waker(struct lode_builder *builder, struct lode_builder_known *wanted)
+{
+	int interrupt = lode_record_stacks_interrupt(&builder->stacks, wanted->kernel);
+
+	wanted->stack = lode_record_stacks_node(&builder->stacks, wanted->pid, interrupt ? 0 : wanted->user,
+						wanted->kernel, interrupt);
+	if (wanted->stack == LODE_NONE)
+		return LODE_SYSTEM;
+	wanted->thread = LODE_NONE;
+	if (interrupt || !wanted->tid)
+		return 0;
+	wanted->thread = thread_of(builder, wanted->pid, wanted->tid);
+	return wanted->thread == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
+/* Fills in the thread and the stack of `wanted`. Ids of stacks are hashes already. */
+static int look_up(struct lode_builder *builder, struct lode_builder_known *wanted)
+{
+	uint64_t hash = wanted->user ^ wanted->kernel >> 1 ^ wanted->tid * 0x9e3779b97f4a7c15u ^ wanted->waker;
+	struct lode_builder_known *known = &builder->known[(hash ^ hash >> 32) % LODE_BUILDER_KNOWN];
+
+	if (known->age == builder->age && known->user == wanted->user && known->kernel == wanted->kernel &&
+	    known->pid == wanted->pid && known->tid == wanted->tid && known->waker == wanted->waker) {
+		wanted->thread = known->thread;
+		wanted->stack = known->stack;
+		return 0;
+	}
+	if ((wanted->waker ? find_waker(builder, wanted) : find_own(builder, wanted)) < 0)
+		return LODE_SYSTEM;
+	wanted->age = builder->age;
+	*known = *wanted;
+	return 0;
+}
+
+static int add_own(struct lode_builder *builder, const struct lode_record *record, struct lode_event *event)
+{
+	struct lode_builder_known own = {
+		.user = record->user, .kernel = record->kernel, .pid = record->pid, .tid = record->tid
+	};
+
+	if (look_up(builder, &own) < 0)
+		return LODE_SYSTEM;
+	event->thread = own.thread;
+	event->stack = own.stack;
+	return 0;
+}
+
 static int add_waker(struct lode_builder *builder, const struct lode_record *record, struct lode_event *event)
 {
-	int interrupt = lode_record_stacks_interrupt(&builder->stacks, record->waker_kernel);
+	struct lode_builder_known waker = { .user = record->waker_user,
+					    .kernel = record->waker_kernel,
+					    .pid = record->waker_pid,
+					    .tid = record->waker_tid,
+					    .waker = 1 };
 
-	event->waker_stack =
-		lode_record_stacks_node(&builder->stacks, record->waker_pid,
-					interrupt ? 0 : record->waker_user, record->waker_kernel, interrupt);
-	if (event->waker_stack == LODE_NONE)
+	if (look_up(builder, &waker) < 0)
 		return LODE_SYSTEM;
-	if (interrupt || !record->waker_tid)
-		return 0;
-	event->waker = thread_of(builder, record->waker_pid, record->waker_tid);
-	return event->waker == LODE_NONE ? LODE_SYSTEM : 0;
+	event->waker = waker.thread;
+	event->waker_stack = waker.stack;
+	return 0;
 }
 
 static int fill(struct lode_builder *builder, const struct lode_record *record, struct lode_event *event,
@@ -179,9 +255,7 @@ static int add_record(struct lode_builder *builder, const struct lode_record *re
 		return LODE_SYSTEM;
 	if (record->type == LODE_RECORD_FIRED)
 		return 0;
-	event.thread = thread_of(builder, record->pid, record->tid);
-	event.stack = lode_record_stacks_node(&builder->stacks, record->pid, record->user, record->kernel, 0);
-	if (event.thread == LODE_NONE || event.stack == LODE_NONE || fill(builder, record, &event, &type) < 0)
+	if (add_own(builder, record, &event) < 0 || fill(builder, record, &event, &type) < 0)
 		return LODE_SYSTEM;
 	builder->events++;
 	return lode_stream_add_event(&builder->stream, type, &event);
@@ -212,6 +286,8 @@ static int take_stack(void *context, const struct lode_record_stack *stack)
 {
 	struct lode_builder *builder = context;
 
+	if (builder->stacks.missing)
+		grow_older(builder);
 	return lode_record_stacks_add(&builder->stacks, stack);
 }
 
@@ -219,6 +295,7 @@ static int take_change(void *context, const struct lode_change *change)
 {
 	struct lode_builder *builder = context;
 
+	grow_older(builder);
 	return lode_processes_apply(&builder->processes, change);
 }
 

@@ -20,6 +20,21 @@ struct lode_fired {
 	uint32_t tid;
 };
 
+/* What became of a thread and its two stacks; as a waker or as the one that the record is of. */
+struct lode_builder_known {
+	uint64_t user;
+	uint64_t kernel;
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t waker; /* whether it was asked for as a waker */
+	uint32_t age;   /* the builder's when it was found; 0: none is held here */
+	uint32_t thread;
+	uint32_t stack;
+};
+
+/* A power of two: some stacks of some hundred threads. */
+#define LODE_BUILDER_KNOWN 4096
+
 struct lode_builder {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream; /* over it */
@@ -27,6 +42,8 @@ struct lode_builder {
 	struct lode_processes processes;
 	struct lode_record_stacks stacks;
 	struct lode_record_copies copies; /* of stacks, where they are asked for */
+	struct lode_builder_known *known; /* LODE_BUILDER_KNOWN of them; see builder.c */
+	uint32_t age;     /* of what is known; what is of another holds no more */
 	uint64_t period;  /* of a CPU sample */
 	uint32_t preempt; /* string */
 	uint32_t *calls;  /* strings, by number of system call; 0: not asked for yet */

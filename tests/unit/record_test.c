@@ -144,6 +144,9 @@ static int tell_record(struct fixture *fixture, struct lode_record record)
 /* Ids of the stacks that tell_stacks tells. */
 enum { USER = 101, USER_DEEP, BLOCKED, WAKING, INTERRUPT, TRACED };
 
+/* Of a stack that is told later than a record that names it, and of one that never comes. */
+enum { LATE = 201, NEVER };
+
 static int tell_stacks(struct fixture *fixture)
 {
 	const uint64_t user[] = { START + 0x10, START + 0x21 };
@@ -385,6 +388,82 @@ static void files_of_the_same_name_are_told_apart(void **state)
 	assert_int_equal(tell_record(&fixture, record), 0);
 	assert_int_not_equal(stream->events[LODE_RUN].stack[0], stream->events[LODE_RUN].stack[1]);
 	tear_down(&fixture);
+}
+
+/* A record of some threads and stacks, of which some come late or never. */
+static struct lode_record any_record(uint64_t *seed)
+{
+	static const uint64_t users[] = { 0, USER, USER_DEEP, NEVER };
+	static const uint64_t kernels[] = { 0, BLOCKED, WAKING, INTERRUPT, LATE, NEVER };
+	struct lode_record record = {
+		.type = random_below(seed, 2) ? LODE_RECORD_WAIT : LODE_RECORD_CALL,
+		.flags = random_below(seed, 4) ? LODE_RECORD_WOKEN : 0,
+		.pid = PID + (uint32_t)random_below(seed, 2),
+		.waker_pid = PID + (uint32_t)random_below(seed, 2),
+		.waker_tid = (uint32_t)random_below(seed, 2) * (PID + 2),
+		.user = users[random_below(seed, 4)],
+		.kernel = kernels[random_below(seed, 6)],
+		.waker_user = users[random_below(seed, 4)],
+		.waker_kernel = kernels[random_below(seed, 6)],
+	};
+
+	record.tid = PID + (uint32_t)random_below(seed, 3);
+	return record;
+}
+
+/* What may come between two records. */
+static void tell_any_news(struct fixture *fixture, uint64_t which)
+{
+	const uint64_t late[] = { KERNEL(WAKE), KERNEL(IRQ), KERNEL(SYNC) };
+
+	if (which == 0)
+		assert_int_equal(tell_map(fixture, PID, "/no/such/other"), 0);
+	if (which == 1)
+		assert_int_equal(tell_map(fixture, PID, "/no/such/app"), 0);
+	if (which == 2)
+		assert_int_equal(tell_task(fixture, LODE_CHANGE_FORK, 5, PID + 1, PID + 1), 0);
+	if (which == 3)
+		assert_int_equal(tell_stack(fixture, LATE, 0, late, 3), 0);
+}
+
+/* The oracle is a builder that forgets all before each record. */
+static void what_is_remembered_is_what_would_be_found(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct fixture fixture, forgetful;
+		uint64_t numbers = seed;
+
+		set_up(&fixture);
+		set_up(&forgetful);
+		assert_int_equal(tell_process(&fixture), 0);
+		assert_int_equal(tell_process(&forgetful), 0);
+		for (int i = 0; i < 500; i++) {
+			struct lode_record record = any_record(&numbers);
+			uint64_t news = random_below(&numbers, 100);
+
+			tell_any_news(&fixture, news);
+			tell_any_news(&forgetful, news);
+			memset(forgetful.builder.known, 0,
+			       LODE_BUILDER_KNOWN * sizeof(*forgetful.builder.known));
+			assert_int_equal(tell_record(&fixture, record), 0);
+			assert_int_equal(tell_record(&forgetful, record), 0);
+		}
+		for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+			const struct lode_events *a = &fixture.builder.stream.events[type];
+			const struct lode_events *b = &forgetful.builder.stream.events[type];
+
+			assert_int_equal(a->count, b->count);
+			for (size_t i = 0; i < a->count; i++) {
+				assert_int_equal(a->thread[i], b->thread[i]);
+				assert_int_equal(a->stack[i], b->stack[i]);
+				assert_int_equal(a->waker[i], b->waker[i]);
+				assert_int_equal(a->waker_stack[i], b->waker_stack[i]);
+			}
+		}
+		tear_down(&forgetful);
+		tear_down(&fixture);
+	}
 }
 
 /* ---- rules ---- */
@@ -848,6 +927,7 @@ int main(void)
 		cmocka_unit_test(a_stack_that_was_lost_is_counted),
 		cmocka_unit_test(a_child_has_what_its_parent_mapped_and_both_go_on_alone),
 		cmocka_unit_test(files_of_the_same_name_are_told_apart),
+		cmocka_unit_test(what_is_remembered_is_what_would_be_found),
 		cmocka_unit_test(rules_are_read_or_refused),
 		cmocka_unit_test(a_thread_is_slow_for_as_long_as_it_lives),
 		cmocka_unit_test(a_run_is_slow_only_beyond_its_limit),
