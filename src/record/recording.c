@@ -58,6 +58,7 @@ int lode_recording_create(struct lode_recording **result, struct lode_corpus *co
 		lode_recording_abandon(recording);
 		return code;
 	}
+	lode_store_hurry(recording->writer);
 	*result = recording;
 	return 0;
 }

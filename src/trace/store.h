@@ -28,6 +28,11 @@ struct lode_store_writer;
 int lode_store_create(struct lode_store_writer **writer, const char *path, unsigned jobs,
 		      struct lode_error *error);
 /*
+ * Packs quickly from here on, and less well: for a file that is written while
+ * something else must not be slowed down, and read once.
+ */
+void lode_store_hurry(struct lode_store_writer *writer);
+/*
  * Writes what `stream` and its dictionary gained since the last call. The
  * stream must be sorted (lode_stream_sort), unless the file is only to be read
  * back by who writes it, or by lode_store_salvage; afterwards the caller may empty

@@ -33,6 +33,7 @@ struct lode_store_writer {
 	int fd;
 	char *path;
 	unsigned jobs;
+	int hurried;                        /* packs quickly */
 	uint64_t offset;                    /* where the next block goes */
 	size_t strings, frames, nodes;      /* rows written so far */
 	uint64_t written[LODE_BLOCK_KINDS]; /* checksum of changeable tables as last written */
@@ -54,6 +55,7 @@ struct lode_store_writer {
 
 struct packer {
 	struct lode_codec *codec;
+	int hurried;
 	struct lode_buffer *buffer;
 	struct lode_block_header header;
 };
@@ -67,6 +69,7 @@ static void pack_column(struct packer *packer, unsigned number, const void *valu
 		.width = column->width,
 		.plus_one = column->plus_one,
 		.first_row = packer->header.first,
+		.hurried = packer->hurried != 0,
 		.hot = packer->header.kind == LODE_BLOCK_EVENTS_OF_A_TYPE,
 	};
 
@@ -195,6 +198,7 @@ static void pack_piece(void *context, size_t i)
 	const struct piece *piece = &writer->pieces[i];
 	struct packer packer = {
 		.codec = lode_codec_create(),
+		.hurried = writer->hurried,
 		.buffer = &writer->packed[i],
 		.header = { .kind = piece->kind,
 			    .type = piece->type,
@@ -381,6 +385,11 @@ int lode_store_create(struct lode_store_writer **result, const char *path, unsig
 	}
 	*result = writer;
 	return 0;
+}
+
+void lode_store_hurry(struct lode_store_writer *writer)
+{
+	writer->hurried = 1;
 }
 
 void lode_store_abandon(struct lode_store_writer *writer)

@@ -14,7 +14,7 @@ static struct lode_codec *codec;
 static void there_and_back(const uint8_t *bytes, size_t size, uint8_t shape)
 {
 	unsigned width = 1u << (shape & 3), plus_one = shape >> 2 & 1;
-	struct lode_column_view view = { NULL, size / width, width, plus_one, shape >> 3, 0 };
+	struct lode_column_view view = { NULL, size / width, width, plus_one, shape >> 3, 0, 0 };
 	struct lode_buffer buffer = { 0 };
 	uint8_t *values = malloc(size + 1), *back = malloc(size + 1);
 	struct lode_packed packed;

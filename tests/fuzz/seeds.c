@@ -74,7 +74,7 @@ static void seed_codec(const char *folder)
 	require(codec != NULL, "no memory");
 	for (unsigned shape = 0; shape < 4; shape++) {
 		uint32_t values[200];
-		struct lode_column_view view = { values, 200, 4, shape & 1, 100, 0 };
+		struct lode_column_view view = { values, 200, 4, shape & 1, 100, 0, 0 };
 		struct lode_buffer buffer = { 0 };
 		unsigned char start[4] = { 2, 200, 0, (unsigned char)(2 | (shape & 1) << 2) };
 		uint64_t seed = 5;

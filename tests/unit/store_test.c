@@ -98,6 +98,7 @@ static void columns_of_any_shape_are_unpacked_as_they_were_packed(void **state)
 		unsigned char *values = calloc(count + 1, width), *back = calloc(count + 1, width);
 		uint64_t value = random_next(&seed), shape = random_below(&seed, 4);
 		struct lode_column_view view = { values,   count, width, plus_one, random_below(&seed, 1000),
+						 (unsigned)random_below(&seed, 2),
 						 (unsigned)random_below(&seed, 2) };
 		struct lode_buffer buffer = { 0 };
 		struct lode_packed packed;
@@ -402,7 +403,7 @@ static void forge_footer(const char *path, uint64_t offset)
 	unsigned char bytes[LODE_BLOCK_HEADER_SIZE];
 
 	for (uint8_t i = 0; i < 6; i++) {
-		struct lode_column_view view = { &numbers[i], 1, lode_table_columns(LODE_BLOCK_FOOTER)[i].width, 0, 0, 0 };
+		struct lode_column_view view = { &numbers[i], 1, lode_table_columns(LODE_BLOCK_FOOTER)[i].width, 0, 0, 0, 0 };
 
 		lode_codec_pack(codec, &payload, i, &view);
 	}
