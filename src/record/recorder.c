@@ -1,16 +1,18 @@
 /*
  * Recorder: see recorder.h.
  *
- * A read goes in three steps whose order matters. First the records are taken
- * from all rings, then the stacks, then the changes of processes: a stack is sent
- * before the first record that names it, and a mapping is told before the first
- * stack through it, so whatever a record needs is there. Then records (by their
- * ends, when they were written) and changes are handed over merged by time.
+ * A read goes in steps whose order matters. First it is noted how far the rings of
+ * records are filled; then the stacks are taken, then the changes of processes: a
+ * stack is sent before the first record that names it gets its place in a ring, and
+ * a mapping is told before the first stack through it, so whatever a record needs
+ * is there. Then records (by their ends, when they were written) and changes are
+ * handed over merged by time, the records from where they lie.
  */
 #include "record/recorder.h"
 
 #include "base/memory.h"
 #include "record/kernel.h"
+#include "record/rings.h"
 #include "record/uprobes.h"
 
 /* What bpftool writes is not held to the rules of the house. */
@@ -25,7 +27,6 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -56,9 +57,10 @@ struct lode_recorder {
 	uint64_t period;
 	int cgroup;                /* descriptor, or -1 */
 	struct bpf_link **samples; /* one a CPU, or NULL */
-	struct lode_record *batch;
-	size_t batch_count;
-	size_t batch_capacity;
+	struct lode_rings rings;     /* over `ends` and `slots` */
+	struct lode_record *open;    /* what was not over when the recording ended */
+	size_t open_count;
+	size_t open_capacity;
 	const struct lode_recorder_sink *sink; /* of the read in progress */
 	int failed;                            /* its stack() failed */
 };
@@ -240,7 +242,10 @@ static int map_rings(struct lode_recorder *recorder, struct lode_error *error)
 	if (slots != MAP_FAILED)
 		recorder->slots = slots;
 	if (recorder->ends && recorder->slots)
-		return 0;
+		return lode_rings_init(&recorder->rings, recorder->ends, recorder->slots, recorder->cpu_count,
+				       recorder->slot_count) < 0
+			       ? lode_fail_memory(error)
+			       : 0;
 	return lode_fail(error, LODE_SYSTEM, "record: the rings of the kernel cannot be mapped: %s",
 			 strerror(errno));
 }
@@ -324,6 +329,7 @@ void lode_recorder_destroy(struct lode_recorder *recorder)
 		return;
 	stop_samples(recorder);
 	ring_buffer__free(recorder->stacks);
+	lode_rings_release(&recorder->rings);
 	if (recorder->ends)
 		munmap(recorder->ends, recorder->ends_bytes);
 	if (recorder->slots)
@@ -332,7 +338,7 @@ void lode_recorder_destroy(struct lode_recorder *recorder)
 	lode_sideband_close(recorder->sideband);
 	if (recorder->cgroup >= 0)
 		close(recorder->cgroup);
-	lode_free(recorder->batch);
+	lode_free(recorder->open);
 	lode_free(recorder);
 }
 
@@ -401,7 +407,8 @@ void lode_recorder_wait(struct lode_recorder *recorder, int milliseconds, int de
 		{ descriptor, POLLIN, 0 },
 	};
 
-	poll(waited, 2, milliseconds);
+	if (!lode_rings_half_full(&recorder->rings))
+		poll(waited, 2, milliseconds);
 }
 
 static int take_copy(struct lode_recorder *recorder, const struct lode_record_copy *copy, size_t size)
@@ -430,99 +437,60 @@ static int take_stack(void *context, void *bytes, size_t size)
 	return 0;
 }
 
-/* Copies the records that are whole out of a CPU's ring. */
-static int take_records(struct lode_recorder *recorder, uint32_t cpu)
-{
-	struct lode_record_ends *ends = &recorder->ends[cpu];
-	const struct lode_record *slots = recorder->slots + (size_t)cpu * recorder->slot_count;
-	uint64_t head = __atomic_load_n(&ends->head, __ATOMIC_ACQUIRE), tail = ends->tail;
+/* Changes of processes, of which `given` have been handed over. */
+struct changes {
+	const struct lode_change *items;
+	size_t count;
+	size_t given;
+};
 
-	if (lode_grow(&recorder->batch, &recorder->batch_capacity,
-		      recorder->batch_count + (size_t)(head - tail), sizeof(*recorder->batch)) < 0)
-		return LODE_SYSTEM;
-	for (; tail != head; tail++) {
-		const struct lode_record *record = &slots[tail & (recorder->slot_count - 1)];
-
-		if (__atomic_load_n(&record->sequence, __ATOMIC_ACQUIRE) != tail + 1)
-			break; /* its writer was interrupted and is not done */
-		recorder->batch[recorder->batch_count++] = *record;
-	}
-	__atomic_store_n(&ends->tail, tail, __ATOMIC_RELEASE);
-	return 0;
-}
-
-static uint64_t end_of(const struct lode_record *record)
-{
-	return record->t + record->cost + record->delay;
-}
-
-static int compare_ends(const void *left, const void *right)
-{
-	const struct lode_record *a = left, *b = right;
-	uint64_t x = end_of(a), y = end_of(b);
-
-	if (x != y)
-		return x < y ? -1 : 1;
-	return a->cpu != b->cpu ? (a->cpu < b->cpu ? -1 : 1) : (a->sequence < b->sequence ? -1 : 1);
-}
-
-/* Hands over records and changes, merged by time. */
-static int hand_over(struct lode_recorder *recorder, const struct lode_change *changes, size_t count)
+static int hand_over_changes(struct lode_recorder *recorder, struct changes *changes, uint64_t until)
 {
 	const struct lode_recorder_sink *sink = recorder->sink;
-	size_t at = 0;
 	int code = 0;
 
-	for (size_t i = 0; !code && i < recorder->batch_count; i++) {
-		while (!code && at < count && changes[at].t <= end_of(&recorder->batch[i]))
-			code = sink->change(sink->context, &changes[at++]);
-		if (!code)
-			code = sink->record(sink->context, &recorder->batch[i]);
-	}
-	while (!code && at < count)
-		code = sink->change(sink->context, &changes[at++]);
-	recorder->batch_count = 0;
+	while (!code && changes->given < changes->count && changes->items[changes->given].t <= until)
+		code = sink->change(sink->context, &changes->items[changes->given++]);
 	return code;
 }
 
-/* Stacks, changes and the records of the batch go to the sink. */
-static int read_rest(struct lode_recorder *recorder, const struct lode_recorder_sink *sink, uint64_t until)
+/* Hands over records and changes, merged by time. */
+static int hand_over(struct lode_recorder *recorder, struct changes *changes)
 {
-	const struct lode_change *changes;
-	size_t count;
+	const struct lode_recorder_sink *sink = recorder->sink;
+	const struct lode_record *record;
+	uint64_t written;
+	int code = 0;
 
+	while (!code && (record = lode_rings_next(&recorder->rings, &written))) {
+		code = hand_over_changes(recorder, changes, written);
+		if (!code)
+			code = sink->record(sink->context, record);
+		lode_rings_pass(&recorder->rings);
+	}
+	for (size_t i = 0; !code && i < recorder->open_count; i++) {
+		code = hand_over_changes(recorder, changes, lode_record_end(&recorder->open[i]));
+		if (!code)
+			code = sink->record(sink->context, &recorder->open[i]);
+	}
+	return code ? code : hand_over_changes(recorder, changes, UINT64_MAX);
+}
+
+int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorder_sink *sink)
+{
+	struct changes changes = { 0 };
+	uint64_t until;
+
+	lode_rings_begin(&recorder->rings);
+	until = now(); /* all records that this reading finds were written by then */
 	recorder->sink = sink;
 	recorder->failed = 0;
 	ring_buffer__consume(recorder->stacks);
 	if (recorder->failed)
 		return LODE_SYSTEM;
-	if (recorder->batch_count) {
-		qsort(recorder->batch, recorder->batch_count, sizeof(*recorder->batch), compare_ends);
-		if (end_of(&recorder->batch[recorder->batch_count - 1]) > until)
-			until = end_of(&recorder->batch[recorder->batch_count - 1]);
-	}
-	if (lode_sideband_read(recorder->sideband, until, &changes, &count) < 0)
+	if (lode_sideband_read(recorder->sideband, until, &changes.items, &changes.count) < 0)
 		return LODE_SYSTEM;
-	return hand_over(recorder, changes, count);
-}
-
-static int take_all_records(struct lode_recorder *recorder)
-{
-	int code = 0;
-
-	recorder->batch_count = 0;
-	for (uint32_t i = 0; !code && i < recorder->cpu_count; i++)
-		code = take_records(recorder, i);
-	return code;
-}
-
-int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorder_sink *sink)
-{
-	uint64_t began = now();
-
-	if (take_all_records(recorder) < 0)
-		return LODE_SYSTEM;
-	return read_rest(recorder, sink, began);
+	return hand_over(recorder, &changes);
 }
 
 /* ---- stopping ---- */
@@ -558,10 +526,9 @@ static int add_open(struct lode_recorder *recorder, const struct lode_record_thr
 		record.waker_user = thread->waker_user;
 		record.waker_kernel = thread->waker_kernel;
 	}
-	if (lode_grow(&recorder->batch, &recorder->batch_capacity, recorder->batch_count + 1,
-		      sizeof(record)) < 0)
+	if (lode_grow(&recorder->open, &recorder->open_capacity, recorder->open_count + 1, sizeof(record)) < 0)
 		return LODE_SYSTEM;
-	recorder->batch[recorder->batch_count++] = record;
+	recorder->open[recorder->open_count++] = record;
 	return 0;
 }
 
@@ -594,9 +561,7 @@ int lode_recorder_stop(struct lode_recorder *recorder, const struct lode_recorde
 
 	stop_samples(recorder);
 	recorder__detach(recorder->programs);
-	if (take_all_records(recorder) < 0 || take_open(recorder, end) < 0)
-		return LODE_SYSTEM;
-	return read_rest(recorder, sink, now());
+	return take_open(recorder, end) < 0 ? LODE_SYSTEM : lode_recorder_read(recorder, sink);
 }
 
 int lode_recorder_span_program(const struct lode_recorder *recorder, int end)
@@ -609,8 +574,8 @@ int lode_recorder_span_program(const struct lode_recorder *recorder, int end)
 
 size_t lode_recorder_bytes(const struct lode_recorder *recorder)
 {
-	/* The ring of stacks is mapped twice in a row; batches of records are as long as all rings. */
-	return recorder->ends_bytes + 2 * recorder->slots_bytes +
+	/* The ring of stacks is mapped twice in a row. */
+	return recorder->ends_bytes + recorder->slots_bytes +
 	       2 * bpf_map__max_entries(recorder->programs->maps.stacks) +
 	       lode_sideband_bytes(recorder->sideband);
 }

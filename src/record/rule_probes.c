@@ -352,6 +352,8 @@ static int take_copy(void *context, const struct lode_record_copy *copy)
 
 struct lode_recorder_sink lode_rule_probes_sink(struct lode_rule_probes *probes, const struct lode_recorder_sink *next)
 {
+	if (!probes->has_marks)
+		return *next; /* nothing to look for */
 	probes->next = *next;
 	return (struct lode_recorder_sink){probes, take_stack, take_change, take_record,
 					   next->copy ? take_copy : NULL};

@@ -1,0 +1,55 @@
+/*
+ * Rings of records: one a CPU, in memory that the kernel writes and the program
+ * reads (records.h). They are read where they lie, merged by time; a slot goes back
+ * to the kernel when the record in it has been used.
+ */
+#ifndef LODE_RECORD_RINGS_H
+#define LODE_RECORD_RINGS_H
+
+#include "record/records.h"
+
+#include <stddef.h>
+
+/* How far a ring has been read. */
+struct lode_ring {
+	uint32_t cpu;
+	uint64_t at;      /* position of the next record */
+	uint64_t until;   /* position where this reading ends */
+	uint64_t written; /* when the next record was written, or the latest before it if that seems later */
+};
+
+struct lode_rings {
+	struct lode_record_ends *ends;   /* `cpu_count` of them, the caller's */
+	const struct lode_record *slots; /* `slot_count`, a power of two, for each CPU, the caller's */
+	uint32_t cpu_count;
+	uint32_t slot_count;
+	struct lode_ring *rings; /* a heap of those that have a next record, the earliest first; `cpu_count` at most */
+	uint32_t ring_count;
+};
+
+/* Returns 0 or LODE_SYSTEM. */
+int lode_rings_init(struct lode_rings *rings, struct lode_record_ends *ends, const struct lode_record *slots,
+		    uint32_t cpu_count, uint32_t slot_count);
+/* A zeroed struct may be released. */
+void lode_rings_release(struct lode_rings *rings);
+/* Whether one is half full: the kernel wakes a reader when a ring becomes so, and not again while it stays so. */
+int lode_rings_half_full(const struct lode_rings *rings);
+
+/* Begins to read what is there now. */
+void lode_rings_begin(struct lode_rings *rings);
+/*
+ * The next record and when it was written, NULL at the end; it stays where it is
+ * until lode_rings_pass. Behind a record that is not whole, because its writer was
+ * interrupted, the rest of that ring waits for the next reading.
+ */
+const struct lode_record *lode_rings_next(const struct lode_rings *rings, uint64_t *written);
+/* The next record has been used. */
+void lode_rings_pass(struct lode_rings *rings);
+
+/* When a record was written: at its end. */
+static inline uint64_t lode_record_end(const struct lode_record *record)
+{
+	return record->t + record->cost + record->delay;
+}
+
+#endif
