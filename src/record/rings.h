@@ -23,7 +23,7 @@ struct lode_rings {
 	const struct lode_record *slots; /* `slot_count`, a power of two, for each CPU, the caller's */
 	uint32_t cpu_count;
 	uint32_t slot_count;
-	struct lode_ring *rings; /* a heap of those that have a next record, the earliest first; `cpu_count` at most */
+	struct lode_ring *rings; /* a heap of those that have a next record, the earliest first */
 	uint32_t ring_count;
 };
 
@@ -32,7 +32,7 @@ int lode_rings_init(struct lode_rings *rings, struct lode_record_ends *ends, con
 		    uint32_t cpu_count, uint32_t slot_count);
 /* A zeroed struct may be released. */
 void lode_rings_release(struct lode_rings *rings);
-/* Whether one is half full: the kernel wakes a reader when a ring becomes so, and not again while it stays so. */
+/* Whether one is half full: the kernel wakes the reader when a ring becomes so, and not while it stays so. */
 int lode_rings_half_full(const struct lode_rings *rings);
 
 /* Begins to read what is there now. */
