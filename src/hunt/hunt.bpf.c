@@ -504,6 +504,15 @@ static __always_inline void add_thread(uint32_t pid, uint32_t tid)
 		__sync_fetch_and_add(&counted->lost_threads, 1);
 }
 
+/*
+ * Whether a process is hunted, be it for what it starts alone (launchers): then
+ * its threads have no places, and it is told of all the same.
+ */
+static __always_inline bool is_hunted(uint32_t pid)
+{
+	return bpf_map_lookup_elem(&pids, &pid) != 0;
+}
+
 SEC("tp_btf/sched_process_fork")
 int lode_hunt_fork(uint64_t *context)
 {
@@ -511,7 +520,7 @@ int lode_hunt_fork(uint64_t *context)
 	uint32_t pid = parent->tgid, new = child->tgid;
 	uint8_t one = 1;
 
-	if (!bpf_map_lookup_elem(&pids, &pid))
+	if (!is_hunted(pid))
 		return 0;
 	if (pid != new)
 		bpf_map_update_elem(&pids, &new, &one, BPF_ANY);
@@ -521,15 +530,8 @@ int lode_hunt_fork(uint64_t *context)
 }
 
 /* A new program has a new stack: nothing of the old one is in progress. */
-SEC("tp_btf/sched_process_exec")
-int lode_hunt_exec(uint64_t *context)
+static __always_inline void close_all(struct lode_hunt_thread *thread, uint32_t place)
 {
-	struct task_struct *task = (void *)context[0];
-	uint32_t place;
-	struct lode_hunt_thread *thread = find_thread(task->pid, &place);
-
-	if (!thread)
-		return 0;
 	begin_change(thread);
 	wind(thread, bpf_ktime_get_ns());
 	for (uint32_t i = 0; i < MOST_CLOSED; i++) {
@@ -544,6 +546,19 @@ int lode_hunt_exec(uint64_t *context)
 		close_cell(thread, cell, slot);
 	}
 	end_change(thread);
+}
+
+SEC("tp_btf/sched_process_exec")
+int lode_hunt_exec(uint64_t *context)
+{
+	struct task_struct *task = (void *)context[0];
+	uint32_t place;
+	struct lode_hunt_thread *thread = find_thread(task->pid, &place);
+
+	if (thread)
+		close_all(thread, place);
+	else if (!is_hunted(task->tgid))
+		return 0;
 	send(LODE_MESSAGE_EXECUTED, 0, task->tgid, task->pid);
 	return 0;
 }
@@ -556,13 +571,15 @@ int lode_hunt_exit(uint64_t *context)
 	struct lode_hunt_thread *thread = find_thread(task->pid, &place);
 	uint64_t now = bpf_ktime_get_ns();
 
-	if (!thread)
+	if (!thread && !is_hunted(pid))
 		return 0;
-	begin_change(thread);
-	wind(thread, now);
-	thread->clock = LODE_CLOCK_OTHER;
-	thread->died = now;
-	end_change(thread);
+	if (thread) {
+		begin_change(thread);
+		wind(thread, now);
+		thread->clock = LODE_CLOCK_OTHER;
+		thread->died = now;
+		end_change(thread);
+	}
 	if (task->signal->live.counter == 0)
 		bpf_map_delete_elem(&pids, &pid);
 	send(LODE_MESSAGE_DIED, task->signal->live.counter == 0, pid, task->pid);

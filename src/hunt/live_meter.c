@@ -133,6 +133,8 @@ int lode_live_follow(struct lode_live *live, struct lode_error *error)
 	if (!code)
 		code = follow_events(live, error);
 	if (!code)
+		code = lode_target_settle_roles(&live->target, error);
+	if (!code)
 		code = lode_target_learn_images(&live->target, error);
 	if (!code)
 		code = lode_live_add_special(live, error);

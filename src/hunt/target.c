@@ -262,6 +262,18 @@ int lode_target_learn(struct lode_target *target, uint32_t pid, struct lode_erro
 	return lode_target_learn_images(target, error);
 }
 
+int lode_target_settle_roles(struct lode_target *target, struct lode_error *error)
+{
+	int code = 0;
+
+	/* The name comes by another way than the message of a new program, and may be later. */
+	for (size_t i = 0; !code && i < target->count; i++)
+		if (!target->items[i].ended &&
+		    launches_only(target->items[i].name) != target->items[i].launches)
+			code = lode_target_learn(target, target->items[i].pid, error);
+	return code;
+}
+
 /* The parent of a process; 0: it is gone. */
 static uint32_t parent_of(uint32_t pid)
 {

@@ -77,6 +77,11 @@ void lode_target_end(struct lode_target *target, uint32_t pid);
 size_t lode_target_alive(const struct lode_target *target);
 /* What happened to a process, from the sideband. Returns 0 or LODE_SYSTEM. */
 int lode_target_apply(struct lode_target *target, const struct lode_change *change);
+/*
+ * Begins to measure processes that have become more than launchers by their names, and ends to measure
+ * those that have become launchers. Returns 0 or a negative code.
+ */
+int lode_target_settle_roles(struct lode_target *target, struct lode_error *error);
 /* Changes when the process maps something. */
 uint32_t lode_target_version(struct lode_target *target, uint32_t pid);
 /* Reads the code of the program that the process runs by now. */
