@@ -74,18 +74,18 @@ static uint64_t run_calls(void)
 	uint64_t least = UINT64_MAX;
 
 	for (int round = 0; round < ROUNDS; round++) {
-		uint64_t began = lode_watch_now(), took;
+		uint64_t began = lode_clockwork_now(), took;
 
 		for (int i = 0; i < CALLS; i++)
 			lode_calibrate_function();
-		took = lode_watch_now() - began;
+		took = lode_clockwork_now() - began;
 		if (took < least)
 			least = took;
 	}
 	return least;
 }
 
-int lode_calibrate(struct lode_watch *watch, uint64_t *hit_cost, struct lode_error *error)
+int lode_calibrate(struct lode_clockwork *clockwork, uint64_t *hit_cost, struct lode_error *error)
 {
 	struct lode_uprobe_place places[2] = {{0, 0}, {0, LODE_HUNT_END}};
 	uint64_t without = run_calls(), with;
@@ -96,16 +96,16 @@ int lode_calibrate(struct lode_watch *watch, uint64_t *hit_cost, struct lode_err
 		return lode_fail(error, LODE_SYSTEM,
 				 "hunt: /proc/self/maps does not tell of this program; is /proc mounted?");
 	places[1].offset = places[0].offset + RETURN_AT;
-	place = lode_watch_add_thread(watch, (uint32_t)getpid(), (uint32_t)syscall(SYS_gettid));
-	link = lode_uprobes_attach(lode_watch_program(watch), "/proc/self/exe", places, 2, (uint32_t)getpid(),
-				   error);
+	place = lode_clockwork_add_thread(clockwork, (uint32_t)getpid(), (uint32_t)syscall(SYS_gettid));
+	link = lode_uprobes_attach(lode_clockwork_program(clockwork), "/proc/self/exe", places, 2,
+				   (uint32_t)getpid(), error);
 	if (link >= 0) {
 		with = run_calls();
 		close(link);
 		*hit_cost = (with > without ? with - without : 0) / (2 * CALLS) + 1;
 	}
 	if (place != LODE_NONE)
-		lode_watch_forget(watch, place);
-	lode_watch_clear_slot(watch, 0);
+		lode_clockwork_forget(clockwork, place);
+	lode_clockwork_clear_slot(clockwork, 0);
 	return link < 0 ? link : 0;
 }

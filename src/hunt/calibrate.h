@@ -3,13 +3,13 @@
 #define LODE_HUNT_CALIBRATE_H
 
 #include "base/error.h"
-#include "hunt/watch.h"
+#include "hunt/clockwork.h"
 
 /*
  * Puts probes on a small function of this very program, calls it some thousand
  * times with and without, and tells the nanoseconds that one hit takes. Takes
  * some milliseconds.
  */
-int lode_calibrate(struct lode_watch *watch, uint64_t *hit_cost, struct lode_error *error);
+int lode_calibrate(struct lode_clockwork *clockwork, uint64_t *hit_cost, struct lode_error *error);
 
 #endif

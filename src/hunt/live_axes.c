@@ -43,14 +43,15 @@ static int add_time(void *context, const struct lode_hunt_object_key *key,
 /* The wait that a thread is in at the moment. */
 static int64_t open_wait(struct lode_live *live, uint32_t place, uint64_t object, uint32_t slot, uint64_t now)
 {
-	struct lode_watch_sum sum = {0};
+	struct lode_clockwork_sum sum = {0};
 	struct lode_hunt_thread thread;
 
-	lode_watch_thread(&live->watch, place, &thread);
+	lode_clockwork_thread(&live->clockwork, place, &thread);
 	if (thread.object != object ||
-	    (slot != LODE_NONE && !live->watch.cells[(size_t)place * live->watch.slot_count + slot].sp))
+	    (slot != LODE_NONE &&
+	     !live->clockwork.cells[(size_t)place * live->clockwork.slot_count + slot].sp))
 		return 0;
-	lode_watch_add(&live->watch, place, LODE_NONE, now, &sum);
+	lode_clockwork_add(&live->clockwork, place, LODE_NONE, now, &sum);
 	return sum.time[LODE_CLOCK_SYNC] - thread.object_since;
 }
 
@@ -59,10 +60,10 @@ int64_t lode_live_object_time(struct lode_live *live, const struct lode_focus *f
 {
 	struct object_sum sum = {.live = live, .focus = focus, .slot = slot == LODE_NONE ? 0 : slot + 1};
 
-	lode_watch_each_object(&live->watch, add_time, &sum);
-	for (uint32_t i = 0; i < live->watch.thread_count; i++)
-		if (live->watch.threads[i].tid && live->watch.threads[i].object &&
-		    is_in_focus(focus, live->watch.threads[i].pid, live->watch.threads[i].tid))
+	lode_clockwork_each_object(&live->clockwork, add_time, &sum);
+	for (uint32_t i = 0; i < live->clockwork.thread_count; i++)
+		if (live->clockwork.threads[i].tid && live->clockwork.threads[i].object &&
+		    is_in_focus(focus, live->clockwork.threads[i].pid, live->clockwork.threads[i].tid))
 			sum.time += open_wait(live, i, focus->object, slot, now);
 	return sum.time;
 }
@@ -99,7 +100,7 @@ static int each_object(struct lode_live *live, const struct lode_focus *focus,
 		       int (*each)(void *context, uint32_t number, uint64_t object), void *context)
 {
 	struct object_sum sum = {.live = live, .focus = focus};
-	int code = lode_watch_each_object(&live->watch, collect, &sum);
+	int code = lode_clockwork_each_object(&live->clockwork, collect, &sum);
 
 	if (!code && sum.count)
 		qsort(sum.objects, sum.count, sizeof(*sum.objects), compare_objects);
@@ -127,8 +128,8 @@ static int each_thread(struct lode_live *live, uint32_t pid,
 {
 	int code = 0;
 
-	for (uint32_t i = 0; !code && i < live->watch.thread_count; i++) {
-		const struct lode_hunt_thread *thread = &live->watch.threads[i];
+	for (uint32_t i = 0; !code && i < live->clockwork.thread_count; i++) {
+		const struct lode_hunt_thread *thread = &live->clockwork.threads[i];
 
 		if (thread->tid && !thread->died && (pid == LODE_NONE || thread->pid == pid))
 			code = each(context, thread->tid, 0);
@@ -214,9 +215,9 @@ static void thread_name(struct lode_live *live, uint32_t tid)
 {
 	const struct lode_record_life *life = NULL;
 
-	for (uint32_t i = 0; !life && i < live->watch.thread_count; i++)
-		if (live->watch.threads[i].tid == tid)
-			life = lode_processes_life(&live->target.spaces, live->watch.threads[i].pid, tid);
+	for (uint32_t i = 0; !life && i < live->clockwork.thread_count; i++)
+		if (live->clockwork.threads[i].tid == tid)
+			life = lode_processes_life(&live->target.spaces, live->clockwork.threads[i].pid, tid);
 	snprintf(live->text, sizeof(live->text), life && life->name[0] ? "%" PRIu32 " %s" : "%" PRIu32, tid,
 		 life ? life->name : "");
 }
@@ -242,7 +243,7 @@ static int find_waiter(void *context, const struct lode_hunt_object_key *key,
 }
 
 struct stack_search {
-	const struct lode_watch *watch;
+	const struct lode_clockwork *clockwork;
 	uint32_t pid;
 };
 
@@ -251,8 +252,8 @@ static uint32_t thread_in(void *context, uint64_t start, uint64_t end)
 {
 	const struct stack_search *search = context;
 
-	for (uint32_t i = 0; i < search->watch->thread_count; i++) {
-		const struct lode_hunt_thread *thread = &search->watch->threads[i];
+	for (uint32_t i = 0; i < search->clockwork->thread_count; i++) {
+		const struct lode_hunt_thread *thread = &search->clockwork->threads[i];
 
 		if (thread->tid && thread->pid == search->pid && thread->sp >= start && thread->sp < end)
 			return thread->tid;
@@ -263,12 +264,12 @@ static uint32_t thread_in(void *context, uint64_t start, uint64_t end)
 static void object_name(struct lode_live *live, uint64_t object)
 {
 	struct waiter waiter = {object, LODE_NONE, 0};
-	struct stack_search search = {&live->watch, LODE_NONE};
+	struct stack_search search = {&live->clockwork, LODE_NONE};
 
-	lode_watch_each_object(&live->watch, find_waiter, &waiter);
-	for (uint32_t i = 0; waiter.pid == LODE_NONE && i < live->watch.thread_count; i++)
-		if (live->watch.threads[i].tid && live->watch.threads[i].object == object)
-			waiter.pid = live->watch.threads[i].pid;
+	lode_clockwork_each_object(&live->clockwork, find_waiter, &waiter);
+	for (uint32_t i = 0; waiter.pid == LODE_NONE && i < live->clockwork.thread_count; i++)
+		if (live->clockwork.threads[i].tid && live->clockwork.threads[i].object == object)
+			waiter.pid = live->clockwork.threads[i].pid;
 	search.pid = waiter.pid;
 	lode_lock_name(waiter.pid, object, thread_in, &search, live->text, sizeof(live->text));
 }

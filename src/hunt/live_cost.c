@@ -24,13 +24,13 @@ uint64_t lode_live_own_time(void)
 
 double lode_live_program_time(struct lode_live *live)
 {
-	uint64_t now = lode_watch_now();
+	uint64_t now = lode_clockwork_now();
 	double time = 0;
 
 	for (size_t i = 0; i < live->target.count; i++) {
 		uint32_t pid = live->target.items[i].pid;
 		double wall = (double)lode_target_wall(&live->target, pid, now);
-		struct lode_watch_sum sum;
+		struct lode_clockwork_sum sum;
 
 		lode_target_sum(&live->target, pid, LODE_NONE, LODE_NONE, now, &sum);
 		time += wall > (double)sum.time[LODE_CLOCK_CPU] ? wall : (double)sum.time[LODE_CLOCK_CPU];
@@ -68,7 +68,7 @@ double lode_live_cost(struct lode_meter *meter)
 
 void lode_live_look_at_work(struct lode_live *live)
 {
-	uint64_t now = lode_watch_now();
+	uint64_t now = lode_clockwork_now();
 	struct lode_live_work work;
 
 	if (now - live->work_looked < WORK_TIME)

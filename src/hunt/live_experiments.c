@@ -128,7 +128,7 @@ double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothes
 			 const struct lode_focus *focus)
 {
 	struct lode_live *live = lode_live_of(meter);
-	double elapsed = (double)(lode_watch_now() - live->began), rate;
+	double elapsed = (double)(lode_clockwork_now() - live->began), rate;
 	enum lode_probe_state state;
 	struct lode_probe_wish wish;
 	uint32_t slot;
@@ -164,8 +164,8 @@ static void take_account(struct lode_live *live, const struct lode_live_experime
 			 struct lode_live_account *account)
 {
 	const struct lode_focus *focus = &experiment->focus;
-	uint64_t now = lode_watch_now();
-	struct lode_watch_sum sum;
+	uint64_t now = lode_clockwork_now();
+	struct lode_clockwork_sum sum;
 
 	lode_target_sum(&live->target, focus->process, focus->thread, experiment->slot, now, &sum);
 	account->wall = lode_target_wall(&live->target, focus->process, now);
@@ -176,7 +176,7 @@ static void take_account(struct lode_live *live, const struct lode_live_experime
 	account->operations = sum.operations;
 	account->bytes = sum.bytes;
 	account->calls = sum.calls;
-	account->hits = experiment->slot == LODE_NONE ? 0 : live->watch.slots[experiment->slot].hits;
+	account->hits = experiment->slot == LODE_NONE ? 0 : live->clockwork.slots[experiment->slot].hits;
 }
 
 int lode_live_is_asked(void *context, uint32_t tid)
@@ -252,7 +252,7 @@ static int prepare(struct lode_live *live, uint32_t number, enum lode_hypothesis
 	experiment->focus = *focus;
 	experiment->running = 1;
 	if (focus->object && focus->function != LODE_NONE &&
-	    lode_watch_object(&live->watch, focus->object) < 0)
+	    lode_clockwork_object(&live->clockwork, focus->object) < 0)
 		return lode_fail(error, LODE_SYSTEM, "hunt: too many locks are watched at a time");
 	return focus->function == LODE_NONE ? 0 : take_probes(live, experiment, error);
 }
@@ -316,8 +316,8 @@ static int is_gone(struct lode_live *live, const struct lode_focus *focus)
 	}
 	if (focus->thread == LODE_NONE)
 		return !lode_target_alive(&live->target);
-	for (uint32_t i = 0; i < live->watch.thread_count; i++)
-		if (live->watch.threads[i].tid == focus->thread && !live->watch.threads[i].died)
+	for (uint32_t i = 0; i < live->clockwork.thread_count; i++)
+		if (live->clockwork.threads[i].tid == focus->thread && !live->clockwork.threads[i].died)
 			return 0;
 	return 1;
 }

@@ -28,7 +28,7 @@
 static uint64_t now(struct lode_meter *meter)
 {
 	(void)meter;
-	return lode_watch_now();
+	return lode_clockwork_now();
 }
 
 /* ---- following ---- */
@@ -60,9 +60,9 @@ static void end_process(struct lode_live *live, uint32_t pid)
 
 static void ask_processes(struct lode_live *live)
 {
-	if (lode_watch_now() - live->looked < ASK_EVERY)
+	if (lode_clockwork_now() - live->looked < ASK_EVERY)
 		return;
-	live->looked = lode_watch_now();
+	live->looked = lode_clockwork_now();
 	for (size_t i = 0; i < live->target.count; i++)
 		if (!live->target.items[i].ended && has_ended(live->target.items[i].pid))
 			end_process(live, live->target.items[i].pid);
@@ -159,7 +159,7 @@ static int wait_until(struct lode_meter *meter, uint64_t until, struct lode_erro
 			return code;
 		if (live->target.count && !lode_target_alive(&live->target))
 			return 1;
-		time = lode_watch_now();
+		time = lode_clockwork_now();
 		if (time >= until)
 			return 0;
 		left = until - time < READ_EVERY ? until - time : READ_EVERY;
@@ -271,17 +271,18 @@ static int build(struct lode_live *live, const struct lode_live_meter_options *o
 	int code = lode_program_create(&live->meter.program, error);
 
 	if (!code)
-		code = lode_watch_open(&live->watch, expected_threads(options), error);
+		code = lode_clockwork_open(&live->clockwork, expected_threads(options), error);
 	if (!code)
-		code = lode_target_init(&live->target, &live->watch, live->meter.program, error);
+		code = lode_target_init(&live->target, &live->clockwork, live->meter.program, error);
 	if (!code)
 		code = open_recorder(live, options, error);
 	live->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	live->stops = lode_stops_create(&live->watch);
+	live->stops = lode_stops_create(&live->clockwork);
 	if (!code && (live->event < 0 || !live->stops))
 		code = lode_fail_memory(error);
 	if (!code)
-		code = lode_probes_create(&live->probes, &live->watch, live->cost_limit, live->event, error);
+		code = lode_probes_create(&live->probes, &live->clockwork, live->cost_limit, live->event,
+					  error);
 	if (code)
 		return code;
 	live->target.hit_cost = lode_probes_hit_cost(live->probes);
@@ -322,7 +323,7 @@ static void destroy(struct lode_meter *meter)
 	lode_recorder_destroy(live->recorder);
 	lode_stack_samples_release(&live->samples);
 	lode_target_release(&live->target);
-	lode_watch_close(&live->watch);
+	lode_clockwork_close(&live->clockwork);
 	lode_program_destroy(live->meter.program);
 	if (live->event >= 0)
 		close(live->event);
@@ -360,7 +361,7 @@ int lode_live_meter_create(struct lode_meter **meter, const struct lode_live_met
 	live->event = -1;
 	live->never_stop = options->never_stop;
 	live->cost_limit = options->cost > 0 ? options->cost : DEFAULT_COST;
-	live->began = live->looked = lode_watch_now();
+	live->began = live->looked = lode_clockwork_now();
 	live->own_before = lode_live_own_time();
 	set_host(live, options->host);
 	code = build(live, options, error);
@@ -379,7 +380,7 @@ void lode_live_meter_note(struct lode_meter *meter, struct lode_notes *notes)
 	struct lode_live *live = lode_live_of(meter);
 	struct lode_hunt_counts counts;
 
-	lode_watch_counts(&live->watch, &counts);
+	lode_clockwork_counts(&live->clockwork, &counts);
 	lode_notes_add(notes, counts.lost_threads, "threads not measured: there were too many at a time",
 		       NULL);
 	lode_notes_add(notes, counts.lost_messages, "changes of processes noticed late", NULL);

@@ -34,7 +34,7 @@ struct lode_live_experiment {
 
 struct lode_live {
 	struct lode_meter meter; /* first: the one is the other */
-	struct lode_watch watch;
+	struct lode_clockwork clockwork;
 	struct lode_probes *probes;
 	struct lode_target target;
 	struct lode_stops *stops;

@@ -12,7 +12,7 @@ struct seeding {
 	struct lode_live *live;
 	uint32_t functions[LODE_STOP_FRAMES]; /* of the stack, leaf first */
 	size_t count;
-	struct lode_watch_frame frames[LODE_STOP_FRAMES];
+	struct lode_clockwork_frame frames[LODE_STOP_FRAMES];
 };
 
 /* The frames that have probes, outermost first. */
@@ -20,7 +20,7 @@ static int take_frames(void *context, uint32_t place, const struct lode_stop_fra
 {
 	struct seeding *seeding = context;
 	struct lode_live *live = seeding->live;
-	uint32_t pid = live->watch.threads[place].pid;
+	uint32_t pid = live->clockwork.threads[place].pid;
 	size_t found = 0;
 
 	seeding->count = count;
@@ -30,9 +30,9 @@ static int take_frames(void *context, uint32_t place, const struct lode_stop_fra
 		seeding->functions[i] = function;
 		slot = function == LODE_NONE ? LODE_NONE : lode_probes_slot(live->probes, function);
 		if (slot != LODE_NONE)
-			seeding->frames[found++] = (struct lode_watch_frame){slot, stack[i].sp};
+			seeding->frames[found++] = (struct lode_clockwork_frame){slot, stack[i].sp};
 	}
-	lode_watch_seed(&live->watch, place, seeding->frames, found);
+	lode_clockwork_seed(&live->clockwork, place, seeding->frames, found);
 	return 0;
 }
 
@@ -43,7 +43,7 @@ static int add_sample(struct lode_live *live, const struct seeding *seeding,
 
 	if (clock == LODE_CLOCK_OTHER)
 		return 0;
-	return lode_stack_samples_add(&live->samples, lode_watch_now(), thread->pid, thread->tid,
+	return lode_stack_samples_add(&live->samples, lode_clockwork_now(), thread->pid, thread->tid,
 				      (enum lode_hypothesis)clock, seeding->functions, seeding->count);
 }
 
@@ -52,7 +52,7 @@ static int seed_thread(struct lode_live *live, struct seeding *seeding, uint32_t
 	struct lode_hunt_thread thread;
 	int code;
 
-	lode_watch_thread(&live->watch, place, &thread);
+	lode_clockwork_thread(&live->clockwork, place, &thread);
 	if (!thread.tid || thread.died)
 		return 0;
 	live->target.hurried = 1;
@@ -68,8 +68,8 @@ static int seed_process(struct lode_live *live, struct seeding *seeding, struct 
 	uint64_t stopped = 0;
 	int code = 0;
 
-	for (uint32_t i = 0; !code && i < live->watch.thread_count; i++)
-		if (live->watch.threads[i].tid && live->watch.threads[i].pid == process->pid)
+	for (uint32_t i = 0; !code && i < live->clockwork.thread_count; i++)
+		if (live->clockwork.threads[i].tid && live->clockwork.threads[i].pid == process->pid)
 			code = seed_thread(live, seeding, i, &stopped);
 	process->stopped += stopped;
 	live->stopped += stopped;

@@ -68,7 +68,7 @@ struct group {
 };
 
 struct lode_probes {
-	struct lode_watch *watch;
+	struct lode_clockwork *clockwork;
 	struct lode_closer *closer;
 	uint64_t hit_cost;
 	int for_all; /* links cannot be for one process on this kernel */
@@ -97,16 +97,16 @@ static void begin_rate(struct lode_probes *probes, uint32_t number)
 {
 	struct slot *slot = &probes->slots[number];
 
-	slot->since = lode_watch_now();
-	slot->hits = probes->watch->slots[number].hits;
+	slot->since = lode_clockwork_now();
+	slot->hits = probes->clockwork->slots[number].hits;
 }
 
 static void end_rate(struct lode_probes *probes, uint32_t number)
 {
 	struct slot *slot = &probes->slots[number];
 
-	slot->time += lode_watch_now() - slot->since;
-	slot->time_hits += probes->watch->slots[number].hits - slot->hits;
+	slot->time += lode_clockwork_now() - slot->since;
+	slot->time_hits += probes->clockwork->slots[number].hits - slot->hits;
 }
 
 static double rate_of(struct lode_probes *probes, uint32_t number)
@@ -115,8 +115,8 @@ static double rate_of(struct lode_probes *probes, uint32_t number)
 	double time = (double)slot->time, hits = (double)slot->time_hits;
 
 	if (slot->group != LODE_NONE) {
-		time += (double)(lode_watch_now() - slot->since);
-		hits += (double)(probes->watch->slots[number].hits - slot->hits);
+		time += (double)(lode_clockwork_now() - slot->since);
+		hits += (double)(probes->clockwork->slots[number].hits - slot->hits);
 	}
 	return time < RATE_TIME ? -1 : hits / time * 1e9;
 }
@@ -158,8 +158,8 @@ static int make_link(struct lode_probes *probes, const uint32_t *slots, size_t c
 		memcpy(places + at, slot->places, slot->place_count * sizeof(*places));
 		at += slot->place_count;
 	}
-	fd = lode_uprobes_attach(lode_watch_program(probes->watch), probes->slots[slots[0]].path, places, at,
-				 pid, error);
+	fd = lode_uprobes_attach(lode_clockwork_program(probes->clockwork), probes->slots[slots[0]].path,
+				 places, at, pid, error);
 	lode_free(places);
 	return fd;
 }
@@ -252,7 +252,7 @@ static void leave_group(struct lode_probes *probes, uint32_t number)
 
 	slot->group = LODE_NONE;
 	slot->state =
-		probes->watch->slots[number].flags & LODE_SLOT_MUTED ? LODE_PROBE_COSTLY : LODE_PROBE_OUT;
+		probes->clockwork->slots[number].flags & LODE_SLOT_MUTED ? LODE_PROBE_COSTLY : LODE_PROBE_OUT;
 }
 
 /* Leaves in the group only those that `stays` wants; all go where there is no memory to tell them apart. */
@@ -269,7 +269,7 @@ static void thin_group(struct lode_probes *probes, size_t number,
 		uint32_t slot = old.slots[i];
 
 		leave_group(probes, slot);
-		if (kept && stays(&probes->slots[slot], &probes->watch->slots[slot]))
+		if (kept && stays(&probes->slots[slot], &probes->clockwork->slots[slot]))
 			kept[count++] = slot;
 		else
 			end_rate(probes, slot);
@@ -358,8 +358,8 @@ static int is_before_6_10(void)
 
 static int start(struct lode_probes *probes, double cost, struct lode_error *error)
 {
-	struct lode_hunt_settings *settings = probes->watch->settings;
-	int code = lode_calibrate(probes->watch, &probes->hit_cost, error);
+	struct lode_hunt_settings *settings = probes->clockwork->settings;
+	int code = lode_calibrate(probes->clockwork, &probes->hit_cost, error);
 
 	if (code)
 		return code;
@@ -368,7 +368,8 @@ static int start(struct lode_probes *probes, double cost, struct lode_error *err
 	probes->closer = lode_closer_create();
 	if (!probes->closer)
 		return lode_fail_memory(error);
-	probes->messages = ring_buffer__new(lode_watch_messages(probes->watch), take_message, probes, NULL);
+	probes->messages =
+		ring_buffer__new(lode_clockwork_messages(probes->clockwork), take_message, probes, NULL);
 	probes->end = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (probes->messages && probes->end >= 0)
 		probes->has_keeper = !lode_quiet_thread(&probes->keeper, keep, probes);
@@ -377,7 +378,7 @@ static int start(struct lode_probes *probes, double cost, struct lode_error *err
 	return lode_fail(error, LODE_SYSTEM, "hunt: nobody can listen to the kernel: %s", strerror(errno));
 }
 
-int lode_probes_create(struct lode_probes **result, struct lode_watch *watch, double cost, int event,
+int lode_probes_create(struct lode_probes **result, struct lode_clockwork *clockwork, double cost, int event,
 		       struct lode_error *error)
 {
 	struct lode_probes *probes = lode_calloc(1, sizeof(*probes));
@@ -386,7 +387,7 @@ int lode_probes_create(struct lode_probes **result, struct lode_watch *watch, do
 	*result = NULL;
 	if (!probes)
 		return lode_fail_memory(error);
-	probes->watch = watch;
+	probes->clockwork = clockwork;
 	probes->event = event;
 	probes->end = -1;
 	probes->for_all = is_before_6_10();
@@ -502,7 +503,7 @@ void lode_probes_remove_process(struct lode_probes *probes, uint32_t pid)
 
 static uint32_t find_slot(const struct lode_probes *probes, uint32_t function)
 {
-	for (uint32_t i = 0; i < probes->watch->slot_count; i++)
+	for (uint32_t i = 0; i < probes->clockwork->slot_count; i++)
 		if (probes->functions[i] == function)
 			return i;
 	return LODE_NONE;
@@ -515,11 +516,12 @@ static uint32_t free_slot(struct lode_probes *probes)
 
 	if (i != LODE_NONE)
 		return i;
-	for (i = 0; i < probes->watch->slot_count; i++) {
+	for (i = 0; i < probes->clockwork->slot_count; i++) {
 		const struct slot *slot = &probes->slots[i];
 
-		if (!slot->users && slot->group == LODE_NONE && !lode_watch_is_open(probes->watch, i)) {
-			lode_watch_clear_slot(probes->watch, i);
+		if (!slot->users && slot->group == LODE_NONE &&
+		    !lode_clockwork_is_open(probes->clockwork, i)) {
+			lode_clockwork_clear_slot(probes->clockwork, i);
 			return i;
 		}
 	}
@@ -556,7 +558,7 @@ static int fill_slot(struct lode_probes *probes, uint32_t number, const struct l
 	if (copy_places(slot, wish, number) < 0)
 		return LODE_SYSTEM;
 	probes->functions[number] = wish->function;
-	probes->watch->slots[number].flags = wish->waiting ? LODE_SLOT_WAITING : 0;
+	probes->clockwork->slots[number].flags = wish->waiting ? LODE_SLOT_WAITING : 0;
 	return 0;
 }
 
@@ -606,7 +608,7 @@ static size_t gather_wanted(struct lode_probes *probes, uint32_t first, uint32_t
 		if (!slot->users)
 			continue;
 		slot->state = LODE_PROBE_OUT;
-		probes->watch->slots[i].flags &= ~(uint32_t)LODE_SLOT_MUTED;
+		probes->clockwork->slots[i].flags &= ~(uint32_t)LODE_SLOT_MUTED;
 		begin_rate(probes, i);
 		slots[count++] = i;
 	}

@@ -11,7 +11,7 @@
 #define LODE_HUNT_PROBES_H
 
 #include "base/error.h"
-#include "hunt/watch.h"
+#include "hunt/clockwork.h"
 #include "record/uprobes.h"
 
 #include <stddef.h>
@@ -52,7 +52,7 @@ struct lode_probes_event {
  * `cost`: the most that probes may take, as a share of a thread's time; `event`: a
  * descriptor of an eventfd that becomes readable when there are events.
  */
-int lode_probes_create(struct lode_probes **probes, struct lode_watch *watch, double cost, int event,
+int lode_probes_create(struct lode_probes **probes, struct lode_clockwork *clockwork, double cost, int event,
 		       struct lode_error *error);
 /* Takes all probes out. */
 void lode_probes_destroy(struct lode_probes *probes);

@@ -40,7 +40,7 @@ struct process {
 };
 
 struct lode_stops {
-	struct lode_watch *watch;
+	struct lode_clockwork *clockwork;
 	struct process *processes;
 	size_t count;
 	size_t capacity;
@@ -50,12 +50,12 @@ struct lode_stops {
 	struct lode_stop_frame frames[LODE_STOP_FRAMES];
 };
 
-struct lode_stops *lode_stops_create(struct lode_watch *watch)
+struct lode_stops *lode_stops_create(struct lode_clockwork *clockwork)
 {
 	struct lode_stops *stops = lode_calloc(1, sizeof(*stops));
 
 	if (stops)
-		stops->watch = watch;
+		stops->clockwork = clockwork;
 	return stops;
 }
 
@@ -171,7 +171,7 @@ void lode_stops_destroy(struct lode_stops *stops)
 static int stop(struct lode_stops *stops, uint32_t tid, int *signal)
 {
 	struct timespec nap = {0, NAP};
-	uint64_t began = lode_watch_now();
+	uint64_t began = lode_clockwork_now();
 	int stopped;
 
 	/* Room first: a thread that does not stop in time must not be forgotten. */
@@ -183,7 +183,7 @@ static int stop(struct lode_stops *stops, uint32_t tid, int *signal)
 		return 1;
 	}
 	while ((stopped = has_stopped(tid, signal)) == 0) {
-		if (lode_watch_now() - began > STOP_LIMIT) {
+		if (lode_clockwork_now() - began > STOP_LIMIT) {
 			stops->late[stops->late_count++] = tid;
 			return 1;
 		}
@@ -213,7 +213,7 @@ struct look {
 static int look_stopped(struct lode_stops *stops, struct process *process, uint32_t place,
 			const struct look *look, uint64_t *stopped)
 {
-	uint32_t tid = stops->watch->threads[place].tid;
+	uint32_t tid = stops->clockwork->threads[place].tid;
 	struct lode_registers registers;
 	size_t count = 0;
 	uint64_t began;
@@ -221,14 +221,14 @@ static int look_stopped(struct lode_stops *stops, struct process *process, uint3
 
 	if (stop(stops, tid, &signal))
 		return 1;
-	began = lode_watch_now();
+	began = lode_clockwork_now();
 	if (!get_registers(tid, &registers))
 		count = lode_unwinder_walk(process->unwinder, tid, &registers, stops->frames,
 					   LODE_STOP_FRAMES);
 	if (count)
 		code = look->take(look->context, place, stops->frames, count);
 	let_go(tid, signal);
-	*stopped += lode_watch_now() - began;
+	*stopped += lode_clockwork_now() - began;
 	return code;
 }
 
@@ -241,12 +241,12 @@ static int is_asleep(const struct lode_hunt_thread *thread)
 static int look_asleep(struct lode_stops *stops, struct process *process, uint32_t place,
 		       const struct look *look)
 {
-	struct lode_hunt_thread *shared = &stops->watch->threads[place], thread;
+	struct lode_hunt_thread *shared = &stops->clockwork->threads[place], thread;
 	struct lode_registers registers;
 	size_t count;
 	int code = 2;
 
-	lode_watch_thread(stops->watch, place, &thread);
+	lode_clockwork_thread(stops->clockwork, place, &thread);
 	lode_registers_from_few(&registers, thread.pc, thread.sp, thread.fp, thread.link);
 	count = lode_unwinder_walk(process->unwinder, thread.tid, &registers, stops->frames,
 				   LODE_STOP_FRAMES);
@@ -262,7 +262,7 @@ int lode_stops_look(struct lode_stops *stops, uint32_t place,
 				size_t count),
 		    void *context, uint64_t *stopped)
 {
-	const struct lode_hunt_thread *thread = &stops->watch->threads[place];
+	const struct lode_hunt_thread *thread = &stops->clockwork->threads[place];
 	struct process *process = find_process(stops, thread->pid);
 	struct look look = {take, context};
 	int code = 2;

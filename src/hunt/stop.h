@@ -8,7 +8,7 @@
 #define LODE_HUNT_STOP_H
 
 #include "base/error.h"
-#include "hunt/watch.h"
+#include "hunt/clockwork.h"
 
 /* Frames of one stack; what is further out is cut. */
 #define LODE_STOP_FRAMES 1024
@@ -22,7 +22,7 @@ struct lode_stop_frame {
 struct lode_stops;
 
 /* NULL when memory has run out. */
-struct lode_stops *lode_stops_create(struct lode_watch *watch);
+struct lode_stops *lode_stops_create(struct lode_clockwork *clockwork);
 /* Waits for stopped threads that have not been let go, if there are any. */
 void lode_stops_destroy(struct lode_stops *stops);
 /*
@@ -36,7 +36,7 @@ void lode_stops_forget(struct lode_stops *stops, uint32_t pid);
 void lode_stops_tidy(struct lode_stops *stops);
 
 /*
- * Looks at the thread at a place of the watch's table and hands its frames to
+ * Looks at the thread at a place of the clockwork's table and hands its frames to
  * `take` while it does not run; what `take` returns is returned. 1: the thread is
  * gone, or could not be held long enough. Adds the nanoseconds that it was stopped to *stopped.
  */

@@ -19,11 +19,11 @@
 
 #define NOT_ASKED (LODE_NONE - 1)
 
-int lode_target_init(struct lode_target *target, struct lode_watch *watch, struct lode_program *program,
-		     struct lode_error *error)
+int lode_target_init(struct lode_target *target, struct lode_clockwork *clockwork,
+		     struct lode_program *program, struct lode_error *error)
 {
 	memset(target, 0, sizeof(*target));
-	target->watch = watch;
+	target->clockwork = clockwork;
 	target->program = program;
 	if (lode_frames_init(&target->frames) < 0 || lode_record_images_init(&target->images) < 0 ||
 	    lode_processes_init(&target->spaces, &target->images) < 0)
@@ -230,10 +230,10 @@ static int learn_role(struct lode_target *target, struct lode_target_process *pr
 	process->launches = launches_only(process->name);
 	if (process->launches == before)
 		return 0;
-	process->since = lode_watch_now();
+	process->since = lode_clockwork_now();
 	if (process->launches)
-		return lode_watch_children_only(target->watch, process->pid, error);
-	code = lode_watch_add_process(target->watch, process->pid, error);
+		return lode_clockwork_children_only(target->clockwork, process->pid, error);
+	code = lode_clockwork_add_process(target->clockwork, process->pid, error);
 	return code < 0 ? code : 0;
 }
 
@@ -328,13 +328,14 @@ int lode_target_add(struct lode_target *target, uint32_t pid, struct lode_error 
 
 	if (process && !process->ended)
 		return 0;
-	code = lode_watch_add_process(target->watch, pid, error);
+	code = lode_clockwork_add_process(target->clockwork, pid, error);
 	if (code)
 		return code;
 	if (lode_grow(&target->items, &target->capacity, target->count + 1, sizeof(*process)) < 0)
 		return lode_fail_memory(error);
 	process = &target->items[target->count++];
-	*process = (struct lode_target_process){.pid = pid, .binary = LODE_NONE, .since = lode_watch_now()};
+	*process =
+		(struct lode_target_process){.pid = pid, .binary = LODE_NONE, .since = lode_clockwork_now()};
 	return lode_target_learn(target, pid, error);
 }
 
@@ -343,7 +344,7 @@ void lode_target_end(struct lode_target *target, uint32_t pid)
 	struct lode_target_process *process = lode_target_find(target, pid);
 
 	if (process && !process->ended)
-		process->ended = lode_watch_now();
+		process->ended = lode_clockwork_now();
 }
 
 size_t lode_target_alive(const struct lode_target *target)
@@ -371,7 +372,7 @@ int lode_target_apply(struct lode_target *target, const struct lode_change *chan
 
 /* ---- sums ---- */
 
-static void add_sum(struct lode_watch_sum *sum, const struct lode_watch_sum *more)
+static void add_sum(struct lode_clockwork_sum *sum, const struct lode_clockwork_sum *more)
 {
 	for (int i = 0; i < LODE_CLOCKS; i++)
 		sum->time[i] += more->time[i];
@@ -380,13 +381,13 @@ static void add_sum(struct lode_watch_sum *sum, const struct lode_watch_sum *mor
 	sum->calls += more->calls;
 }
 
-static int is_nothing(const struct lode_watch_sum *sum)
+static int is_nothing(const struct lode_clockwork_sum *sum)
 {
 	return !sum->time[0] && !sum->time[1] && !sum->time[2] && !sum->calls && !sum->operations;
 }
 
 static int keep_past(struct lode_target *target, uint32_t pid, uint32_t tid, uint32_t slot,
-		     const struct lode_watch_sum *sum)
+		     const struct lode_clockwork_sum *sum)
 {
 	for (size_t i = 0; i < target->past_count; i++) {
 		struct lode_target_past *past = &target->past[i];
@@ -405,11 +406,11 @@ static int keep_past(struct lode_target *target, uint32_t pid, uint32_t tid, uin
 
 static int keep_slot(struct lode_target *target, uint32_t place, uint32_t slot, int is_asked)
 {
-	const struct lode_hunt_thread *thread = &target->watch->threads[place];
-	struct lode_watch_sum sum = {0};
+	const struct lode_hunt_thread *thread = &target->clockwork->threads[place];
+	struct lode_clockwork_sum sum = {0};
 	int code;
 
-	lode_watch_add(target->watch, place, slot, thread->died, &sum);
+	lode_clockwork_add(target->clockwork, place, slot, thread->died, &sum);
 	if (is_nothing(&sum))
 		return 0;
 	code = keep_past(target, thread->pid, 0, slot, &sum);
@@ -420,18 +421,18 @@ static int keep_slot(struct lode_target *target, uint32_t place, uint32_t slot, 
 
 static int reap(struct lode_target *target, uint32_t place, int is_asked)
 {
-	const struct lode_hunt_thread *thread = &target->watch->threads[place];
+	const struct lode_hunt_thread *thread = &target->clockwork->threads[place];
 	struct lode_target_process *process = lode_target_find(target, thread->pid);
 	int code = keep_slot(target, place, LODE_NONE, is_asked);
 
-	for (uint32_t slot = 0; !code && slot < target->watch->slot_count; slot++)
+	for (uint32_t slot = 0; !code && slot < target->clockwork->slot_count; slot++)
 		code = keep_slot(target, place, slot, is_asked);
 	if (process) {
 		process->all_hits += thread->hits;
 		process->queued += thread->queued;
 		process->hits = process->hits > thread->hits ? process->hits : thread->hits;
 	}
-	lode_watch_forget(target->watch, place);
+	lode_clockwork_forget(target->clockwork, place);
 	return code;
 }
 
@@ -439,8 +440,8 @@ int lode_target_reap(struct lode_target *target, int (*is_asked)(void *context, 
 {
 	int code = 0;
 
-	for (uint32_t i = 0; !code && i < target->watch->thread_count; i++) {
-		const struct lode_hunt_thread *thread = &target->watch->threads[i];
+	for (uint32_t i = 0; !code && i < target->clockwork->thread_count; i++) {
+		const struct lode_hunt_thread *thread = &target->clockwork->threads[i];
 
 		if (thread->tid && thread->died)
 			code = reap(target, i, is_asked(context, thread->tid));
@@ -459,16 +460,16 @@ void lode_target_forget_slot(struct lode_target *target, uint32_t slot)
 }
 
 void lode_target_sum(const struct lode_target *target, uint32_t pid, uint32_t tid, uint32_t slot,
-		     uint64_t now, struct lode_watch_sum *sum)
+		     uint64_t now, struct lode_clockwork_sum *sum)
 {
 	memset(sum, 0, sizeof(*sum));
-	for (uint32_t i = 0; i < target->watch->thread_count; i++) {
-		const struct lode_hunt_thread *thread = &target->watch->threads[i];
+	for (uint32_t i = 0; i < target->clockwork->thread_count; i++) {
+		const struct lode_hunt_thread *thread = &target->clockwork->threads[i];
 
 		if (!thread->tid || (pid != LODE_NONE && thread->pid != pid) ||
 		    (tid != LODE_NONE && thread->tid != tid))
 			continue;
-		lode_watch_add(target->watch, i, slot, now, sum);
+		lode_clockwork_add(target->clockwork, i, slot, now, sum);
 	}
 	for (size_t i = 0; i < target->past_count; i++) {
 		const struct lode_target_past *past = &target->past[i];
@@ -484,8 +485,8 @@ static uint64_t most_hits(const struct lode_target *target, const struct lode_ta
 {
 	uint64_t most = process->hits;
 
-	for (uint32_t i = 0; i < target->watch->thread_count; i++) {
-		const struct lode_hunt_thread *thread = &target->watch->threads[i];
+	for (uint32_t i = 0; i < target->clockwork->thread_count; i++) {
+		const struct lode_hunt_thread *thread = &target->clockwork->threads[i];
 
 		if (thread->tid && thread->pid == process->pid && thread->hits > most)
 			most = thread->hits;
@@ -522,10 +523,10 @@ uint64_t lode_target_hits(const struct lode_target *target, uint32_t pid)
 	for (size_t i = 0; i < target->count; i++)
 		if (pid == LODE_NONE || target->items[i].pid == pid)
 			hits += target->items[i].all_hits;
-	for (uint32_t i = 0; i < target->watch->thread_count; i++)
-		if (target->watch->threads[i].tid &&
-		    (pid == LODE_NONE || target->watch->threads[i].pid == pid))
-			hits += target->watch->threads[i].hits;
+	for (uint32_t i = 0; i < target->clockwork->thread_count; i++)
+		if (target->clockwork->threads[i].tid &&
+		    (pid == LODE_NONE || target->clockwork->threads[i].pid == pid))
+			hits += target->clockwork->threads[i].hits;
 	return hits;
 }
 
@@ -535,8 +536,8 @@ uint64_t lode_target_queued(const struct lode_target *target)
 
 	for (size_t i = 0; i < target->count; i++)
 		queued += target->items[i].queued;
-	for (uint32_t i = 0; i < target->watch->thread_count; i++)
-		if (target->watch->threads[i].tid)
-			queued += target->watch->threads[i].queued;
+	for (uint32_t i = 0; i < target->clockwork->thread_count; i++)
+		if (target->clockwork->threads[i].tid)
+			queued += target->clockwork->threads[i].queued;
 	return queued;
 }

@@ -6,7 +6,7 @@
 #define LODE_HUNT_TARGET_H
 
 #include "hunt/program.h"
-#include "hunt/watch.h"
+#include "hunt/clockwork.h"
 #include "record/images.h"
 #include "record/processes.h"
 
@@ -18,7 +18,7 @@ struct lode_target_process {
 	uint64_t stopped; /* nanoseconds that it was held for looking at its stacks */
 	uint64_t hits;	  /* of probes, of its threads that have ended, the most of one */
 	uint64_t all_hits;
-	uint64_t queued;	  /* nanoseconds that its threads that have ended were ready and had no CPU */
+	uint64_t queued;  /* nanoseconds that its threads that have ended were ready and had no CPU */
 	int launches;	  /* it only starts others (mpirun): not measured itself */
 	int shows_starts; /* samples of it begin with what starts a program or a thread */
 	char name[LODE_RECORD_NAME];
@@ -29,7 +29,7 @@ struct lode_target_past {
 	uint32_t pid;
 	uint32_t tid; /* 0: all threads of the process together */
 	uint32_t slot;
-	struct lode_watch_sum sum;
+	struct lode_clockwork_sum sum;
 };
 
 /* A binary of the program, as it can be opened here. */
@@ -39,7 +39,7 @@ struct lode_target_binary {
 };
 
 struct lode_target {
-	struct lode_watch *watch;
+	struct lode_clockwork *clockwork;
 	struct lode_program *program;
 	struct lode_frames frames; /* only for what images need */
 	struct lode_record_images images;
@@ -52,7 +52,7 @@ struct lode_target {
 	size_t past_capacity;
 	uint32_t *of_image; /* the binary of an image; LODE_NONE: none, NOT_ASKED: see target.c */
 	size_t image_capacity;
-	size_t images_known; /* of which is known whether they have special functions */
+	size_t images_known;		     /* of which is known whether they have special functions */
 	struct lode_target_binary *binaries; /* by the program's numbers */
 	size_t binary_count;
 	size_t binary_capacity;
@@ -62,8 +62,8 @@ struct lode_target {
 	uint64_t unreadable; /* binaries whose code could not be read */
 };
 
-int lode_target_init(struct lode_target *target, struct lode_watch *watch, struct lode_program *program,
-		     struct lode_error *error);
+int lode_target_init(struct lode_target *target, struct lode_clockwork *clockwork,
+		     struct lode_program *program, struct lode_error *error);
 void lode_target_release(struct lode_target *target);
 
 /* Adds a process and reads the code of its program. Returns 0, 1 when there is none, or a negative code. */
@@ -103,7 +103,7 @@ void lode_target_forget_slot(struct lode_target *target, uint32_t slot);
 /* What all threads of a process (LODE_NONE: of all) used, or one thread, in the function of a slot
  * (LODE_NONE: in all). */
 void lode_target_sum(const struct lode_target *target, uint32_t pid, uint32_t tid, uint32_t slot,
-		     uint64_t now, struct lode_watch_sum *sum);
+		     uint64_t now, struct lode_clockwork_sum *sum);
 /* Wall time of a process (LODE_NONE: of all together), without what hunting took from it. */
 uint64_t lode_target_wall(const struct lode_target *target, uint32_t pid, uint64_t now);
 /* Hits of probes in all threads, ever. */

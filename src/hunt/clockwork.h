@@ -1,16 +1,16 @@
 /*
- * Watch: the live meter's programs in the kernel, and the tables that they share
- * with this program (counters.h).
+ * Clockwork: the live meter's programs in the kernel, which wind the clocks of the
+ * hunted threads, and the tables that they share with this program (counters.h).
  */
-#ifndef LODE_HUNT_WATCH_H
-#define LODE_HUNT_WATCH_H
+#ifndef LODE_HUNT_CLOCKWORK_H
+#define LODE_HUNT_CLOCKWORK_H
 
 #include "base/error.h"
 #include "hunt/counters.h"
 
 #include <stddef.h>
 
-struct lode_watch {
+struct lode_clockwork {
 	struct hunt *programs; /* the skeleton */
 	struct lode_hunt_thread *threads;
 	struct lode_hunt_cell *cells;
@@ -28,7 +28,7 @@ struct lode_watch {
 };
 
 /* What a thread, or a function in a thread, has used up to some moment. */
-struct lode_watch_sum {
+struct lode_clockwork_sum {
 	int64_t time[LODE_CLOCKS];
 	uint64_t operations;
 	uint64_t bytes;
@@ -36,58 +36,59 @@ struct lode_watch_sum {
 };
 
 /* Nanoseconds of CLOCK_MONOTONIC, which the kernel's side uses too. */
-uint64_t lode_watch_now(void);
+uint64_t lode_clockwork_now(void);
 
 /*
  * Loads and attaches everything but probes, with places for at least `threads`
  * threads. LODE_SYSTEM with a sentence that says what to do where it cannot be.
  */
-int lode_watch_open(struct lode_watch *watch, uint32_t threads, struct lode_error *error);
-void lode_watch_close(struct lode_watch *watch);
+int lode_clockwork_open(struct lode_clockwork *clockwork, uint32_t threads, struct lode_error *error);
+void lode_clockwork_close(struct lode_clockwork *clockwork);
 /* The program for probes, a descriptor. */
-int lode_watch_program(const struct lode_watch *watch);
+int lode_clockwork_program(const struct lode_clockwork *clockwork);
 /* The ring buffer of messages, a descriptor of its map. */
-int lode_watch_messages(const struct lode_watch *watch);
+int lode_clockwork_messages(const struct lode_clockwork *clockwork);
 
 /* Watches a process with all its threads, and what it will start. Returns 0, 1 if there is none, or
  * LODE_SYSTEM. */
-int lode_watch_add_process(struct lode_watch *watch, uint32_t pid, struct lode_error *error);
+int lode_clockwork_add_process(struct lode_clockwork *clockwork, uint32_t pid, struct lode_error *error);
 /* Watches one thread; for calibrating. Its place, or LODE_NONE. */
-uint32_t lode_watch_add_thread(struct lode_watch *watch, uint32_t pid, uint32_t tid);
+uint32_t lode_clockwork_add_thread(struct lode_clockwork *clockwork, uint32_t pid, uint32_t tid);
 /* Watches only for what the process will start, not what it does itself. Returns 0 or LODE_SYSTEM. */
-int lode_watch_children_only(struct lode_watch *watch, uint32_t pid, struct lode_error *error);
+int lode_clockwork_children_only(struct lode_clockwork *clockwork, uint32_t pid, struct lode_error *error);
 /* Frees the place of a thread that is dead, or was added by hand. */
-void lode_watch_forget(struct lode_watch *watch, uint32_t place);
+void lode_clockwork_forget(struct lode_clockwork *clockwork, uint32_t place);
 /* A copy of a thread as it was at one moment. */
-void lode_watch_thread(const struct lode_watch *watch, uint32_t place, struct lode_hunt_thread *thread);
+void lode_clockwork_thread(const struct lode_clockwork *clockwork, uint32_t place,
+			   struct lode_hunt_thread *thread);
 /* Adds to `sum` what the thread at `place` used, at `now`: in the function of `slot` (LODE_NONE: in all). */
-void lode_watch_add(const struct lode_watch *watch, uint32_t place, uint32_t slot, uint64_t now,
-		    struct lode_watch_sum *sum);
+void lode_clockwork_add(const struct lode_clockwork *clockwork, uint32_t place, uint32_t slot, uint64_t now,
+			struct lode_clockwork_sum *sum);
 
 /* A function found on the stack of a thread that does not run now. */
-struct lode_watch_frame {
+struct lode_clockwork_frame {
 	uint32_t slot;
 	uint64_t sp; /* at its entry */
 };
 
 /* Makes functions that are on a thread's stack ones in progress, unless they are. The thread must not run. */
-void lode_watch_seed(struct lode_watch *watch, uint32_t place, const struct lode_watch_frame *frames,
-		     size_t count);
+void lode_clockwork_seed(struct lode_clockwork *clockwork, uint32_t place,
+			 const struct lode_clockwork_frame *frames, size_t count);
 /* Whether any thread has the function of this slot in progress. */
-int lode_watch_is_open(const struct lode_watch *watch, uint32_t slot);
+int lode_clockwork_is_open(const struct lode_clockwork *clockwork, uint32_t slot);
 /* Forgets all that was counted in a slot; it must not be open nor probed. */
-void lode_watch_clear_slot(struct lode_watch *watch, uint32_t slot);
+void lode_clockwork_clear_slot(struct lode_clockwork *clockwork, uint32_t slot);
 
 /* ---- objects that threads wait for ---- */
 
 /* From now on waits for this object are also counted function by function. */
-int lode_watch_object(struct lode_watch *watch, uint64_t object);
+int lode_clockwork_object(struct lode_clockwork *clockwork, uint64_t object);
 /* Who asks again within a millisecond is told the same. LODE_SYSTEM when memory has run out. */
-int lode_watch_each_object(struct lode_watch *watch,
-			   int (*each)(void *context, const struct lode_hunt_object_key *key,
-				       const struct lode_hunt_object *object),
-			   void *context);
+int lode_clockwork_each_object(struct lode_clockwork *clockwork,
+			       int (*each)(void *context, const struct lode_hunt_object_key *key,
+					   const struct lode_hunt_object *object),
+			       void *context);
 /* Threads that had no place, and messages without room. */
-void lode_watch_counts(struct lode_watch *watch, struct lode_hunt_counts *counts);
+void lode_clockwork_counts(struct lode_clockwork *clockwork, struct lode_hunt_counts *counts);
 
 #endif
