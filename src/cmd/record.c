@@ -96,8 +96,7 @@ static const struct lode_option options[] = {
 struct recording {
 	const struct lode_call *call;
 	const struct settings *settings;
-	struct lode_record_rule *rules;
-	struct lode_record_limit *limits; /* of those that have one; by rule */
+	struct lode_record_rules rules;
 	struct lode_corpus *corpus;
 	struct lode_symbolizer *symbolizer;
 	struct lode_recorder *recorder;
@@ -124,26 +123,14 @@ static int wrong(struct lode_error *error, const char *sentence)
 static int read_rules(struct recording *recording, struct lode_error *error)
 {
 	const struct lode_option_list *symptoms = &recording->settings->symptoms;
+	struct lode_record_rules *rules = &recording->rules;
+	int code = lode_record_rules_parse(rules, symptoms->items, symptoms->count, error);
 
-	if (symptoms->count > LODE_RECORD_LIMITS)
-		return lode_fail(error, LODE_USAGE, "record: at most %d symptoms can be given",
-				 LODE_RECORD_LIMITS);
-	recording->rules = lode_calloc(symptoms->count + 1, sizeof(*recording->rules));
-	recording->limits = lode_calloc(symptoms->count + 1, sizeof(*recording->limits));
-	if (!recording->rules || !recording->limits)
-		return lode_fail_memory(error);
-	for (size_t i = 0; i < symptoms->count; i++) {
-		int code = lode_record_rule_parse(&recording->rules[i], symptoms->items[i], error);
-
-		if (code < 0)
-			return code;
-		recording->rules[i].number = (uint32_t)i;
-		recording->limits[i] = lode_record_rule_limit(&recording->rules[i]);
-		if (recording->rules[i].type == LODE_RULE_RUN && !recording->call->operand_count)
-			return wrong(error,
+	for (size_t i = 0; !code && i < rules->count; i++)
+		if (rules->rules[i].type == LODE_RULE_RUN && !recording->call->operand_count)
+			code = wrong(error,
 				     "the symptom 'run > TIME' is about a command; give one behind '--'");
-	}
-	return 0;
+	return code;
 }
 
 /* Of each user stack, for unwinding; 0: it is walked. */
@@ -159,9 +146,8 @@ static unsigned copied_bytes(const struct settings *settings)
 static int open_probes(struct recording *recording, struct lode_error *error)
 {
 	struct lode_recorder_sink sink = lode_builder_sink(&recording->builder);
-	int code = lode_rule_probes_create(&recording->probes, recording->recorder, recording->rules,
-				      recording->settings->symptoms.count, &recording->builder.processes,
-				      error);
+	int code = lode_rule_probes_create(&recording->probes, recording->recorder, recording->rules.rules,
+					   recording->rules.count, &recording->builder.processes, error);
 
 	if (!code && lode_rule_probes_look(recording->probes) < 0)
 		code = lode_fail_memory(error);
@@ -189,8 +175,8 @@ static int open_all(struct recording *recording, const char *source, struct lode
 
 	recorder.no_own_walk = settings->no_own_walk;
 	recorder.copy_bytes = copied_bytes(settings);
-	recorder.limits = recording->limits;
-	recorder.limit_count = settings->symptoms.count;
+	recorder.limits = recording->rules.limits;
+	recorder.limit_count = recording->rules.count;
 	code = lode_recorder_create(&recording->recorder, &recorder, error);
 	if (!code)
 		code = lode_symbolizer_create(&recording->symbolizer, &symbols, error);
@@ -300,9 +286,9 @@ static int record(struct recording *recording, struct lode_error *error)
 
 static int add_symptoms(struct recording *recording, struct lode_error *error)
 {
-	for (size_t i = 0; i < recording->settings->symptoms.count; i++) {
-		int found =
-			lode_record_rule_apply(&recording->rules[i], &recording->builder, &recording->times);
+	for (size_t i = 0; i < recording->rules.count; i++) {
+		int found = lode_record_rule_apply(&recording->rules.rules[i], &recording->builder,
+						   &recording->times);
 
 		if (found < 0)
 			return lode_fail_memory(error);
@@ -436,8 +422,7 @@ static void release(struct recording *recording)
 	lode_recorder_destroy(recording->recorder);
 	lode_notes_release(&recording->notes);
 	lode_recorded_release(&recording->target);
-	lode_free(recording->rules);
-	lode_free(recording->limits);
+	lode_record_rules_release(&recording->rules);
 }
 
 static int run_recording(struct recording *recording, struct lode_error *error)

@@ -109,8 +109,7 @@ struct watch {
 	const struct lode_call *call;
 	const struct settings *settings;
 	struct lode_recorded target;
-	struct lode_record_rule *rules;
-	struct lode_record_limit *limits;
+	struct lode_record_rules rules;
 	struct lode_keep keep;
 	struct lode_rate rate;
 	char *name;
@@ -146,28 +145,16 @@ struct watch {
 static int read_rules(struct watch *watch, struct lode_error *error)
 {
 	const struct lode_option_list *triggers = &watch->settings->triggers;
+	struct lode_record_rules *rules = &watch->rules;
+	int code = lode_record_rules_parse(rules, triggers->items, triggers->count, error);
 
-	if (triggers->count > LODE_RECORD_LIMITS)
-		return lode_fail(error, LODE_USAGE, "watch: at most %d triggers can be given",
-				 LODE_RECORD_LIMITS);
-	watch->rules = lode_calloc(triggers->count + 1, sizeof(*watch->rules));
-	watch->limits = lode_calloc(triggers->count + 1, sizeof(*watch->limits));
-	if (!watch->rules || !watch->limits)
-		return lode_fail_memory(error);
-	for (size_t i = 0; i < triggers->count; i++) {
-		int code = lode_record_rule_parse(&watch->rules[i], triggers->items[i], error);
-
-		if (code < 0)
-			return code;
-		if (!lode_record_rule_is_limit(&watch->rules[i]))
-			return lode_fail(error, LODE_USAGE,
+	for (size_t i = 0; !code && i < rules->count; i++)
+		if (!lode_record_rule_is_limit(&rules->rules[i]))
+			code = lode_fail(error, LODE_USAGE,
 					 "watch: '%s' is known only at the end of a recording; write 'thread "
 					 "NAME wait > 50ms' or what else takes too long",
 					 triggers->items[i]);
-		watch->rules[i].number = (uint32_t)i;
-		watch->limits[i] = lode_record_rule_limit(&watch->rules[i]);
-	}
-	return 0;
+	return code;
 }
 
 /* Streams belong to a watch by its name, so that one that is started again goes on with the old ones. */
@@ -228,9 +215,9 @@ static int take_record(void *context, const struct lode_record *record)
 	struct lode_fired fired;
 
 	if (lode_record_fired(record, &fired))
-		for (size_t i = 0; i < watch->settings->triggers.count; i++)
+		for (size_t i = 0; i < watch->rules.count; i++)
 			if (fired.limits >> i & 1)
-				fire(watch, fired.t1, watch->rules[i].text, 0);
+				fire(watch, fired.t1, watch->rules.rules[i].text, 0);
 	return watch->flight_sink.record(watch->flight_sink.context, record);
 }
 
@@ -298,9 +285,8 @@ static int open_flight(struct watch *watch, struct lode_error *error)
 static int open_probes(struct watch *watch, struct lode_error *error)
 {
 	struct lode_recorder_sink sink = {watch, take_stack, take_change, take_record, NULL};
-	int code = lode_rule_probes_create(&watch->probes, watch->recorder, watch->rules,
-				      watch->settings->triggers.count, lode_flight_processes(watch->flight),
-				      error);
+	int code = lode_rule_probes_create(&watch->probes, watch->recorder, watch->rules.rules,
+					   watch->rules.count, lode_flight_processes(watch->flight), error);
 
 	if (!code && lode_rule_probes_look(watch->probes) < 0)
 		code = lode_fail_memory(error);
@@ -318,10 +304,10 @@ static int open_all(struct watch *watch, struct lode_error *error)
 	struct lode_corpus *corpus;
 	int code;
 
-	recorder.ring_bytes = watch->memory / PART_FOR_RINGS;
+	recorder.ring_bytes = watch->memory / PART_FOR_RINGS + 1; /* 0 would ask for much */
 	recorder.has_writer = 1;
-	recorder.limits = watch->limits;
-	recorder.limit_count = watch->settings->triggers.count;
+	recorder.limits = watch->rules.limits;
+	recorder.limit_count = watch->rules.count;
 	watch->period = lode_recorder_period(&recorder);
 	code = lode_recorder_create(&watch->recorder, &recorder, error);
 	/* What is wrong with the corpus is better told now than when it is needed. */
@@ -482,8 +468,8 @@ static void save(struct watch *watch, uint64_t now)
 	struct lode_watch_save what = {
 		.target = &watch->target,
 		.flight = watch->flight,
-		.rules = watch->rules,
-		.rule_count = settings->triggers.count,
+		.rules = watch->rules.rules,
+		.rule_count = watch->rules.count,
 		.hands = pending->hands,
 		.hand_count = pending->hand_count,
 		.period = watch->period,
@@ -652,8 +638,7 @@ static void release(struct watch *watch)
 	if (watch->events >= 0)
 		close(watch->events);
 	lode_free(watch->held.ids);
-	lode_free(watch->rules);
-	lode_free(watch->limits);
+	lode_record_rules_release(&watch->rules);
 	lode_free(watch->name);
 }
 

@@ -1,6 +1,7 @@
 /* Rules: see rules.h. */
 #include "record/rules.h"
 
+#include "base/memory.h"
 #include "base/units.h"
 
 #include <string.h>
@@ -150,6 +151,35 @@ struct lode_record_limit lode_record_rule_limit(const struct lode_record_rule *r
 	if (rule->name)
 		memcpy(limit.name, rule->name, rule->length);
 	return limit;
+}
+
+int lode_record_rules_parse(struct lode_record_rules *rules, const char *const *texts, size_t count,
+			    struct lode_error *error)
+{
+	if (count > LODE_RECORD_LIMITS)
+		return lode_fail(error, LODE_USAGE, "record: %zu rules were given; at most %d can be", count,
+				 LODE_RECORD_LIMITS);
+	rules->rules = lode_calloc(count + 1, sizeof(*rules->rules));
+	rules->limits = lode_calloc(count + 1, sizeof(*rules->limits));
+	if (!rules->rules || !rules->limits)
+		return lode_fail_memory(error);
+	for (size_t i = 0; i < count; i++) {
+		int code = lode_record_rule_parse(&rules->rules[i], texts[i], error);
+
+		if (code < 0)
+			return code;
+		rules->rules[i].number = (uint32_t)i;
+		rules->limits[i] = lode_record_rule_limit(&rules->rules[i]);
+	}
+	rules->count = count;
+	return 0;
+}
+
+void lode_record_rules_release(struct lode_record_rules *rules)
+{
+	lode_free(rules->rules);
+	lode_free(rules->limits);
+	*rules = (struct lode_record_rules){ 0 };
 }
 
 static int add_symptom(struct lode_builder *builder, const struct lode_record_rule *rule, uint32_t thread,

@@ -36,7 +36,14 @@ struct lode_record_rule {
 	const char *binary; /* of a function; in `text` too */
 	size_t binary_length;
 	uint64_t limit;	 /* nanoseconds */
-	uint32_t number; /* its limit's, below LODE_RECORD_LIMITS; the caller's to set */
+	uint32_t number; /* its limit's, below LODE_RECORD_LIMITS */
+};
+
+/* All that were asked for; a zeroed struct has none. */
+struct lode_record_rules {
+	struct lode_record_rule *rules;
+	struct lode_record_limit *limits; /* of each one, its type LODE_LIMIT_NONE where it has none */
+	size_t count;
 };
 
 /* What was recorded when. */
@@ -48,8 +55,12 @@ struct lode_record_times {
 	uint64_t command_ended;
 };
 
-/* Reads a rule. Returns 0, or LODE_USAGE with a sentence. */
+/* Reads a rule, but for its number. Returns 0, or LODE_USAGE with a sentence. */
 int lode_record_rule_parse(struct lode_record_rule *rule, const char *text, struct lode_error *error);
+/* Reads all of them. Returns 0, or LODE_USAGE or LODE_SYSTEM with a sentence. */
+int lode_record_rules_parse(struct lode_record_rules *rules, const char *const *texts, size_t count,
+			    struct lode_error *error);
+void lode_record_rules_release(struct lode_record_rules *rules);
 /* Whether it is a limit that the kernel looks after. */
 int lode_record_rule_is_limit(const struct lode_record_rule *rule);
 /* The limit for the recorder. */
