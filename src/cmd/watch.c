@@ -274,7 +274,7 @@ static int open_flight(struct watch *watch, struct lode_error *error)
 	if (watch->memory < others + LEAST_FLIGHT)
 		return lode_fail(error, LODE_USAGE,
 				 "watch: this machine needs more memory to watch it; write --memory %lluMB",
-				 (unsigned long long)((others + LEAST_FLIGHT) * 5 / 4 / 1000000 + 1));
+				 (unsigned long long)((others + LEAST_FLIGHT) * 4 / 3 / 1000000 + 1));
 	flight.memory = watch->memory - others;
 	if (lode_flight_create(&watch->flight, &flight) < 0)
 		return lode_fail_memory(error);
