@@ -157,7 +157,7 @@ int lode_record_rules_parse(struct lode_record_rules *rules, const char *const *
 			    struct lode_error *error)
 {
 	if (count > LODE_RECORD_LIMITS)
-		return lode_fail(error, LODE_USAGE, "record: %zu rules were given; at most %d can be", count,
+		return lode_fail(error, LODE_USAGE, "%zu rules were given; at most %d can be", count,
 				 LODE_RECORD_LIMITS);
 	rules->rules = lode_calloc(count + 1, sizeof(*rules->rules));
 	rules->limits = lode_calloc(count + 1, sizeof(*rules->limits));
