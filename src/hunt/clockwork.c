@@ -206,13 +206,14 @@ uint32_t lode_clockwork_add_thread(struct lode_clockwork *clockwork, uint32_t pi
 	return LODE_NONE;
 }
 
-/* The state of a thread as /proc tells it; 0: it is gone. */
-static char state_of(uint32_t pid, uint32_t tid)
+char lode_clockwork_state(uint32_t pid, uint32_t tid, uint32_t *parent)
 {
-	char path[64], text[256], *end;
+	char path[64], text[512], state = 0, *end;
+	unsigned number = 0;
 	size_t size;
 	FILE *file;
 
+	*parent = 0;
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, tid);
 	file = fopen(path, "re"); /* from the kernel */
 	if (!file)
@@ -220,8 +221,11 @@ static char state_of(uint32_t pid, uint32_t tid)
 	size = fread(text, 1, sizeof(text) - 1, file);
 	fclose(file);
 	text[size] = '\0';
-	end = strrchr(text, ')');
-	return end && end[1] == ' ' ? end[2] : 0;
+	end = strrchr(text, ')'); /* a name may hold one, too */
+	if (!end || sscanf(end + 1, " %c %u", &state, &number) != 2)
+		return 0;
+	*parent = number;
+	return state;
 }
 
 /* The system call that a thread is blocked in, with its first argument; below 0: none. */
@@ -253,12 +257,13 @@ static void add_found(struct lode_clockwork *clockwork, uint32_t pid, uint32_t t
 		is_known(clockwork, tid) ? LODE_NONE : lode_clockwork_add_thread(clockwork, pid, tid);
 	struct lode_hunt_thread *thread = place == LODE_NONE ? NULL : &clockwork->threads[place];
 	uint64_t object = 0;
+	uint32_t parent;
 	char state;
 	long call;
 
 	if (!thread)
 		return;
-	state = state_of(pid, tid);
+	state = lode_clockwork_state(pid, tid, &parent);
 	call = call_of(pid, tid, &object);
 	if (thread->switches)
 		return; /* the kernel's side knows better by now */

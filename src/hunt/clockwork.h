@@ -37,6 +37,8 @@ struct lode_clockwork_sum {
 
 /* Nanoseconds of CLOCK_MONOTONIC, which the kernel's side uses too. */
 uint64_t lode_clockwork_now(void);
+/* The state of a thread as /proc tells it, and the parent of its process; 0: it is gone. */
+char lode_clockwork_state(uint32_t pid, uint32_t tid, uint32_t *parent);
 
 /*
  * Loads and attaches everything but probes, with places for at least `threads`

@@ -277,20 +277,10 @@ int lode_target_settle_roles(struct lode_target *target, struct lode_error *erro
 /* The parent of a process; 0: it is gone. */
 static uint32_t parent_of(uint32_t pid)
 {
-	char path[32], text[512], *end;
-	unsigned parent = 0;
-	size_t size;
-	FILE *file;
+	uint32_t parent;
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	file = fopen(path, "re"); /* from the kernel */
-	if (!file)
-		return 0;
-	size = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[size] = '\0';
-	end = strrchr(text, ')');
-	return end && sscanf(end + 1, " %*c %u", &parent) == 1 ? parent : 0;
+	lode_clockwork_state(pid, pid, &parent);
+	return parent;
 }
 
 static int is_descendant(uint32_t pid, uint32_t ancestor)
