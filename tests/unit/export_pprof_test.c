@@ -342,6 +342,7 @@ static void inferred_latencies_add_up(void **state)
 		struct profile profile;
 		struct whole whole;
 		uint64_t sums[3] = {0};
+		char *bytes;
 		size_t size;
 
 		next_corpus(fixture);
@@ -351,7 +352,8 @@ static void inferred_latencies_add_up(void **state)
 		release_whole(&whole);
 		collect(fixture, &latency, &contexts);
 		assert_int_equal(write_latencies(fixture, &latency, &contexts, 0), 0);
-		take_apart(read_file(fixture->result, &size), size, &profile);
+		bytes = read_file(fixture->result, &size);
+		take_apart(bytes, size, &profile);
 		check_tables(&profile);
 		assert_int_equal(profile.types.count, 3);
 		assert_text(&profile, number_of(profile.types.slices[1], 1), "latency");
