@@ -20,6 +20,7 @@ struct lode_hunt_settings {
 	uint64_t small_io;
 	const char *deep_threshold;
 	const char *strategy;
+	const char *unwind;
 	const char *profile;
 	const char *output;
 	const char *name;

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "cmd/attributes.h"
 #include "cmd/hunt.h"
+#include "cmd/recorded.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,6 +42,8 @@ const struct lode_option lode_hunt_options[] = {
 		  "functions in more of the samples are deep starters (default: 20%)"),
 	LODE_CHOICE("strategy", 0, FIELD(strategy), "NAME", "how to search (default: deep-start)",
 		    strategy_choice),
+	LODE_CHOICE("unwind", 0, FIELD(unwind), "METHOD", "how stack samples are found (default: auto)",
+		    lode_unwind_choice),
 	LODE_CHOICE("profile", 0, FIELD(profile), "NAME", "when to conclude (default: lode)", profile_choice),
 	LODE_TEXT("output", 'o', FIELD(output), "CORPUS",
 		  "keep samples and results as a stream of this corpus"),

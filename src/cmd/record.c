@@ -35,7 +35,6 @@
 #include <unistd.h>
 
 #define DEFAULT_CORPUS    "lode-corpus"
-#define DEFAULT_UNWIND    8192
 
 struct settings {
 	struct lode_recorded_settings target;
@@ -49,26 +48,13 @@ struct settings {
 	struct lode_option_list symbol_paths;
 	const char *symbol_cache;
 	int no_own_walk;
-	const char *unwind;
-	uint64_t unwind_size;
 	int json;
 };
-
-static const char *unwind_choice(size_t i)
-{
-	static const char *const choices[] = { "frame-pointer", "dwarf" };
-
-	return i < 2 ? choices[i] : NULL;
-}
 
 #define FIELD(field) offsetof(struct settings, field)
 
 static const struct lode_option options[] = {
 	LODE_RECORDED_OPTIONS(FIELD(target)),
-	LODE_CHOICE("unwind", 0, FIELD(unwind), "METHOD",
-		    "how user stacks are found (default: frame-pointer)", unwind_choice),
-	LODE_NUMBER("unwind-size", 0, FIELD(unwind_size), "BYTES",
-		    "with --unwind dwarf: copied of each user stack (default: 8192)", 512, 16384),
 	LODE_DURATION("duration", 'd', FIELD(duration), "TIME", "stop after this time"),
 	LODE_TEXT("output", 'o', FIELD(output), "CORPUS",
 		  "the folder to record into (default: " DEFAULT_CORPUS ")"),
@@ -133,14 +119,6 @@ static int read_rules(struct recording *recording, struct lode_error *error)
 	return code;
 }
 
-/* Of each user stack, for unwinding; 0: it is walked. */
-static unsigned copied_bytes(const struct settings *settings)
-{
-	if (!settings->unwind || strcmp(settings->unwind, "dwarf") != 0)
-		return 0;
-	return settings->unwind_size ? (unsigned)settings->unwind_size : DEFAULT_UNWIND;
-}
-
 /* ---- recording ---- */
 
 static int open_probes(struct recording *recording, struct lode_error *error)
@@ -174,7 +152,7 @@ static int open_all(struct recording *recording, const char *source, struct lode
 	int code;
 
 	recorder.no_own_walk = settings->no_own_walk;
-	recorder.copy_bytes = copied_bytes(settings);
+	recorder.cache = symbols.cache;
 	recorder.limits = recording->rules.limits;
 	recorder.limit_count = recording->rules.count;
 	code = lode_recorder_create(&recording->recorder, &recorder, error);
@@ -369,6 +347,34 @@ static void tell(const struct recording *recording)
 	lode_notes_say(&recording->notes, &recording->call->err);
 }
 
+/* How user stacks were found, and how they ended. */
+static void show_unwinding(const struct recording *recording, const struct lode_record_counts *counts,
+			   struct lode_json *json)
+{
+	static const char *const names[LODE_STACK_ENDS] = {
+		[LODE_STACK_UNKNOWN] = "unknown",   [LODE_STACK_WHOLE] = "whole",       [LODE_STACK_DEEP] = "too_deep",
+		[LODE_STACK_SHORT] = "too_large",   [LODE_STACK_BROKEN] = "broken",     [LODE_STACK_UNMAPPED] = "unmapped",
+		[LODE_STACK_PENDING] = "pending",
+	};
+	struct lode_unwind_totals totals = lode_recorder_unwind_totals(recording->recorder);
+
+	lode_json_key(json, "user_stacks");
+	lode_json_object(json);
+	for (int i = 0; i < LODE_STACK_ENDS; i++)
+		lode_json_key_u64(json, names[i], recording->builder.ends[i]);
+	lode_json_key_u64(json, "guessed", recording->builder.guessed);
+	lode_json_key_u64(json, "copied", counts->copies);
+	lode_json_key_u64(json, "lost_copies", counts->lost_copies);
+	lode_json_object_end(json);
+	lode_json_key(json, "unwind_tables");
+	lode_json_object(json);
+	lode_json_key_u64(json, "binaries", totals.tables);
+	lode_json_key_u64(json, "rows", totals.rows);
+	lode_json_key_u64(json, "rules", totals.rules);
+	lode_json_key_u64(json, "bytes", totals.bytes);
+	lode_json_object_end(json);
+}
+
 static int show_json(struct recording *recording, struct lode_error *error)
 {
 	const struct lode_corpus_entry *entry = &recording->entry;
@@ -391,6 +397,7 @@ static int show_json(struct recording *recording, struct lode_error *error)
 	lode_json_key_u64(&json, "duration_ns", recording->times.ended - recording->times.began);
 	lode_json_key_u64(&json, "stored_bytes", entry->file_size);
 	lode_json_key_u64(&json, "lost", counts.lost);
+	show_unwinding(recording, &counts, &json);
 	lode_json_key(&json, "pid");
 	if (recording->target.has_child)
 		lode_json_u64(&json, (uint64_t)recording->target.child.pid);

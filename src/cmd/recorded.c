@@ -2,7 +2,7 @@
 #include "cmd/recorded.h"
 
 #include "cmd/attributes.h"
-#include "record/processes.h"
+#include "process/processes.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static int check(const struct lode_recorded *target, struct lode_error *error)
 			     "what? Give a command behind '--', '-p PID', or '-a' for all processes");
 	if (settings->pids.count && target->command_count)
 		return wrong(target, error, "a command or '-p PID', not both");
-	if (settings->comm && strlen(settings->comm) >= LODE_RECORD_NAME)
+	if (settings->comm && strlen(settings->comm) >= LODE_THREAD_NAME)
 		return wrong(target, error, "names of threads have at most 15 characters");
 	return 0;
 }
@@ -87,6 +87,13 @@ void lode_recorded_release(struct lode_recorded *target)
 	target->watched_count = 0;
 }
 
+enum lode_recorder_unwind lode_unwind_method(const char *name)
+{
+	if (!name || !strcmp(name, "auto"))
+		return LODE_RECORDER_AUTO;
+	return strcmp(name, "dwarf") ? LODE_RECORDER_FRAME_POINTER : LODE_RECORDER_DWARF;
+}
+
 struct lode_recorder_options lode_recorded_recorder(const struct lode_recorded *target)
 {
 	const struct lode_recorded_settings *settings = target->settings;
@@ -100,6 +107,8 @@ struct lode_recorder_options lode_recorded_recorder(const struct lode_recorded *
 						   : DEFAULT_FREQUENCY,
 		.calls = settings->calls,
 		.min_wait = settings->min_wait,
+		.unwind = lode_unwind_method(settings->unwind),
+		.copy_bytes = (unsigned)settings->unwind_size,
 	};
 }
 

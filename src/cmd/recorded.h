@@ -18,7 +18,17 @@ struct lode_recorded_settings {
 	int no_samples;
 	int calls;
 	uint64_t min_wait;
+	const char *unwind;
+	uint64_t unwind_size;
 };
+
+/* The ways to find user stacks, for a choice of options; NULL behind the last. */
+static inline const char *lode_unwind_choice(size_t i)
+{
+	static const char *const choices[] = { "auto", "frame-pointer", "dwarf" };
+
+	return i < 3 ? choices[i] : NULL;
+}
 
 #define LODE_RECORDED_FIELD(base, field) ((base) + offsetof(struct lode_recorded_settings, field))
 #define LODE_RECORDED_OPTIONS(base)                                                                            \
@@ -34,7 +44,11 @@ struct lode_recorded_settings {
 		LODE_FLAG("no-samples", 0, LODE_RECORDED_FIELD(base, no_samples), "take no CPU samples"),      \
 		LODE_FLAG("calls", 0, LODE_RECORDED_FIELD(base, calls), "record system calls, too"),           \
 		LODE_DURATION("min-wait", 0, LODE_RECORDED_FIELD(base, min_wait), "TIME",                      \
-			      "leave out shorter waits")
+			      "leave out shorter waits"),                                            \
+		LODE_CHOICE("unwind", 0, LODE_RECORDED_FIELD(base, unwind), "METHOD",                          \
+			    "how user stacks are found (default: auto)", lode_unwind_choice),                \
+		LODE_NUMBER("unwind-size", 0, LODE_RECORDED_FIELD(base, unwind_size), "BYTES",                 \
+			    "copied of a stack that is not walked (default: 16384)", 512, 16384)
 
 #ifdef LODE_HAVE_RECORDER
 
@@ -61,6 +75,8 @@ int lode_recorded_init(struct lode_recorded *target, const struct lode_recorded_
 void lode_recorded_release(struct lode_recorded *target);
 /* The filters and what to record. */
 struct lode_recorder_options lode_recorded_recorder(const struct lode_recorded *target);
+/* The method of a choice of lode_unwind_choice; NULL: the default. */
+enum lode_recorder_unwind lode_unwind_method(const char *name);
 /* What is recorded, in words; for the caller to free. */
 char *lode_recorded_source(const struct lode_recorded *target);
 /* The name of a stream of it; `text` has room for 64 bytes. NULL: that of the host. */

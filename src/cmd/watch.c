@@ -266,6 +266,12 @@ static size_t resident(void)
 }
 
 /* What is left when everything else has its part. */
+/* Of symbols and unwind tables: "" for none, NULL for the user's own. */
+static const char *cache_folder(const struct settings *settings)
+{
+	return settings->symbol_cache && !strcmp(settings->symbol_cache, "none") ? "" : settings->symbol_cache;
+}
+
 static int open_flight(struct watch *watch, struct lode_error *error)
 {
 	struct lode_flight_options flight = {.last = watch->last};
@@ -284,7 +290,7 @@ static int open_flight(struct watch *watch, struct lode_error *error)
 
 static int open_probes(struct watch *watch, struct lode_error *error)
 {
-	struct lode_recorder_sink sink = {watch, take_stack, take_change, take_record, NULL};
+	struct lode_recorder_sink sink = {watch, take_stack, take_change, take_record};
 	int code = lode_rule_probes_create(&watch->probes, watch->recorder, watch->rules.rules,
 					   watch->rules.count, lode_flight_processes(watch->flight), error);
 
@@ -306,6 +312,7 @@ static int open_all(struct watch *watch, struct lode_error *error)
 
 	recorder.ring_bytes = watch->memory / PART_FOR_RINGS + 1; /* 0 would ask for much */
 	recorder.has_writer = 1;
+	recorder.cache = cache_folder(watch->settings);
 	recorder.limits = watch->rules.limits;
 	recorder.limit_count = watch->rules.count;
 	watch->period = lode_recorder_period(&recorder);
@@ -481,9 +488,7 @@ static void save(struct watch *watch, uint64_t now)
 		.attributes = &settings->attributes,
 		.keep = watch->keep,
 		.symbols = {.paths = settings->symbol_paths.items,
-			    .cache = settings->symbol_cache && !strcmp(settings->symbol_cache, "none")
-					     ? ""
-					     : settings->symbol_cache,
+			    .cache = cache_folder(settings),
 			    .debuginfod = settings->debuginfod},
 		.no_symbols = settings->no_symbols,
 	};

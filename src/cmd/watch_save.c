@@ -192,7 +192,7 @@ static int write_stream(const struct lode_watch_save *save, struct lode_watch_sa
 			struct lode_error *error)
 {
 	struct saving saving = {.save = save, .error = error};
-	struct lode_recorder_sink sink = {&saving, take_stack, take_change, take_record, NULL};
+	struct lode_recorder_sink sink = {&saving, take_stack, take_change, take_record};
 	char *source = lode_recorded_source(save->target);
 	int code;
 

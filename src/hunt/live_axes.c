@@ -213,7 +213,7 @@ int lode_live_roots(struct lode_meter *meter, const struct lode_focus *focus,
 
 static void thread_name(struct lode_live *live, uint32_t tid)
 {
-	const struct lode_record_life *life = NULL;
+	const struct lode_thread_lifetime *life = NULL;
 
 	for (uint32_t i = 0; !life && i < live->clockwork.thread_count; i++)
 		if (live->clockwork.threads[i].tid == tid)

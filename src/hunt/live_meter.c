@@ -237,6 +237,7 @@ static int open_recorder(struct lode_live *live, const struct lode_live_meter_op
 		.frequency = options->frequency ? options->frequency : DEFAULT_FREQUENCY,
 		.only_own = !options->tee,
 		.ring_bytes = RING_BYTES,
+		.unwind = options->unwind,
 	};
 
 	lode_stack_samples_init(&live->samples, &live->target, lode_recorder_period(&recorder), options->tee);

@@ -6,9 +6,9 @@
  * has not saved it: it is left out when it is the caller that the first frame
  * record tells, or when it points into the leaf itself, where a call returned to.
  *
- * A stack is cut when it was too deep for the recorder, or when it does not begin with
- * what starts a program or a thread though others of its process do: then code without
- * frame pointers hides its beginning.
+ * Whether a stack is whole the recorder knows, unless it walked by frame pointers. Then
+ * one is cut when it does not begin with what starts a program or a thread though others
+ * of its process do: code without frame pointers hides its beginning.
  */
 #include "hunt/stack_samples.h"
 
@@ -132,7 +132,7 @@ static int add_sample(struct lode_stack_samples *samples, struct lode_stack_samp
 			functions[depth++] = leaf_first[i];
 	if (is_waiting(samples, functions, depth))
 		sample->counts = LODE_SYNC_WAITING;
-	sample->cut |= is_cut(samples, sample->pid, functions, depth);
+	sample->cut |= !sample->whole && is_cut(samples, sample->pid, functions, depth);
 	sample->first = samples->function_count;
 	sample->depth = (uint32_t)depth;
 	samples->items[samples->count++] = *sample;
@@ -182,7 +182,7 @@ static int take_stack(void *context, const struct lode_record_stack *stack)
 	    lode_index_insert(&samples->content_index, hash, (uint32_t)samples->content_count) < 0)
 		return LODE_SYSTEM;
 	samples->contents[samples->content_count++] = (struct lode_stack_content){
-		stack->id, samples->address_count, stack->count, stack->has_link, stack->cut};
+		stack->id, samples->address_count, stack->count, stack->has_link, stack->end};
 	memcpy(samples->addresses + samples->address_count, stack->addresses,
 	       stack->count * sizeof(*stack->addresses));
 	samples->address_count += stack->count;
@@ -268,7 +268,8 @@ static int take_record(void *context, const struct lode_record *record)
 		samples->missing++;
 		return 0;
 	}
-	sample.cut = content->cut;
+	sample.whole = content->end == LODE_STACK_WHOLE;
+	sample.cut = !sample.whole && content->end != LODE_STACK_UNKNOWN;
 	return add_sample(samples, &sample, functions, resolve(samples, record->pid, content, functions));
 }
 

@@ -14,7 +14,7 @@ struct lode_stack_content {
 	size_t first; /* in `addresses` */
 	uint32_t count;
 	uint8_t has_link;
-	uint8_t cut;
+	uint8_t end; /* enum lode_stack_end */
 };
 
 struct lode_stack_sample {
@@ -27,6 +27,7 @@ struct lode_stack_sample {
 	uint32_t depth;
 	int drawn;
 	int cut;
+	int whole; /* the recorder says that nothing is missing */
 };
 
 /* A function that stacks of a process begin with. */

@@ -25,7 +25,7 @@ int lode_target_init(struct lode_target *target, struct lode_clockwork *clockwor
 	memset(target, 0, sizeof(*target));
 	target->clockwork = clockwork;
 	target->program = program;
-	if (lode_frames_init(&target->frames) < 0 || lode_record_images_init(&target->images) < 0 ||
+	if (lode_frames_init(&target->frames) < 0 || lode_process_images_init(&target->images) < 0 ||
 	    lode_processes_init(&target->spaces, &target->images) < 0)
 		return lode_fail_memory(error);
 	return 0;
@@ -40,7 +40,7 @@ void lode_target_release(struct lode_target *target)
 	lode_free(target->past);
 	lode_free(target->items);
 	lode_processes_release(&target->spaces);
-	lode_record_images_release(&target->images);
+	lode_process_images_release(&target->images);
 	lode_frames_release(&target->frames);
 	memset(target, 0, sizeof(*target));
 }
@@ -63,9 +63,9 @@ static int keep_binary(struct lode_target *target, uint32_t binary, uint32_t ima
 /* The path by which the file of an image can be opened. Returns 0, or LODE_SYSTEM when it has none. */
 static int open_image(struct lode_target *target, uint32_t number, char *path, size_t size)
 {
-	const struct lode_record_image *image;
+	const struct lode_process_image *image;
 
-	if (target->failed || lode_record_image_use(&target->images, number, &target->frames) < 0)
+	if (target->failed || lode_process_image_use(&target->images, number, &target->frames) < 0)
 		return LODE_SYSTEM;
 	image = &target->images.items[number];
 	if (image->kind != LODE_MAPPED_FILE || image->fd < 0)
@@ -101,7 +101,7 @@ static uint32_t binary_of(struct lode_target *target, uint32_t image)
 {
 	size_t before = target->image_capacity;
 
-	if (image == LODE_RECORD_IMAGE_UNKNOWN || image == LODE_NONE)
+	if (image == LODE_PROCESS_IMAGE_UNKNOWN || image == LODE_NONE)
 		return LODE_NONE;
 	if (lode_grow(&target->of_image, &target->image_capacity, (size_t)image + 1,
 		      sizeof(*target->of_image)) < 0)
@@ -118,7 +118,7 @@ static uint32_t binary_of(struct lode_target *target, uint32_t image)
 
 static uint32_t binary_at(struct lode_target *target, uint32_t pid, uint64_t address, uint64_t *offset)
 {
-	struct lode_record_process *process = lode_processes_get(&target->spaces, pid);
+	struct lode_process *process = lode_processes_get(&target->spaces, pid);
 	const struct lode_mapping *mapping =
 		process ? lode_space_find(&target->spaces.spaces, &process->space, address) : NULL;
 
@@ -176,7 +176,7 @@ static int launches_only(const char *name)
 
 static void learn_name(struct lode_target *target, struct lode_target_process *process)
 {
-	const struct lode_record_life *life =
+	const struct lode_thread_lifetime *life =
 		lode_processes_life(&target->spaces, process->pid, process->pid);
 
 	if (life && life->name[0])
@@ -196,7 +196,7 @@ static void program_path(uint32_t pid, char *path, size_t size)
 
 uint32_t lode_target_version(struct lode_target *target, uint32_t pid)
 {
-	struct lode_record_process *process = lode_processes_get(&target->spaces, pid);
+	struct lode_process *process = lode_processes_get(&target->spaces, pid);
 
 	return process ? process->space.version : 0;
 }

@@ -7,8 +7,8 @@
 
 #include "hunt/program.h"
 #include "hunt/clockwork.h"
-#include "record/images.h"
-#include "record/processes.h"
+#include "process/process_images.h"
+#include "process/processes.h"
 
 struct lode_target_process {
 	uint32_t pid;
@@ -21,7 +21,7 @@ struct lode_target_process {
 	uint64_t queued;  /* nanoseconds that its threads that have ended were ready and had no CPU */
 	int launches;	  /* it only starts others (mpirun): not measured itself */
 	int shows_starts; /* samples of it begin with what starts a program or a thread */
-	char name[LODE_RECORD_NAME];
+	char name[LODE_THREAD_NAME];
 };
 
 /* What threads that have ended used, in one function or (LODE_NONE) in all. */
@@ -42,7 +42,7 @@ struct lode_target {
 	struct lode_clockwork *clockwork;
 	struct lode_program *program;
 	struct lode_frames frames; /* only for what images need */
-	struct lode_record_images images;
+	struct lode_process_images images;
 	struct lode_processes spaces;
 	struct lode_target_process *items;
 	size_t count;

@@ -11,7 +11,7 @@
  * the tree of another process and is copied first. A fork gives new owners to
  * both sides, which makes all nodes so far shared for good.
  */
-#include "symbols/spaces.h"
+#include "process/address_spaces.h"
 
 #include "base/error.h"
 

@@ -6,8 +6,8 @@
  * the same tree, and whoever changes it copies the path to the change. Each
  * change gives a space a new version; equal versions are equal mappings.
  */
-#ifndef LODE_SYMBOLS_SPACES_H
-#define LODE_SYMBOLS_SPACES_H
+#ifndef LODE_PROCESS_ADDRESS_SPACES_H
+#define LODE_PROCESS_ADDRESS_SPACES_H
 
 #include "base/memory.h"
 

@@ -1,5 +1,5 @@
 /* Files that processes began to run lately: see files.h. */
-#include "record/files.h"
+#include "process/held_files.h"
 
 #include "base/error.h"
 #include "base/index.h"
@@ -14,24 +14,24 @@
 
 #define SECOND 1000000000u
 
-void lode_record_files_init(struct lode_record_files *files)
+void lode_held_files_init(struct lode_held_files *files)
 {
 	memset(files, 0, sizeof(*files));
-	for (size_t i = 0; i < LODE_RECORD_FILES; i++)
+	for (size_t i = 0; i < LODE_HELD_FILES; i++)
 		files->items[i].fd = -1;
 }
 
-static void let_go(struct lode_record_file *file)
+static void let_go(struct lode_held_file *file)
 {
 	if (file->fd >= 0)
 		close(file->fd);
 	lode_free(file->path);
-	*file = (struct lode_record_file){.fd = -1};
+	*file = (struct lode_held_file){.fd = -1};
 }
 
-void lode_record_files_release(struct lode_record_files *files)
+void lode_held_files_release(struct lode_held_files *files)
 {
-	for (size_t i = 0; i < LODE_RECORD_FILES; i++)
+	for (size_t i = 0; i < LODE_HELD_FILES; i++)
 		let_go(&files->items[i]);
 }
 
@@ -40,13 +40,13 @@ static uint64_t hash_of(const char *path, const char *build_id)
 	return lode_hash_bytes(path, strlen(path)) * 31 + lode_hash_bytes(build_id, strlen(build_id));
 }
 
-/* Its place; LODE_RECORD_FILES: none. */
-static size_t find(const struct lode_record_files *files, const char *path, const char *build_id)
+/* Its place; LODE_HELD_FILES: none. */
+static size_t find(const struct lode_held_files *files, const char *path, const char *build_id)
 {
 	uint64_t hash = hash_of(path, build_id);
 	size_t i = 0;
 
-	while (i < LODE_RECORD_FILES &&
+	while (i < LODE_HELD_FILES &&
 	       !(files->items[i].hash == hash && files->items[i].path &&
 		 !strcmp(files->items[i].path, path) && !strcmp(files->items[i].build_id, build_id)))
 		i++;
@@ -54,11 +54,11 @@ static size_t find(const struct lode_record_files *files, const char *path, cons
 }
 
 /* A free place, else that of the file that was mapped longest ago. */
-static struct lode_record_file *make_room(struct lode_record_files *files)
+static struct lode_held_file *make_room(struct lode_held_files *files)
 {
-	struct lode_record_file *oldest = &files->items[0];
+	struct lode_held_file *oldest = &files->items[0];
 
-	for (size_t i = 0; i < LODE_RECORD_FILES; i++) {
+	for (size_t i = 0; i < LODE_HELD_FILES; i++) {
 		if (!files->items[i].path)
 			return &files->items[i];
 		if (files->items[i].seen < oldest->seen)
@@ -80,10 +80,10 @@ static int open_file(const struct lode_change *change, const char *build_id)
 	return fd < 0 && *build_id ? open(change->text, flags) : fd;
 }
 
-int lode_record_files_see(struct lode_record_files *files, const struct lode_change *change)
+int lode_held_files_see(struct lode_held_files *files, const struct lode_change *change)
 {
 	char build_id[2 * LODE_CHANGE_BUILD_ID + 1] = "";
-	struct lode_record_file *file;
+	struct lode_held_file *file;
 	size_t place;
 	int fd;
 
@@ -92,8 +92,8 @@ int lode_record_files_see(struct lode_record_files *files, const struct lode_cha
 	for (size_t i = 0; i < change->build_id_size; i++)
 		snprintf(build_id + 2 * i, 3, "%02x", change->build_id[i]);
 	place = find(files, change->text, build_id);
-	file = &files->items[place % LODE_RECORD_FILES];
-	if (place == LODE_RECORD_FILES) {
+	file = &files->items[place % LODE_HELD_FILES];
+	if (place == LODE_HELD_FILES) {
 		fd = open_file(change, build_id);
 		if (fd < 0)
 			return 0;
@@ -113,13 +113,13 @@ int lode_record_files_see(struct lode_record_files *files, const struct lode_cha
 	return 0;
 }
 
-void lode_record_files_tidy(struct lode_record_files *files, uint64_t now, uint64_t time)
+void lode_held_files_tidy(struct lode_held_files *files, uint64_t now, uint64_t time)
 {
 	if (now - files->tidied < SECOND)
 		return;
 	files->tidied = now;
-	for (size_t i = 0; i < LODE_RECORD_FILES; i++) {
-		struct lode_record_file *file = &files->items[i];
+	for (size_t i = 0; i < LODE_HELD_FILES; i++) {
+		struct lode_held_file *file = &files->items[i];
 
 		if (!file->path)
 			continue;
@@ -130,9 +130,9 @@ void lode_record_files_tidy(struct lode_record_files *files, uint64_t now, uint6
 	}
 }
 
-int lode_record_files_open(const struct lode_record_files *files, const char *path, const char *build_id)
+int lode_held_files_open(const struct lode_held_files *files, const char *path, const char *build_id)
 {
 	size_t place = find(files, path, build_id);
 
-	return place < LODE_RECORD_FILES ? fcntl(files->items[place].fd, F_DUPFD_CLOEXEC, 0) : -1;
+	return place < LODE_HELD_FILES ? fcntl(files->items[place].fd, F_DUPFD_CLOEXEC, 0) : -1;
 }

@@ -4,16 +4,16 @@
  * itself may be gone. A file is let go some time after the process that mapped it
  * last, and the longest unused one when there are too many.
  */
-#ifndef LODE_RECORD_FILES_H
-#define LODE_RECORD_FILES_H
+#ifndef LODE_PROCESS_HELD_FILES_H
+#define LODE_PROCESS_HELD_FILES_H
 
 #include "base/memory.h"
-#include "record/sideband.h"
+#include "process/process_change.h"
 
 /* Files at a time. */
-#define LODE_RECORD_FILES 384
+#define LODE_HELD_FILES 384
 
-struct lode_record_file {
+struct lode_held_file {
 	uint64_t hash;
 	char *path; /* NULL: the place is free */
 	char build_id[2 * LODE_CHANGE_BUILD_ID + 1];
@@ -23,19 +23,19 @@ struct lode_record_file {
 	uint64_t gone; /* when that process was first found to be gone; 0: it lives */
 };
 
-struct lode_record_files {
-	struct lode_record_file items[LODE_RECORD_FILES];
+struct lode_held_files {
+	struct lode_held_file items[LODE_HELD_FILES];
 	uint64_t tidied;
 };
 
 /* All free. */
-void lode_record_files_init(struct lode_record_files *files);
-void lode_record_files_release(struct lode_record_files *files);
+void lode_held_files_init(struct lode_held_files *files);
+void lode_held_files_release(struct lode_held_files *files);
 /* Something was mapped; returns 0 or LODE_SYSTEM. A file that is gone already is left alone. */
-int lode_record_files_see(struct lode_record_files *files, const struct lode_change *change);
+int lode_held_files_see(struct lode_held_files *files, const struct lode_change *change);
 /* Lets go of files whose process has been gone for `time`. Looks once a second. */
-void lode_record_files_tidy(struct lode_record_files *files, uint64_t now, uint64_t time);
+void lode_held_files_tidy(struct lode_held_files *files, uint64_t now, uint64_t time);
 /* A new descriptor of a file; -1: it is not held. */
-int lode_record_files_open(const struct lode_record_files *files, const char *path, const char *build_id);
+int lode_held_files_open(const struct lode_held_files *files, const char *path, const char *build_id);
 
 #endif

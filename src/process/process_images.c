@@ -6,28 +6,27 @@
  * read through /proc/self/fd, unless its path still leads to the same file: then
  * by its path, near which debug files may lie.
  */
-#include "record/images.h"
+#include "process/process_images.h"
 
 #include "base/error.h"
 #include "symbols/elf.h"
-#include "symbols/unwind_rules.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static uint32_t add_image(struct lode_record_images *images, const struct lode_record_image *wanted)
+static uint32_t add_image(struct lode_process_images *images, const struct lode_process_image *wanted)
 {
 	uint64_t hash = lode_hash_bytes(wanted->path, strlen(wanted->path)) * 31 +
 			lode_hash_bytes(wanted->build_id, strlen(wanted->build_id)) +
 			wanted->mounts * 0x9e3779b97f4a7c15u;
-	struct lode_record_image image = *wanted;
+	struct lode_process_image image = *wanted;
 	size_t probe = 0;
 	uint32_t id;
 
 	while ((id = lode_index_next(&images->index, hash, &probe)) != LODE_NONE) {
-		const struct lode_record_image *item = &images->items[id];
+		const struct lode_process_image *item = &images->items[id];
 
 		if (item->mounts == image.mounts && !strcmp(item->path, image.path) &&
 		    !strcmp(item->build_id, image.build_id))
@@ -41,36 +40,33 @@ static uint32_t add_image(struct lode_record_images *images, const struct lode_r
 	    lode_grow(&images->items, &images->capacity, images->count + 1, sizeof(image)) < 0 ||
 	    lode_index_insert(&images->index, hash, (uint32_t)images->count) < 0)
 		return LODE_NONE;
-	image.twin = (uint32_t)images->count;
+	image.canonical = (uint32_t)images->count;
 	images->text_bytes += strlen(image.path) + strlen(image.build_id) + 2;
 	images->items[images->count] = image;
 	return (uint32_t)images->count++;
 }
 
-int lode_record_images_init(struct lode_record_images *images)
+int lode_process_images_init(struct lode_process_images *images)
 {
-	struct lode_record_image unknown = { .kind = LODE_MAPPED_ANONYMOUS, .path = "", .build_id = "" };
+	struct lode_process_image unknown = { .kind = LODE_MAPPED_ANONYMOUS, .path = "", .build_id = "" };
 
 	memset(images, 0, sizeof(*images));
 	return add_image(images, &unknown) == LODE_NONE ? LODE_SYSTEM : 0;
 }
 
-void lode_record_images_release(struct lode_record_images *images)
+void lode_process_images_release(struct lode_process_images *images)
 {
-	for (size_t i = 0; i < images->count; i++) {
-		lode_unwind_rules_close(images->items[i].unwinder);
-		if (images->items[i].fd >= 0)
-			close(images->items[i].fd);
-	}
+	for (size_t i = 0; i < images->count; i++)
+		lode_process_image_close(&images->items[i]);
 	lode_free(images->items);
 	lode_index_release(&images->index);
 	lode_arena_release(&images->arena);
 	memset(images, 0, sizeof(*images));
 }
 
-uint32_t lode_record_images_get(struct lode_record_images *images, const struct lode_record_image *wanted)
+uint32_t lode_process_images_get(struct lode_process_images *images, const struct lode_process_image *wanted)
 {
-	struct lode_record_image image = *wanted;
+	struct lode_process_image image = *wanted;
 	char *map;
 	uint32_t id;
 
@@ -86,13 +82,13 @@ uint32_t lode_record_images_get(struct lode_record_images *images, const struct 
 	return id;
 }
 
-uint32_t lode_record_images_copy(struct lode_record_images *images, const struct lode_record_images *from,
+uint32_t lode_process_images_copy(struct lode_process_images *images, const struct lode_process_images *from,
 				 uint32_t number)
 {
 	return add_image(images, &from->items[number]);
 }
 
-size_t lode_record_images_bytes(const struct lode_record_images *images)
+size_t lode_process_images_bytes(const struct lode_process_images *images)
 {
 	return images->capacity * sizeof(*images->items) + lode_index_bytes(&images->index) +
 	       images->text_bytes * 2; /* an arena's chunks are not always full */
@@ -121,7 +117,7 @@ static uint32_t inner_pid(uint32_t pid)
 }
 
 /* Where the recorder finds the file, for the caller to free. */
-static char *reachable_path(const struct lode_record_image *image)
+static char *reachable_path(const struct lode_process_image *image)
 {
 	if (!image->mounts)
 		return lode_strndup(image->path, lode_mapped_length(image->path));
@@ -144,12 +140,12 @@ static int open_path(char *path)
  * mapping itself while its process lives. A deleted one whose build-id is not
  * known is not looked for by its path: what stands there now is another.
  */
-static int open_mapped(const struct lode_record_images *images, const struct lode_record_image *image)
+static int open_mapped(const struct lode_process_images *images, const struct lode_process_image *image)
 {
 	int deleted = image->path[lode_mapped_length(image->path)] != '\0', fd = -1;
 
 	if (images->files && image->kind == LODE_MAPPED_FILE)
-		fd = lode_record_files_open(images->files, image->path, image->build_id);
+		fd = lode_held_files_open(images->files, image->path, image->build_id);
 	if (fd >= 0)
 		return fd;
 	if (image->kind == LODE_MAPPED_FILE && (deleted || image->mounts))
@@ -161,7 +157,7 @@ static int open_mapped(const struct lode_record_images *images, const struct lod
 }
 
 /* Opens the image's file and finds its build-id; a file with another build-id than was mapped is none. */
-static void open_file(struct lode_record_images *images, struct lode_record_image *image)
+static void open_file(struct lode_process_images *images, struct lode_process_image *image)
 {
 	char build_id[LODE_BUILD_ID_TEXT] = "", link[40];
 	struct lode_elf elf;
@@ -184,14 +180,30 @@ static void open_file(struct lode_record_images *images, struct lode_record_imag
 	}
 }
 
-static enum lode_kind module_kind(const struct lode_record_image *image, const char *name, size_t length)
+void lode_process_image_open(struct lode_process_images *images, uint32_t number)
+{
+	struct lode_process_image *image = &images->items[number];
+
+	if (number != LODE_PROCESS_IMAGE_UNKNOWN && image->fd < 0 &&
+	    (image->kind == LODE_MAPPED_FILE || image->kind == LODE_MAPPED_ANONYMOUS))
+		open_file(images, image);
+}
+
+void lode_process_image_close(struct lode_process_image *image)
+{
+	if (image->fd >= 0)
+		close(image->fd);
+	image->fd = -1;
+}
+
+static enum lode_kind module_kind(const struct lode_process_image *image, const char *name, size_t length)
 {
 	if (image->kind == LODE_MAPPED_ANONYMOUS)
 		return LODE_KIND_JIT;
 	return image->kind == LODE_MAPPED_VDSO ? LODE_KIND_LIBRARY : lode_mapped_module_kind(name, length);
 }
 
-static int enter_module(struct lode_record_image *image, struct lode_frames *frames)
+static int enter_module(struct lode_process_image *image, struct lode_frames *frames)
 {
 	size_t before = frames->module_count, length;
 	struct lode_module *module;
@@ -218,36 +230,35 @@ static int enter_module(struct lode_record_image *image, struct lode_frames *fra
  * The same file is told of in two ways: by /proc without its build-id, and with
  * it when it is mapped. What was used before under the same name stands for it.
  */
-static void find_twin(struct lode_record_images *images, struct lode_record_image *image)
+static void find_canonical(struct lode_process_images *images, struct lode_process_image *image)
 {
 	for (uint32_t i = 0; image->shares_name && *image->build_id && i < images->count; i++) {
-		const struct lode_record_image *other = &images->items[i];
+		const struct lode_process_image *other = &images->items[i];
 
-		if (other != image && other->module == image->module && other->twin == i &&
+		if (other != image && other->module == image->module && other->canonical == i &&
 		    !strcmp(other->build_id, image->build_id)) {
-			image->twin = i;
+			image->canonical = i;
 			image->shares_name = 0;
 		}
 	}
 }
 
-int lode_record_image_use(struct lode_record_images *images, uint32_t number, struct lode_frames *frames)
+int lode_process_image_use(struct lode_process_images *images, uint32_t number, struct lode_frames *frames)
 {
-	struct lode_record_image *image = &images->items[number];
+	struct lode_process_image *image = &images->items[number];
 
 	if (image->module != LODE_NONE)
 		return 0;
-	if (number == LODE_RECORD_IMAGE_UNKNOWN) {
+	if (number == LODE_PROCESS_IMAGE_UNKNOWN) {
 		image->module = 0;
 		return 0;
 	}
-	if (image->kind == LODE_MAPPED_FILE || image->kind == LODE_MAPPED_ANONYMOUS)
-		open_file(images, image);
+	lode_process_image_open(images, number);
 	if (image->fd < 0 && image->kind == LODE_MAPPED_FILE && !images->unreadable++)
 		images->unreadable_path = image->path;
 	if (enter_module(image, frames) < 0)
 		return LODE_SYSTEM;
-	find_twin(images, image);
+	find_canonical(images, image);
 	return 0;
 }
 
@@ -265,7 +276,7 @@ static int still_leads_to(const char *path, const char *build_id)
 	return strcmp(found, build_id) == 0;
 }
 
-static struct lode_image *open_symbols(struct lode_record_images *images, struct lode_record_image *image,
+static struct lode_image *open_symbols(struct lode_process_images *images, struct lode_process_image *image,
 				       struct lode_symbolizer *symbolizer)
 {
 	char link[40];
@@ -285,13 +296,13 @@ static struct lode_image *open_symbols(struct lode_record_images *images, struct
 	}
 }
 
-int lode_record_images_settle(struct lode_record_images *images, struct lode_symbolizer *symbolizer,
+int lode_process_images_settle(struct lode_process_images *images, struct lode_symbolizer *symbolizer,
 			      struct lode_notes *notes)
 {
 	for (size_t i = 1; i < images->count; i++) {
-		struct lode_record_image *image = &images->items[i];
+		struct lode_process_image *image = &images->items[i];
 
-		if (image->module == LODE_NONE || image->kind == LODE_MAPPED_NAMED || image->twin != i)
+		if (image->module == LODE_NONE || image->kind == LODE_MAPPED_NAMED || image->canonical != i)
 			continue;
 		image->symbols = open_symbols(images, image, symbolizer);
 		if (!image->symbols)

@@ -4,7 +4,7 @@
  * A process that is gone is forgotten some seconds later: records that tell of it
  * may come a little after its end.
  */
-#include "record/processes.h"
+#include "process/processes.h"
 
 #include "base/error.h"
 
@@ -32,10 +32,10 @@ static uint32_t find_process(const struct lode_processes *processes, uint32_t pi
 	return LODE_NONE;
 }
 
-static struct lode_record_process *enter_process(struct lode_processes *processes, uint32_t pid)
+static struct lode_process *enter_process(struct lode_processes *processes, uint32_t pid)
 {
 	uint32_t id = find_process(processes, pid);
-	struct lode_record_process *process;
+	struct lode_process *process;
 
 	if (id != LODE_NONE)
 		return &processes->items[id];
@@ -43,7 +43,7 @@ static struct lode_record_process *enter_process(struct lode_processes *processe
 	    lode_index_insert(&processes->index, lode_hash_pair(0, pid), (uint32_t)processes->count) < 0)
 		return NULL;
 	process = &processes->items[processes->count++];
-	*process = (struct lode_record_process){ .pid = pid, .space = lode_space_empty(&processes->spaces) };
+	*process = (struct lode_process){ .pid = pid, .space = lode_space_empty(&processes->spaces) };
 	return process;
 }
 
@@ -59,9 +59,9 @@ static uint32_t find_life(const struct lode_processes *processes, uint32_t pid, 
 	return found;
 }
 
-static struct lode_record_life *add_life(struct lode_processes *processes, uint32_t pid, uint32_t tid)
+static struct lode_thread_lifetime *add_life(struct lode_processes *processes, uint32_t pid, uint32_t tid)
 {
-	struct lode_record_life *life;
+	struct lode_thread_lifetime *life;
 
 	if (lode_grow(&processes->lives, &processes->life_capacity, processes->life_count + 1,
 		      sizeof(*life)) < 0 ||
@@ -69,7 +69,7 @@ static struct lode_record_life *add_life(struct lode_processes *processes, uint3
 			      (uint32_t)processes->life_count) < 0)
 		return NULL;
 	life = &processes->lives[processes->life_count++];
-	*life = (struct lode_record_life){ .pid = pid, .tid = tid };
+	*life = (struct lode_thread_lifetime){ .pid = pid, .tid = tid };
 	return life;
 }
 
@@ -90,7 +90,7 @@ uint64_t lode_process_mounts(uint32_t pid)
 	return mounts_of(text);
 }
 
-int lode_processes_init(struct lode_processes *processes, struct lode_record_images *images)
+int lode_processes_init(struct lode_processes *processes, struct lode_process_images *images)
 {
 	memset(processes, 0, sizeof(*processes));
 	processes->images = images;
@@ -112,9 +112,9 @@ void lode_processes_release(struct lode_processes *processes)
 /* ---- /proc ---- */
 
 /* One line of /proc/PID/maps: `start-end rwxp offset device inode   path`. */
-static int map_line(struct lode_processes *processes, struct lode_record_process *process, char *line)
+static int map_line(struct lode_processes *processes, struct lode_process *process, char *line)
 {
-	struct lode_record_image image = { .build_id = "", .mounts = process->mounts, .pid = process->pid };
+	struct lode_process_image image = { .build_id = "", .mounts = process->mounts, .pid = process->pid };
 	struct lode_mapping mapping;
 	unsigned long long start, end, offset;
 	char *path = line + strlen(line);
@@ -130,13 +130,13 @@ static int map_line(struct lode_processes *processes, struct lode_record_process
 	image.start = start;
 	image.end = end;
 	mapping = (struct lode_mapping){ start, end, offset,
-					 lode_record_images_get(processes->images, &image) };
+					 lode_process_images_get(processes->images, &image) };
 	if (mapping.image == LODE_NONE)
 		return LODE_SYSTEM;
 	return lode_space_map(&processes->spaces, &process->space, &mapping);
 }
 
-static void learn_mounts(struct lode_processes *processes, struct lode_record_process *process)
+static void learn_mounts(struct lode_processes *processes, struct lode_process *process)
 {
 	uint64_t mounts = lode_process_mounts(process->pid);
 
@@ -144,7 +144,7 @@ static void learn_mounts(struct lode_processes *processes, struct lode_record_pr
 		process->mounts = mounts == processes->own_mounts ? 0 : mounts;
 }
 
-static int read_maps(struct lode_processes *processes, struct lode_record_process *process)
+static int read_maps(struct lode_processes *processes, struct lode_process *process)
 {
 	char path[64], *line = NULL;
 	size_t capacity = 0;
@@ -171,7 +171,7 @@ int lode_processes_snapshot(struct lode_processes *processes)
 	int code = 0;
 
 	while (!code && folder && (entry = readdir(folder))) {
-		struct lode_record_process *process;
+		struct lode_process *process;
 
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
@@ -183,7 +183,7 @@ int lode_processes_snapshot(struct lode_processes *processes)
 	return code;
 }
 
-static void ask_name(struct lode_record_life *life)
+static void ask_name(struct lode_thread_lifetime *life)
 {
 	char path[64];
 	FILE *file;
@@ -203,19 +203,19 @@ static void ask_name(struct lode_record_life *life)
 	fclose(file);
 }
 
-struct lode_record_process *lode_processes_get(struct lode_processes *processes, uint32_t pid)
+struct lode_process *lode_processes_get(struct lode_processes *processes, uint32_t pid)
 {
-	struct lode_record_process *process = enter_process(processes, pid);
+	struct lode_process *process = enter_process(processes, pid);
 
 	if (process && !process->complete && read_maps(processes, process) < 0)
 		return NULL;
 	return process;
 }
 
-struct lode_record_life *lode_processes_life(struct lode_processes *processes, uint32_t pid, uint32_t tid)
+struct lode_thread_lifetime *lode_processes_life(struct lode_processes *processes, uint32_t pid, uint32_t tid)
 {
 	uint32_t id = find_life(processes, pid, tid);
-	struct lode_record_life *life =
+	struct lode_thread_lifetime *life =
 		id == LODE_NONE ? add_life(processes, pid, tid) : &processes->lives[id];
 
 	if (life && !life->name[0] && !life->died)
@@ -254,10 +254,10 @@ int lode_processes_name_all(struct lode_processes *processes)
 
 static int apply_map(struct lode_processes *processes, const struct lode_change *change)
 {
-	struct lode_record_process *process = enter_process(processes, change->pid);
+	struct lode_process *process = enter_process(processes, change->pid);
 	struct lode_mapping mapping = { change->start, change->end, change->offset, LODE_NONE };
 	char build_id[2 * LODE_CHANGE_BUILD_ID + 1] = "";
-	struct lode_record_image image = { .path = change->text,
+	struct lode_process_image image = { .path = change->text,
 					   .build_id = build_id,
 					   .pid = change->pid,
 					   .start = change->start,
@@ -268,7 +268,7 @@ static int apply_map(struct lode_processes *processes, const struct lode_change 
 	for (size_t i = 0; i < change->build_id_size; i++)
 		snprintf(build_id + 2 * i, 3, "%02x", change->build_id[i]);
 	image.mounts = process->mounts;
-	mapping.image = lode_record_images_get(processes->images, &image);
+	mapping.image = lode_process_images_get(processes->images, &image);
 	if (mapping.image == LODE_NONE)
 		return LODE_SYSTEM;
 	return lode_space_map(&processes->spaces, &process->space, &mapping);
@@ -281,9 +281,9 @@ static int apply_map(struct lode_processes *processes, const struct lode_change 
 static int apply_name(struct lode_processes *processes, const struct lode_change *change)
 {
 	uint32_t id = find_life(processes, change->pid, change->tid);
-	struct lode_record_life *life =
+	struct lode_thread_lifetime *life =
 		id == LODE_NONE ? add_life(processes, change->pid, change->tid) : &processes->lives[id];
-	struct lode_record_process *process;
+	struct lode_process *process;
 
 	if (!life)
 		return LODE_SYSTEM;
@@ -304,7 +304,7 @@ static int apply_name(struct lode_processes *processes, const struct lode_change
 static int apply_fork(struct lode_processes *processes, const struct lode_change *change)
 {
 	uint32_t parent = find_life(processes, change->parent_pid, change->parent_tid), from, to;
-	struct lode_record_life *life = add_life(processes, change->pid, change->tid);
+	struct lode_thread_lifetime *life = add_life(processes, change->pid, change->tid);
 
 	if (!life)
 		return LODE_SYSTEM;
@@ -357,7 +357,7 @@ static int apply_exit(struct lode_processes *processes, const struct lode_change
 	if (lode_grow(&processes->gone, &processes->gone_capacity, processes->gone_count + 1,
 		      sizeof(*processes->gone)) < 0)
 		return LODE_SYSTEM;
-	processes->gone[processes->gone_count++] = (struct lode_record_gone){ change->t, change->pid };
+	processes->gone[processes->gone_count++] = (struct lode_process_exit){ change->t, change->pid };
 	forget_gone(processes, change->t);
 	return 0;
 }
@@ -384,7 +384,7 @@ size_t lode_processes_bytes(const struct lode_processes *processes)
 	       processes->life_capacity * sizeof(*processes->lives) +
 	       lode_index_bytes(&processes->life_index) +
 	       processes->gone_capacity * sizeof(*processes->gone) + lode_spaces_bytes(&processes->spaces) +
-	       lode_record_images_bytes(processes->images);
+	       lode_process_images_bytes(processes->images);
 }
 
 struct copying {
@@ -398,7 +398,7 @@ static int copy_mapping(void *context, const struct lode_mapping *mapping)
 	struct copying *copying = context;
 	struct lode_mapping copy = *mapping;
 
-	copy.image = lode_record_images_copy(copying->to->images, copying->from->images, mapping->image);
+	copy.image = lode_process_images_copy(copying->to->images, copying->from->images, mapping->image);
 	if (copy.image == LODE_NONE)
 		return LODE_SYSTEM;
 	return lode_space_map(&copying->to->spaces, copying->space, &copy);
@@ -430,7 +430,7 @@ static int copy_space(struct copying *copying, struct lode_index *roots, const s
 	return lode_index_insert(roots, hash, number);
 }
 
-static int is_gone(const struct lode_record_life *life, uint64_t t)
+static int is_gone(const struct lode_thread_lifetime *life, uint64_t t)
 {
 	return life->died && life->died + REMEMBERED < t;
 }
@@ -441,9 +441,9 @@ static int copy_processes(struct copying *copying, uint64_t t)
 	int code = 0;
 
 	for (size_t i = 0; !code && i < copying->from->count; i++) {
-		const struct lode_record_process *process = &copying->from->items[i];
+		const struct lode_process *process = &copying->from->items[i];
 		uint32_t life = find_life(copying->from, process->pid, process->pid);
-		struct lode_record_process *copy;
+		struct lode_process *copy;
 
 		if (life == LODE_NONE ? !process->space.root : is_gone(&copying->from->lives[life], t))
 			continue;
@@ -463,8 +463,8 @@ static int copy_processes(struct copying *copying, uint64_t t)
 static int copy_lives(struct copying *copying, uint64_t t)
 {
 	for (size_t i = 0; i < copying->from->life_count; i++) {
-		const struct lode_record_life *life = &copying->from->lives[i];
-		struct lode_record_life *copy;
+		const struct lode_thread_lifetime *life = &copying->from->lives[i];
+		struct lode_thread_lifetime *copy;
 
 		/* Of a number that came again only the youngest counts. */
 		if (is_gone(life, t) || find_life(copying->from, life->pid, life->tid) != i)
@@ -494,21 +494,21 @@ static int copy_gone(struct copying *copying)
 
 int lode_processes_compact(struct lode_processes *processes, uint64_t t)
 {
-	struct lode_record_images images;
+	struct lode_process_images images;
 	struct lode_processes fresh;
 	struct copying copying = { processes, &fresh, NULL };
 
 	memset(&fresh, 0, sizeof(fresh));
-	if (lode_record_images_init(&images) < 0 || lode_processes_init(&fresh, &images) < 0 ||
+	if (lode_process_images_init(&images) < 0 || lode_processes_init(&fresh, &images) < 0 ||
 	    copy_processes(&copying, t) < 0 || copy_lives(&copying, t) < 0 || copy_gone(&copying) < 0) {
 		lode_processes_release(&fresh);
-		lode_record_images_release(&images);
+		lode_process_images_release(&images);
 		return LODE_SYSTEM;
 	}
 	fresh.spaces.dropped += processes->spaces.dropped;
 	fresh.images = processes->images;
 	images.files = processes->images->files;
-	lode_record_images_release(processes->images);
+	lode_process_images_release(processes->images);
 	*processes->images = images;
 	lode_processes_release(processes);
 	*processes = fresh;

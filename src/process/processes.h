@@ -3,48 +3,48 @@
  * their threads; as of now in a recording. Fed by /proc at first and by the
  * sideband's changes, in order of time, from then on.
  */
-#ifndef LODE_RECORD_PROCESSES_H
-#define LODE_RECORD_PROCESSES_H
+#ifndef LODE_PROCESS_PROCESSES_H
+#define LODE_PROCESS_PROCESSES_H
 
-#include "record/images.h"
-#include "record/sideband.h"
-#include "symbols/spaces.h"
+#include "process/process_images.h"
+#include "process/process_change.h"
+#include "process/address_spaces.h"
 
-#define LODE_RECORD_NAME 16 /* bytes of a thread's name, with its NUL */
+#define LODE_THREAD_NAME 16 /* bytes of a thread's name, with its NUL */
 
-struct lode_record_process {
+struct lode_process {
 	uint32_t pid;
 	struct lode_space space;
 	uint64_t mounts; /* as in images.h */
 	int complete;    /* all that is mapped is known */
 };
 
-struct lode_record_life {
+struct lode_thread_lifetime {
 	uint32_t pid;
 	uint32_t tid;
-	char name[LODE_RECORD_NAME]; /* "": unknown */
+	char name[LODE_THREAD_NAME]; /* "": unknown */
 	uint64_t born;               /* 0: before the recording */
 	uint64_t died;               /* 0: it lives */
 };
 
 /* A process that is gone, and since when. */
-struct lode_record_gone {
+struct lode_process_exit {
 	uint64_t t;
 	uint32_t pid;
 };
 
 struct lode_processes {
-	struct lode_record_images *images;
+	struct lode_process_images *images;
 	struct lode_spaces spaces;
-	struct lode_record_process *items;
+	struct lode_process *items;
 	size_t count;
 	size_t capacity;
 	struct lode_index index; /* by pid */
-	struct lode_record_life *lives;
+	struct lode_thread_lifetime *lives;
 	size_t life_count;
 	size_t life_capacity;
 	struct lode_index life_index;  /* by pid and tid; the newest is the one that counts */
-	struct lode_record_gone *gone; /* oldest first, from `gone_first` on */
+	struct lode_process_exit *gone; /* oldest first, from `gone_first` on */
 	size_t gone_first;
 	size_t gone_count;
 	size_t gone_capacity;
@@ -52,15 +52,15 @@ struct lode_processes {
 };
 
 /* `images` must outlive it. Returns 0 or LODE_SYSTEM. */
-int lode_processes_init(struct lode_processes *processes, struct lode_record_images *images);
+int lode_processes_init(struct lode_processes *processes, struct lode_process_images *images);
 void lode_processes_release(struct lode_processes *processes);
 /* Reads what all processes have mapped. Returns 0 or LODE_SYSTEM. */
 int lode_processes_snapshot(struct lode_processes *processes);
 int lode_processes_apply(struct lode_processes *processes, const struct lode_change *change);
 /* The process, whose mappings are read now if they are not known; NULL when memory has run out. */
-struct lode_record_process *lode_processes_get(struct lode_processes *processes, uint32_t pid);
+struct lode_process *lode_processes_get(struct lode_processes *processes, uint32_t pid);
 /* The thread, whose name is asked for now if it is not known; NULL when memory has run out. */
-struct lode_record_life *lode_processes_life(struct lode_processes *processes, uint32_t pid, uint32_t tid);
+struct lode_thread_lifetime *lode_processes_life(struct lode_processes *processes, uint32_t pid, uint32_t tid);
 
 /* The number of the mount namespace that a process is in; 0: it is gone. */
 uint64_t lode_process_mounts(uint32_t pid);

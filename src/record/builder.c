@@ -31,14 +31,13 @@ int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symb
 		      uint64_t period)
 {
 	memset(builder, 0, sizeof(*builder));
-	lode_record_copies_init(&builder->copies, &builder->stacks);
 	builder->period = period;
 	builder->age = 1;
 	builder->known = lode_calloc(LODE_BUILDER_KNOWN, sizeof(*builder->known));
 	if (!builder->known || lode_dictionary_init(&builder->dictionary) < 0)
 		return LODE_SYSTEM;
 	lode_stream_init(&builder->stream, &builder->dictionary);
-	if (lode_record_images_init(&builder->images) < 0 ||
+	if (lode_process_images_init(&builder->images) < 0 ||
 	    lode_processes_init(&builder->processes, &builder->images) < 0 ||
 	    lode_record_stacks_init(&builder->stacks, &builder->dictionary, &builder->processes, symbolizer,
 				    kallsyms) < 0)
@@ -49,15 +48,15 @@ int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symb
 
 void lode_builder_release(struct lode_builder *builder)
 {
-	lode_record_copies_release(&builder->copies);
 	lode_record_stacks_release(&builder->stacks);
 	lode_processes_release(&builder->processes);
-	lode_record_images_release(&builder->images);
+	lode_process_images_release(&builder->images);
 	lode_stream_release(&builder->stream);
 	lode_dictionary_release(&builder->dictionary);
 	lode_free(builder->known);
 	lode_free(builder->calls);
 	lode_free(builder->fired);
+	lode_free(builder->broken);
 }
 
 /* What was remembered holds no more. */
@@ -73,7 +72,7 @@ void lode_builder_adopt(struct lode_builder *builder, struct lode_processes *pro
 {
 	grow_older(builder);
 	lode_processes_release(&builder->processes);
-	lode_record_images_release(&builder->images);
+	lode_process_images_release(&builder->images);
 	builder->images = *processes->images;
 	builder->processes = *processes;
 	builder->processes.images = &builder->images;
@@ -120,13 +119,27 @@ static uint32_t call_name(struct lode_builder *builder, uint32_t number)
 	return builder->calls[number] = add_string(builder, name ? name : text);
 }
 
+/* The module of the outermost frame of a stack. */
+static uint32_t root_module(const struct lode_builder *builder, uint32_t node)
+{
+	const struct lode_stack_tree *tree = &builder->dictionary.tree;
+
+	while (node && tree->nodes[node].parent)
+		node = tree->nodes[node].parent;
+	return node ? builder->dictionary.frames.items[tree->nodes[node].frame].module : 0;
+}
+
 /* Finds the thread and the stack of `wanted`. */
 static int find_own(struct lode_builder *builder, struct lode_builder_known *wanted)
 {
 	wanted->thread = thread_of(builder, wanted->pid, wanted->tid);
 	wanted->stack =
 		lode_record_stacks_node(&builder->stacks, wanted->pid, wanted->user, wanted->kernel, 0);
-	return wanted->thread == LODE_NONE || wanted->stack == LODE_NONE ? LODE_SYSTEM : 0;
+	if (wanted->thread == LODE_NONE || wanted->stack == LODE_NONE)
+		return LODE_SYSTEM;
+	wanted->end = lode_record_stacks_end(&builder->stacks, wanted->user, &wanted->guessed);
+	wanted->module = wanted->end == LODE_STACK_WHOLE ? 0 : root_module(builder, wanted->stack);
+	return 0;
 }
 
 /* The same of a waker, which an interrupt has no thread for. */
@@ -155,12 +168,31 @@ static int look_up(struct lode_builder *builder, struct lode_builder_known *want
 	    known->pid == wanted->pid && known->tid == wanted->tid && known->waker == wanted->waker) {
 		wanted->thread = known->thread;
 		wanted->stack = known->stack;
+		wanted->end = known->end;
+		wanted->module = known->module;
+		wanted->guessed = known->guessed;
 		return 0;
 	}
 	if ((wanted->waker ? find_waker(builder, wanted) : find_own(builder, wanted)) < 0)
 		return LODE_SYSTEM;
 	wanted->age = builder->age;
 	*known = *wanted;
+	return 0;
+}
+
+/* Counts how the user's stack of an event ends. */
+static int count_end(struct lode_builder *builder, const struct lode_builder_known *own)
+{
+	builder->ends[own->end]++;
+	builder->guessed += own->guessed != 0;
+	if (own->end == LODE_STACK_WHOLE || own->end == LODE_STACK_DEEP)
+		return 0;
+	if (lode_grow(&builder->broken, &builder->broken_capacity, (size_t)own->module + 1,
+		      sizeof(*builder->broken)) < 0)
+		return LODE_SYSTEM;
+	while (builder->broken_count <= own->module)
+		builder->broken[builder->broken_count++] = 0;
+	builder->broken[own->module]++;
 	return 0;
 }
 
@@ -174,7 +206,7 @@ static int add_own(struct lode_builder *builder, const struct lode_record *recor
 		return LODE_SYSTEM;
 	event->thread = own.thread;
 	event->stack = own.stack;
-	return 0;
+	return record->user ? count_end(builder, &own) : 0;
 }
 
 static int add_waker(struct lode_builder *builder, const struct lode_record *record, struct lode_event *event)
@@ -240,8 +272,9 @@ static int take_fired(struct lode_builder *builder, const struct lode_record *re
 	return 0;
 }
 
-static int add_record(struct lode_builder *builder, const struct lode_record *record)
+static int take_record(void *context, const struct lode_record *record)
 {
+	struct lode_builder *builder = context;
 	enum lode_event_type type;
 	struct lode_event event = {
 		.t = record->t,
@@ -261,26 +294,6 @@ static int add_record(struct lode_builder *builder, const struct lode_record *re
 	return lode_stream_add_event(&builder->stream, type, &event);
 }
 
-static int take_record(void *context, const struct lode_record *record)
-{
-	struct lode_builder *builder = context;
-	struct lode_record resolved;
-
-	if (!builder->copies.count)
-		return add_record(builder, record);
-	resolved = *record;
-	if (lode_record_copies_resolve(&builder->copies, &resolved.user) < 0 ||
-	    lode_record_copies_resolve(&builder->copies, &resolved.waker_user) < 0)
-		return LODE_SYSTEM;
-	return add_record(builder, &resolved);
-}
-
-static int take_copy(void *context, const struct lode_record_copy *copy)
-{
-	struct lode_builder *builder = context;
-
-	return lode_record_copies_add(&builder->copies, copy);
-}
 
 static int take_stack(void *context, const struct lode_record_stack *stack)
 {
@@ -306,7 +319,6 @@ struct lode_recorder_sink lode_builder_sink(struct lode_builder *builder)
 		.stack = take_stack,
 		.change = take_change,
 		.record = take_record,
-		.copy = take_copy,
 	};
 }
 
@@ -316,7 +328,7 @@ int lode_builder_refresh(struct lode_builder *builder)
 {
 	for (size_t i = 0; i < builder->stream.thread_count; i++) {
 		struct lode_thread *thread = &builder->stream.threads[i];
-		const struct lode_record_life *life =
+		const struct lode_thread_lifetime *life =
 			lode_processes_life(&builder->processes, thread->pid, thread->tid);
 		uint32_t name = life ? add_string(builder, life->name) : LODE_NONE;
 
@@ -328,12 +340,42 @@ int lode_builder_refresh(struct lode_builder *builder)
 	return 0;
 }
 
+static const char *module_name(const struct lode_builder *builder, uint32_t module)
+{
+	const struct lode_frames *frames = &builder->dictionary.frames;
+
+	return lode_strings_get(&frames->strings, frames->modules[module].name);
+}
+
+/* How many user stacks do not reach the start of their thread, and where most of them end. */
+static void note_broken(const struct lode_builder *builder, struct lode_notes *notes)
+{
+	uint64_t count = 0, sum = 0;
+	uint32_t worst = 0;
+	char text[256];
+
+	for (int i = 0; i < LODE_STACK_ENDS; i++) {
+		sum += builder->ends[i];
+		if (i != LODE_STACK_WHOLE && i != LODE_STACK_DEEP && i != LODE_STACK_UNKNOWN)
+			count += builder->ends[i];
+	}
+	if (!count)
+		return;
+	for (uint32_t i = 0; i < builder->broken_count; i++)
+		if (builder->broken[i] > builder->broken[worst])
+			worst = i;
+	snprintf(text, sizeof(text), "%.1f %% of all; most often callers of %s are missing",
+		 100.0 * (double)count / (double)sum,
+		 worst ? module_name(builder, worst) : "unknown code");
+	lode_notes_add(notes, count, "user stacks that do not reach the start of their thread", text);
+}
+
 void lode_builder_note(const struct lode_builder *builder, struct lode_notes *notes)
 {
 	lode_notes_add(notes, builder->stacks.missing, "stacks that were lost", NULL);
-	lode_notes_add(notes, builder->stacks.cut, "stacks deeper than could be recorded, cut at the root",
+	lode_notes_add(notes, builder->ends[LODE_STACK_DEEP], "stacks deeper than could be recorded, cut at the root",
 		       NULL);
-	lode_record_copies_note(&builder->copies, notes);
+	note_broken(builder, notes);
 	lode_notes_add(notes, builder->unexplained, "waits whose waker was not recorded", NULL);
 	lode_notes_add(notes, builder->open, "waits that were not over when the recording ended", NULL);
 	lode_notes_add(notes, builder->processes.spaces.dropped,

@@ -6,7 +6,6 @@
 #ifndef LODE_RECORD_BUILDER_H
 #define LODE_RECORD_BUILDER_H
 
-#include "record/copies.h"
 #include "record/recorder.h"
 #include "record/stacks.h"
 #include "trace/stream.h"
@@ -30,6 +29,9 @@ struct lode_builder_known {
 	uint32_t age;   /* the builder's when it was found; 0: none is held here */
 	uint32_t thread;
 	uint32_t stack;
+	uint32_t end;    /* of the user's stack: enum lode_stack_end */
+	uint32_t module; /* of its root, where it is not whole */
+	int guessed;
 };
 
 /* A power of two: some stacks of some hundred threads. */
@@ -38,10 +40,9 @@ struct lode_builder_known {
 struct lode_builder {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream; /* over it */
-	struct lode_record_images images;
+	struct lode_process_images images;
 	struct lode_processes processes;
 	struct lode_record_stacks stacks;
-	struct lode_record_copies copies; /* of stacks, where they are asked for */
 	struct lode_builder_known *known; /* LODE_BUILDER_KNOWN of them; see builder.c */
 	uint32_t age;     /* of what is known; what is of another holds no more */
 	uint64_t period;  /* of a CPU sample */
@@ -52,6 +53,11 @@ struct lode_builder {
 	struct lode_fired *fired;
 	size_t fired_count;
 	size_t fired_capacity;
+	uint64_t ends[LODE_STACK_ENDS]; /* of events with a user's stack, by how that ends */
+	uint64_t guessed;               /* events whose user's stack is guessed in part */
+	uint64_t *broken;               /* events whose user's stack is not whole, by the module of its root */
+	size_t broken_count;
+	size_t broken_capacity;
 	uint64_t unexplained; /* waits whose waker was not seen */
 	uint64_t open;        /* waits that were not over at the end */
 	uint64_t events;      /* so far */

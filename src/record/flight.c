@@ -70,8 +70,8 @@ struct lode_flight {
 	struct lode_pages pages;
 	struct generation *first; /* oldest */
 	struct generation *last;  /* the one that is filled */
-	struct lode_record_files files;
-	struct lode_record_images images;
+	struct lode_held_files files;
+	struct lode_process_images images;
 	struct lode_processes processes; /* as of the oldest record */
 	size_t compacted;		 /* bytes of processes after the last compaction */
 	uint64_t records;
@@ -153,8 +153,8 @@ int lode_flight_create(struct lode_flight **result, const struct lode_flight_opt
 	if (!flight)
 		return LODE_SYSTEM;
 	flight->options = *options;
-	lode_record_files_init(&flight->files);
-	if (lode_record_images_init(&flight->images) < 0 ||
+	lode_held_files_init(&flight->files);
+	if (lode_process_images_init(&flight->images) < 0 ||
 	    lode_processes_init(&flight->processes, &flight->images) < 0 || begin_generation(flight) < 0) {
 		lode_flight_destroy(flight);
 		return LODE_SYSTEM;
@@ -177,8 +177,8 @@ void lode_flight_destroy(struct lode_flight *flight)
 	}
 	lode_pages_release(&flight->pages);
 	lode_processes_release(&flight->processes);
-	lode_record_images_release(&flight->images);
-	lode_record_files_release(&flight->files);
+	lode_process_images_release(&flight->images);
+	lode_held_files_release(&flight->files);
 	lode_free(flight);
 }
 
@@ -324,7 +324,7 @@ static int take_change(void *context, const struct lode_change *change)
 	unsigned char *room = lode_chain_room(&flight->pages, &generation->changes, LODE_PACKED_CHANGE);
 	struct lode_change complete = *change;
 
-	if (!room || lode_record_files_see(&flight->files, change) < 0)
+	if (!room || lode_held_files_see(&flight->files, change) < 0)
 		return LODE_SYSTEM;
 	if (change->type == LODE_CHANGE_NAME && change->executed && !change->mounts)
 		complete.mounts = lode_process_mounts(change->pid);
@@ -393,7 +393,7 @@ static int take_record(void *context, const struct lode_record *record)
 
 struct lode_recorder_sink lode_flight_sink(struct lode_flight *flight)
 {
-	return (struct lode_recorder_sink){flight, take_stack, take_change, take_record, NULL};
+	return (struct lode_recorder_sink){flight, take_stack, take_change, take_record};
 }
 
 /* ---- dropping ---- */
@@ -539,7 +539,7 @@ int lode_flight_trim(struct lode_flight *flight, uint64_t now, const struct lode
 		return LODE_SYSTEM;
 	if (tidy_processes(flight, t) < 0)
 		return LODE_SYSTEM;
-	lode_record_files_tidy(&flight->files, now, flight->options.last + FILES_OUTLIVE);
+	lode_held_files_tidy(&flight->files, now, flight->options.last + FILES_OUTLIVE);
 	free_spare(flight);
 	renew = flight->renew;
 	flight->renew = 0;

@@ -11,7 +11,7 @@
 #ifndef LODE_RECORD_FLIGHT_H
 #define LODE_RECORD_FLIGHT_H
 
-#include "record/processes.h"
+#include "process/processes.h"
 #include "record/recorder.h"
 
 struct lode_flight_options {

@@ -30,14 +30,17 @@ enum {
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_CGROUP_ARRAY = 8,
 	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 
 enum {
 	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
 	BPF_F_NO_PREALLOC = 1 << 0,
 	BPF_F_MMAPABLE = 1 << 10,
+	BPF_F_INNER_MAP = 1 << 12,
 	BPF_LOCAL_STORAGE_GET_F_CREATE = 1 << 0,
 	BPF_RB_NO_WAKEUP = 1 << 0,
 	BPF_RB_FORCE_WAKEUP = 1 << 1,
@@ -102,6 +105,7 @@ struct pt_regs {
 
 struct pt_regs {
 	unsigned long bp;
+	unsigned long r10;
 	unsigned long di; /* first argument of the system call */
 	unsigned long orig_ax;
 	unsigned long ip;
@@ -118,6 +122,7 @@ struct pt_regs {
 #define REGS_SP(regs)       ((regs)->sp)
 #define REGS_FP(regs)       ((regs)->regs[29])
 #define REGS_LINK(regs)     ((regs)->regs[30])
+#define REGS_SCRATCH(regs)  0
 #define REGS_CALL(regs)     ((regs)->syscallno)
 #define REGS_ARGUMENT(regs) ((regs)->orig_x0)
 #else
@@ -125,6 +130,7 @@ struct pt_regs {
 #define REGS_SP(regs)       ((regs)->sp)
 #define REGS_FP(regs)       ((regs)->bp)
 #define REGS_LINK(regs)     0
+#define REGS_SCRATCH(regs)  ((regs)->r10)
 #define REGS_CALL(regs)     ((int32_t)(regs)->orig_ax)
 #define REGS_ARGUMENT(regs) ((regs)->di)
 #endif

@@ -119,7 +119,8 @@ size_t lode_pack_stack(unsigned char *to, const struct lode_record_stack *stack)
 	unsigned char *at = to;
 	uint64_t previous = 0;
 
-	*at++ = (unsigned char)(stack->user | stack->has_link << 1 | stack->cut << 2 | stack->sampled << 3);
+	*at++ = (unsigned char)(stack->user | stack->has_link << 1 | stack->guessed << 2 | stack->sampled << 3 |
+				stack->end << 4);
 	at = put(at, stack->id);
 	at = put(at, stack->count);
 	for (uint32_t i = 0; i < stack->count; i++) {
@@ -136,8 +137,10 @@ void lode_unpack_stack(struct lode_cursor *cursor, struct lode_record_stack *sta
 
 	stack->user = kind & 1;
 	stack->has_link = kind >> 1 & 1;
-	stack->cut = kind >> 2 & 1;
+	stack->guessed = kind >> 2 & 1;
 	stack->sampled = kind >> 3 & 1;
+	stack->end = (kind >> 4 & 7) < LODE_STACK_ENDS ? kind >> 4 & 7 : LODE_STACK_UNKNOWN;
+	memset(stack->unused, 0, sizeof(stack->unused));
 	stack->id = lode_cursor_varint(cursor);
 	stack->count = take32(cursor);
 	if (stack->count > LODE_RECORD_FRAMES + 1)

@@ -37,7 +37,9 @@
  * stored. The reader takes a slot when its sequence is the one that is due.
  */
 #include "record/kernel_types.h"
+#include "process/unwind_state.h"
 #include "record/records.h"
+#include "record/unwind_maps.h"
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
@@ -52,7 +54,8 @@ const volatile bool only_pids = false;
 const volatile bool only_comm = false;
 const volatile bool only_cgroup = false;
 const volatile bool with_calls = false;
-const volatile uint32_t copy_bytes = 0;       /* of user stacks, for unwinding; 0: they are walked */
+const volatile bool use_tables = false;  /* walk user stacks by unwind tables, else by frame pointers */
+const volatile uint32_t copy_bytes = 0; /* of user stacks that are not walked, or with tables could not be; 0: none */
 const volatile uint64_t stacks_half = 2 << 20; /* bytes of the ring of stacks, halved */
 const volatile bool switch_has_state = true; /* sched_switch tells the state (Linux 5.18 and later) */
 const volatile bool walk_kernel = false;
@@ -66,6 +69,7 @@ const volatile struct lode_record_limit limits[LODE_RECORD_LIMITS] = {};
 
 volatile uint64_t epoch = 0;
 volatile uint32_t writer_pid = 0;
+volatile uint32_t copies_wait = 0; /* the reader was woken for them */
 
 #define WRONG_WALKS_LIMIT  16
 #define CALIBRATIONS_LIMIT 64
@@ -159,11 +163,17 @@ enum scratch_user {
 struct scratch {
 	uint8_t block[BLOCK_BYTES + 16];
 	struct lode_record_stack stack;
-	uint64_t check[LODE_RECORD_FRAMES + 1];
+	uint64_t check[LODE_RECORD_KERNEL_FRAMES + 1];
 	uint64_t hash; /* of the stack so far */
 	uint64_t sum;
 	uint64_t number; /* on its way from what the verifier knows to what it does not */
 	uint64_t walks;
+	/* The walk of a user's stack by tables (unwind.bpf.h). */
+	struct lode_unwind_state state;
+	struct lode_unwind_space space;
+	uint64_t block_start; /* what `block` holds */
+	uint64_t block_size;
+	uint64_t span_end; /* how far the stack is expected to be needed */
 };
 
 struct {
@@ -292,6 +302,8 @@ static __always_inline void finish_record(struct lode_record *record, uint64_t p
 }
 
 #include "record/stacks.bpf.h"
+#include "record/unwind.bpf.h"
+#include "record/user_stacks.bpf.h"
 
 /* ---- threads ---- */
 
@@ -603,8 +615,7 @@ int lode_call(uint64_t *context)
 	}
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	thread->entry.pc = 0; /* while it is changed */
-	thread->entry.user = copy_bytes ? copy_user_stack(task, regs, task->pid, LODE_COPY_CALL)
-					: walk_user_stack(scratch, regs, &thread->span);
+	thread->entry.user = take_user_stack(scratch, task, regs, &thread->span, task->pid, LODE_COPY_CALL);
 	thread->entry.fp = REGS_FP(regs);
 	thread->entry.sp = REGS_SP(regs);
 	thread->entry.link = REGS_LINK(regs);
@@ -615,17 +626,38 @@ int lode_call(uint64_t *context)
 
 #include "record/spans.bpf.h"
 
-/* ---- children of the processes asked for ---- */
+/* ---- processes that come and go ---- */
 
 SEC("tp_btf/sched_process_fork")
 int lode_fork(uint64_t *context)
 {
 	struct task_struct *parent = (void *)context[0], *child = (void *)context[1];
 	uint32_t pid = parent->tgid, new = child->tgid;
+	struct lode_unwind_space *space, copy;
 	uint8_t one = 1;
 
-	if (pid != new && bpf_map_lookup_elem(&pids, &pid))
+	if (pid == new)
+		return 0;
+	if (only_pids && bpf_map_lookup_elem(&pids, &pid))
 		bpf_map_update_elem(&pids, &new, &one, BPF_ANY);
+	space = use_tables ? bpf_map_lookup_elem(&unwind_spaces, &pid) : 0;
+	if (!space)
+		return 0;
+	copy = *space;
+	copy.copies = 0;
+	bpf_map_update_elem(&unwind_spaces, &new, &copy, BPF_ANY);
+	return 0;
+}
+
+/* What the old program had mapped is gone. */
+SEC("tp_btf/sched_process_exec")
+int lode_exec(uint64_t *context)
+{
+	struct task_struct *task = (void *)context[0];
+	struct lode_unwind_space none = {};
+	uint32_t pid = task->tgid;
+
+	bpf_map_update_elem(&unwind_spaces, &pid, &none, BPF_ANY);
 	return 0;
 }
 
@@ -636,7 +668,11 @@ int lode_exit(uint64_t *context)
 	struct task_struct *task = (void *)context[0];
 	uint32_t pid = task->tgid;
 
-	if (task->signal->live.counter == 0)
+	if (task->signal->live.counter)
+		return 0;
+	if (only_pids)
 		bpf_map_delete_elem(&pids, &pid);
+	if (use_tables)
+		bpf_map_delete_elem(&unwind_spaces, &pid);
 	return 0;
 }

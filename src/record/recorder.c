@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "record/kernel.h"
 #include "record/rings.h"
+#include "record/stack_copies.h"
 #include "record/uprobes.h"
 
 /* What bpftool writes is not held to the rules of the house. */
@@ -55,6 +56,10 @@ struct lode_recorder {
 	uint32_t cpu_count;
 	unsigned frequency;
 	uint64_t period;
+	struct lode_process_unwinder unwinder; /* processes as of what was handed over last */
+	struct lode_unwind_loader *loader;     /* of tables into the kernel; NULL where they are not used */
+	struct lode_stack_copies copies;
+	int unwinds;               /* stacks by tables, in the kernel or here */
 	int cgroup;                /* descriptor, or -1 */
 	struct bpf_link **samples; /* one a CPU, or NULL */
 	struct lode_rings rings;     /* over `ends` and `slots` */
@@ -178,6 +183,39 @@ static void set_spans(struct recorder *programs, const struct lode_recorder_opti
 		bpf_map__set_max_entries(programs->maps.spans, 1);
 }
 
+/* Bytes of the ring of stacks. */
+static uint32_t stacks_bytes(const struct lode_recorder_options *options)
+{
+	int is_small = options->ring_bytes && options->ring_bytes < 4 * STACKS_BYTES;
+
+	if (options->unwind == LODE_RECORDER_DWARF)
+		return is_small ? STACKS_BYTES : COPIES_BYTES;
+	if (is_small)
+		return STACKS_BYTES / 4;
+	return options->unwind == LODE_RECORDER_AUTO ? 4 * STACKS_BYTES : STACKS_BYTES;
+}
+
+static void set_unwinding(struct recorder *programs, const struct lode_recorder_options *options)
+{
+	int by_tables = options->unwind == LODE_RECORDER_AUTO;
+	struct bpf_map *const tables[] = { programs->maps.unwind_spaces, programs->maps.unwind_mappings,
+					   programs->maps.unwind_sizes,  programs->maps.unwind_rules,
+					   programs->maps.unwind_tables, programs->maps.unwind_cache };
+
+	bpf_map__set_max_entries(programs->maps.stacks, stacks_bytes(options));
+	programs->rodata->stacks_half = stacks_bytes(options) / 2;
+	programs->rodata->use_tables = by_tables;
+	if (options->unwind == LODE_RECORDER_FRAME_POINTER)
+		bpf_map__set_max_entries(programs->maps.copies, 1);
+	else
+		programs->rodata->copy_bytes = options->copy_bytes ? options->copy_bytes : LODE_RECORD_COPY_BYTES;
+	for (size_t i = 0; !by_tables && i < sizeof(tables) / sizeof(*tables); i++)
+		bpf_map__set_max_entries(tables[i], 1);
+	bpf_program__set_autoload(programs->progs.lode_fork, options->only_pids || by_tables);
+	bpf_program__set_autoload(programs->progs.lode_exit, options->only_pids || by_tables);
+	bpf_program__set_autoload(programs->progs.lode_exec, by_tables);
+}
+
 static void set_up(struct lode_recorder *recorder, const struct lode_recorder_options *options)
 {
 	struct recorder *programs = recorder->programs;
@@ -186,26 +224,16 @@ static void set_up(struct lode_recorder *recorder, const struct lode_recorder_op
 	set_limits(programs, options);
 	set_spans(programs, options);
 	programs->rodata->has_writer = options->has_writer != 0;
-	if (options->ring_bytes && options->ring_bytes < 4 * STACKS_BYTES)
-		bpf_map__set_max_entries(programs->maps.stacks, STACKS_BYTES / 4);
 	programs->rodata->ring_slots = recorder->slot_count;
 	programs->rodata->switch_has_state = lode_kernel_switch_has_state();
 	programs->rodata->walk_kernel = !options->no_own_walk;
 	programs->rodata->only_own = options->only_own != 0;
 	programs->rodata->with_calls = options->calls && !options->comm && !options->cgroup;
-	programs->rodata->copy_bytes = options->copy_bytes;
-	if (options->copy_bytes) {
-		programs->rodata->stacks_half = COPIES_BYTES / 2;
-		bpf_map__set_max_entries(programs->maps.stacks, COPIES_BYTES);
-	} else {
-		bpf_map__set_max_entries(programs->maps.copies, 1);
-	}
+	set_unwinding(programs, options);
 	bpf_map__set_max_entries(programs->maps.ends, recorder->cpu_count);
 	bpf_map__set_max_entries(programs->maps.slots, recorder->cpu_count * recorder->slot_count);
 	bpf_program__set_autoload(programs->progs.lode_call, options->calls);
 	bpf_program__set_autoload(programs->progs.lode_sample, options->frequency > 0);
-	bpf_program__set_autoload(programs->progs.lode_fork, options->only_pids);
-	bpf_program__set_autoload(programs->progs.lode_exit, options->only_pids);
 	bpf_program__set_autoattach(programs->progs.lode_sample, false);
 }
 
@@ -251,6 +279,32 @@ static int map_rings(struct lode_recorder *recorder, struct lode_error *error)
 }
 
 static int take_stack(void *context, void *bytes, size_t size);
+
+static int open_unwinding(struct lode_recorder *recorder, const struct lode_recorder_options *options,
+			  struct lode_error *error)
+{
+	const struct recorder *programs = recorder->programs;
+	struct lode_unwind_map_fds fds = {
+		.spaces = bpf_map__fd(programs->maps.unwind_spaces),
+		.mappings = bpf_map__fd(programs->maps.unwind_mappings),
+		.sizes = bpf_map__fd(programs->maps.unwind_sizes),
+		.rules = bpf_map__fd(programs->maps.unwind_rules),
+		.tables = bpf_map__fd(programs->maps.unwind_tables),
+	};
+
+	if (options->unwind == LODE_RECORDER_FRAME_POINTER)
+		return 0;
+	recorder->unwinds = 1;
+	lode_stack_copies_init(&recorder->copies, &recorder->unwinder);
+	if (lode_process_unwinder_init(&recorder->unwinder, options->cache) < 0)
+		return lode_fail_memory(error);
+	if (options->unwind == LODE_RECORDER_AUTO) {
+		recorder->loader = lode_unwind_loader_create(&fds, &recorder->unwinder);
+		if (!recorder->loader)
+			return lode_fail_memory(error);
+	}
+	return 0;
+}
 
 static int open_stacks(struct lode_recorder *recorder, struct lode_error *error)
 {
@@ -304,6 +358,8 @@ int lode_recorder_create(struct lode_recorder **result, const struct lode_record
 	if (!code)
 		code = open_stacks(recorder, error);
 	if (!code)
+		code = open_unwinding(recorder, options, error);
+	if (!code)
 		code = set_cgroup(recorder, options->cgroup, error);
 	if (!code)
 		code = lode_sideband_open(&recorder->sideband, error);
@@ -329,6 +385,9 @@ void lode_recorder_destroy(struct lode_recorder *recorder)
 		return;
 	stop_samples(recorder);
 	ring_buffer__free(recorder->stacks);
+	lode_unwind_loader_destroy(recorder->loader);
+	lode_stack_copies_release(&recorder->copies);
+	lode_process_unwinder_release(&recorder->unwinder);
 	lode_rings_release(&recorder->rings);
 	if (recorder->ends)
 		munmap(recorder->ends, recorder->ends_bytes);
@@ -415,9 +474,10 @@ static int take_copy(struct lode_recorder *recorder, const struct lode_record_co
 {
 	size_t head = offsetof(struct lode_record_copy, bytes);
 
-	if (size < head || copy->size > size - head || !recorder->sink->copy)
+	if (size < head || copy->size > size - head || !recorder->unwinds)
 		return 0;
-	if (recorder->sink->copy(recorder->sink->context, copy) < 0)
+	if (lode_stack_copies_add(&recorder->copies, copy) < 0 ||
+	    (recorder->loader && lode_unwind_loader_changed(recorder->loader, copy->pid) < 0))
 		recorder->failed = 1;
 	return 0;
 }
@@ -444,20 +504,70 @@ struct changes {
 	size_t given;
 };
 
+/* What the unwinder has to know of a change. */
+static int follow_change(struct lode_recorder *recorder, const struct lode_change *change)
+{
+	if (!recorder->unwinds)
+		return 0;
+	if (lode_process_unwinder_apply(&recorder->unwinder, change) < 0)
+		return LODE_SYSTEM;
+	if (!recorder->loader)
+		return 0;
+	if (change->type == LODE_CHANGE_EXIT) {
+		if (change->pid == change->tid)
+			lode_unwind_loader_gone(recorder->loader, change->pid);
+		return 0;
+	}
+	return change->type == LODE_CHANGE_MAP ? lode_unwind_loader_changed(recorder->loader, change->pid) : 0;
+}
+
 static int hand_over_changes(struct lode_recorder *recorder, struct changes *changes, uint64_t until)
 {
 	const struct lode_recorder_sink *sink = recorder->sink;
 	int code = 0;
 
-	while (!code && changes->given < changes->count && changes->items[changes->given].t <= until)
-		code = sink->change(sink->context, &changes->items[changes->given++]);
+	while (!code && changes->given < changes->count && changes->items[changes->given].t <= until) {
+		const struct lode_change *change = &changes->items[changes->given++];
+
+		code = follow_change(recorder, change);
+		if (!code)
+			code = sink->change(sink->context, change);
+	}
 	return code;
+}
+
+/* In place of a copy the stack that it became, which is handed over first. */
+static int resolve_copy(struct lode_recorder *recorder, uint64_t *id)
+{
+	const struct lode_recorder_sink *sink = recorder->sink;
+	const struct lode_record_stack *stack;
+
+	if (!(*id & LODE_RECORD_COPY_ID))
+		return 0;
+	if (lode_stack_copies_find(&recorder->copies, *id, &stack) < 0)
+		return LODE_SYSTEM;
+	if (!stack)
+		return 0;
+	*id = stack->id;
+	return sink->stack(sink->context, stack);
+}
+
+static int hand_over_record(struct lode_recorder *recorder, const struct lode_record *record)
+{
+	const struct lode_recorder_sink *sink = recorder->sink;
+	struct lode_record resolved;
+
+	if (!((record->user | record->waker_user) & LODE_RECORD_COPY_ID))
+		return sink->record(sink->context, record);
+	resolved = *record;
+	if (resolve_copy(recorder, &resolved.user) < 0 || resolve_copy(recorder, &resolved.waker_user) < 0)
+		return LODE_SYSTEM;
+	return sink->record(sink->context, &resolved);
 }
 
 /* Hands over records and changes, merged by time. */
 static int hand_over(struct lode_recorder *recorder, struct changes *changes)
 {
-	const struct lode_recorder_sink *sink = recorder->sink;
 	const struct lode_record *record;
 	uint64_t written;
 	int code = 0;
@@ -465,15 +575,25 @@ static int hand_over(struct lode_recorder *recorder, struct changes *changes)
 	while (!code && (record = lode_rings_next(&recorder->rings, &written))) {
 		code = hand_over_changes(recorder, changes, written);
 		if (!code)
-			code = sink->record(sink->context, record);
+			code = hand_over_record(recorder, record);
 		lode_rings_pass(&recorder->rings);
 	}
 	for (size_t i = 0; !code && i < recorder->open_count; i++) {
 		code = hand_over_changes(recorder, changes, lode_record_end(&recorder->open[i]));
 		if (!code)
-			code = sink->record(sink->context, &recorder->open[i]);
+			code = hand_over_record(recorder, &recorder->open[i]);
 	}
 	return code ? code : hand_over_changes(recorder, changes, UINT64_MAX);
+}
+
+/* Has the kernel know what changed, and what copies asked for. */
+static int keep_tables(struct lode_recorder *recorder, uint64_t t)
+{
+	int tidied = lode_process_unwinder_tidy(&recorder->unwinder, t);
+
+	if (tidied < 0 || (tidied && lode_unwind_loader_renumbered(recorder->loader) < 0))
+		return LODE_SYSTEM;
+	return lode_unwind_loader_flush(recorder->loader);
 }
 
 int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorder_sink *sink)
@@ -481,6 +601,7 @@ int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorde
 	struct changes changes = { 0 };
 	uint64_t until;
 
+	recorder->programs->bss->copies_wait = 0;
 	lode_rings_begin(&recorder->rings);
 	until = now(); /* all records that this reading finds were written by then */
 	recorder->sink = sink;
@@ -490,7 +611,9 @@ int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorde
 		return LODE_SYSTEM;
 	if (lode_sideband_read(recorder->sideband, until, &changes.items, &changes.count) < 0)
 		return LODE_SYSTEM;
-	return hand_over(recorder, &changes);
+	if (hand_over(recorder, &changes) < 0)
+		return LODE_SYSTEM;
+	return recorder->loader ? keep_tables(recorder, until) : 0;
 }
 
 /* ---- stopping ---- */
@@ -574,9 +697,9 @@ int lode_recorder_span_program(const struct lode_recorder *recorder, int end)
 
 size_t lode_recorder_bytes(const struct lode_recorder *recorder)
 {
-	/* The ring of stacks is mapped twice in a row. */
+	/* The ring of stacks is mapped twice in a row; copies are taken out of it before they are unwound. */
 	return recorder->ends_bytes + recorder->slots_bytes +
-	       2 * bpf_map__max_entries(recorder->programs->maps.stacks) +
+	       (recorder->unwinds ? 3 : 2) * bpf_map__max_entries(recorder->programs->maps.stacks) +
 	       lode_sideband_bytes(recorder->sideband);
 }
 
@@ -608,7 +731,7 @@ static int add_held(struct lode_recorder_held *held, const struct lode_record_th
 	if (lode_grow(&held->ids, &held->capacity, held->count + count, sizeof(*held->ids)) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < count; i++)
-		if (ids[i])
+		if (ids[i] && !(ids[i] & LODE_RECORD_COPY_ID)) /* what copies became is handed over anew each time */
 			held->ids[held->count++] = ids[i];
 	return 0;
 }
@@ -655,6 +778,11 @@ int lode_recorder_held(struct lode_recorder *recorder, struct lode_recorder_held
 
 /* ---- counts ---- */
 
+struct lode_unwind_totals lode_recorder_unwind_totals(const struct lode_recorder *recorder)
+{
+	return recorder->loader ? lode_unwind_loader_totals(recorder->loader) : (struct lode_unwind_totals){ 0 };
+}
+
 void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_counts *counts)
 {
 	struct lode_record_counts *each = lode_calloc(recorder->cpu_count, sizeof(*each));
@@ -665,6 +793,7 @@ void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_cou
 		for (uint32_t i = 0; i < recorder->cpu_count; i++) {
 			counts->lost += each[i].lost;
 			counts->lost_stacks += each[i].lost_stacks;
+			counts->copies += each[i].copies;
 			counts->lost_copies += each[i].lost_copies;
 			counts->lost_threads += each[i].lost_threads;
 			counts->short_waits += each[i].short_waits;
@@ -700,8 +829,8 @@ void lode_recorder_note(struct lode_recorder *recorder, struct lode_notes *notes
 	lode_recorder_counts(recorder, &counts);
 	lode_notes_add(notes, counts.lost, "records lost: they came faster than they could be read", NULL);
 	lode_notes_add(notes, counts.lost_stacks, "stacks sent late: their ring was full", NULL);
-	lode_notes_add(notes, counts.lost_copies,
-		       "user stacks lost: they came faster than they could be unwound", NULL);
+	lode_notes_add(notes, counts.lost_copies + recorder->copies.dropped,
+		       "user stacks cut or lost: copies of them came faster than they could be unwound", NULL);
 	lode_notes_add(notes, counts.lost_threads, "waits lost: too many threads", NULL);
 	lode_notes_add(notes, missed(recorder), "events missed while another of their kind was recorded",
 		       NULL);

@@ -10,6 +10,13 @@
 #include "base/notes.h"
 #include "record/records.h"
 #include "record/sideband.h"
+#include "record/unwind_loader.h"
+
+enum lode_recorder_unwind {
+	LODE_RECORDER_AUTO,          /* by unwind tables in the kernel; copied until these are loaded */
+	LODE_RECORDER_FRAME_POINTER, /* by frame pointers in the kernel */
+	LODE_RECORDER_DWARF,         /* copied, and unwound by tables in the program */
+};
 
 struct lode_recorder_options {
 	int only_pids;      /* only the processes that lode_recorder_add_pid names, and their children */
@@ -17,7 +24,9 @@ struct lode_recorder_options {
 	const char *cgroup; /* only threads in this control group or below it, a folder; NULL: any */
 	unsigned frequency; /* CPU samples a second; 0: none */
 	int calls;          /* system calls */
-	unsigned copy_bytes; /* of user stacks, for unwinding in the program, at most LODE_RECORD_COPY_BYTES; 0: walk */
+	enum lode_recorder_unwind unwind; /* how user stacks are found */
+	unsigned copy_bytes; /* of a user stack that is copied, at most LODE_RECORD_COPY_BYTES; 0: as many as that */
+	const char *cache;   /* folder of cached unwind tables; NULL: the user's own, "": none */
 	uint64_t min_wait;  /* nanoseconds; shorter waits and preemptions are only counted */
 	int only_own;       /* only threads' own stacks in their programs: not the kernel's, not those of wakers */
 	int no_own_walk;    /* kernel stacks only by the kernel's own way; for tests */
@@ -34,8 +43,6 @@ struct lode_recorder_sink {
 	int (*stack)(void *context, const struct lode_record_stack *stack);
 	int (*change)(void *context, const struct lode_change *change);
 	int (*record)(void *context, const struct lode_record *record);
-	/* A copy of a stack that records may name from now on; NULL where none are asked for. */
-	int (*copy)(void *context, const struct lode_record_copy *copy);
 };
 
 struct lode_recorder;
@@ -95,6 +102,8 @@ struct lode_recorder_held {
 
 int lode_recorder_held(struct lode_recorder *recorder, struct lode_recorder_held *held);
 
+/* The unwind tables that the kernel has by now. */
+struct lode_unwind_totals lode_recorder_unwind_totals(const struct lode_recorder *recorder);
 /* What the kernel counted so far, all CPUs together. */
 void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_counts *counts);
 /* The same as notes, together with what else was lost; at the end, once. */

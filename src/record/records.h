@@ -14,8 +14,22 @@
 
 #include <stdint.h>
 
-/* Frames of one stack, user's or kernel's; what is deeper is cut at the root and counted. */
-#define LODE_RECORD_FRAMES 127
+/* Frames of one stack; what is deeper is cut at the root and counted. A power of two less one. */
+#define LODE_RECORD_FRAMES 511
+/* Of the kernel's: more it does not give by itself (perf_event_max_stack). */
+#define LODE_RECORD_KERNEL_FRAMES 127
+
+/* How a user's stack ends, at its root. */
+enum lode_stack_end {
+	LODE_STACK_UNKNOWN,  /* by frame pointers: nothing tells whether callers are missing */
+	LODE_STACK_WHOLE,    /* where its thread began */
+	LODE_STACK_DEEP,     /* at LODE_RECORD_FRAMES */
+	LODE_STACK_SHORT,    /* behind the bytes that were copied */
+	LODE_STACK_BROKEN,   /* in a function that no rule leads out of */
+	LODE_STACK_UNMAPPED, /* at an address where no code is known, which is left out */
+	LODE_STACK_PENDING,  /* in a binary whose unwind table is not loaded yet */
+	LODE_STACK_ENDS,
+};
 
 enum lode_record_type {
 	LODE_RECORD_WAIT = 1, /* blocked from `t` for `cost`, then `delay` in the run queue */
@@ -94,14 +108,20 @@ struct lode_record_stack {
 	uint32_t count;
 	uint8_t user;     /* else the kernel's */
 	uint8_t has_link; /* user: addresses[1] is the link register, which may hold the leaf's caller */
-	uint8_t cut;      /* it was deeper than LODE_RECORD_FRAMES */
 	uint8_t sampled;  /* kernel: addresses[0] is where the CPU was; all others are return addresses */
+	uint8_t end;      /* enum lode_stack_end */
+	uint8_t guessed;  /* user: some function has no unwind table, and its caller was found by frame pointer */
+	uint8_t unused[3];
 	uint64_t addresses[LODE_RECORD_FRAMES + 1];
 };
 
 /* Most bytes of a user's stack that are copied, and a page more that a reading may touch. */
 #define LODE_RECORD_COPY_BYTES 16384
 #define LODE_RECORD_COPY_MARK  UINT32_MAX
+/* In the id of a copy; ids of stacks are even. */
+#define LODE_RECORD_COPY_ID    1ull
+/* Bytes below the stack pointer that a function may use, and where just restored registers still are. */
+#define LODE_RECORD_RED_ZONE   128
 
 enum lode_record_copy_kind {
 	LODE_COPY_OWN,   /* where `tid` stopped running */
@@ -121,9 +141,10 @@ struct lode_record_copy {
 	uint32_t unused;
 	uint64_t number; /* of copies so far, on this CPU */
 	uint64_t pc;
-	uint64_t sp; /* where `bytes` begin */
+	uint64_t sp; /* `bytes` begin LODE_RECORD_RED_ZONE below it */
 	uint64_t fp;
 	uint64_t link;
+	uint64_t scratch; /* x86-64: r10 */
 	uint8_t bytes[LODE_RECORD_COPY_BYTES + 4096];
 };
 
@@ -131,6 +152,7 @@ struct lode_record_copy {
 struct lode_record_counts {
 	uint64_t lost;          /* records without room in their ring */
 	uint64_t lost_stacks;   /* stacks without room, sent again when they are next seen */
+	uint64_t copies;        /* user stacks that were copied */
 	uint64_t lost_copies;   /* copies of stacks without room */
 	uint64_t lost_threads;  /* switch-outs of threads that got no memory for their state */
 	uint64_t short_waits;   /* waits and preemptions shorter than asked for */

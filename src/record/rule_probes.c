@@ -107,7 +107,7 @@ static char *find_command(const char *name, size_t length)
 	return NULL;
 }
 
-static char *path_in_process(const struct lode_record_image *image, uint32_t pid)
+static char *path_in_process(const struct lode_process_image *image, uint32_t pid)
 {
 	size_t length = lode_mapped_length(image->path);
 
@@ -120,7 +120,7 @@ static char *path_in_process(const struct lode_record_image *image, uint32_t pid
 static char *find_mapped(const struct lode_processes *processes, const char *name, size_t length)
 {
 	for (size_t i = 0; processes && i < processes->images->count; i++) {
-		const struct lode_record_image *image = &processes->images->items[i];
+		const struct lode_process_image *image = &processes->images->items[i];
 		size_t size = lode_mapped_length(image->path);
 
 		if (image->kind == LODE_MAPPED_FILE && size > length &&
@@ -301,7 +301,7 @@ int lode_rule_probes_look(struct lode_rule_probes *probes)
 	int code = 0;
 
 	for (size_t i = 0; !code && probes->has_marks && i < probes->processes->images->count; i++) {
-		const struct lode_record_image *image = &probes->processes->images->items[i];
+		const struct lode_process_image *image = &probes->processes->images->items[i];
 		char *path = image->kind == LODE_MAPPED_FILE ? path_in_process(image, image->pid) : NULL;
 
 		if (path)
@@ -343,20 +343,12 @@ static int take_record(void *context, const struct lode_record *record)
 	return probes->next.record(probes->next.context, record);
 }
 
-static int take_copy(void *context, const struct lode_record_copy *copy)
-{
-	struct lode_rule_probes *probes = context;
-
-	return probes->next.copy(probes->next.context, copy);
-}
-
 struct lode_recorder_sink lode_rule_probes_sink(struct lode_rule_probes *probes, const struct lode_recorder_sink *next)
 {
 	if (!probes->has_marks)
 		return *next; /* nothing to look for */
 	probes->next = *next;
-	return (struct lode_recorder_sink){probes, take_stack, take_change, take_record,
-					   next->copy ? take_copy : NULL};
+	return (struct lode_recorder_sink){probes, take_stack, take_change, take_record};
 }
 
 /* ---- all of it ---- */

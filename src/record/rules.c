@@ -43,10 +43,10 @@ static int take_last_word(const char *text, size_t *length, const char *word)
 
 static int check_name(const struct lode_record_rule *rule, struct lode_error *error)
 {
-	if (rule->length < LODE_RECORD_NAME)
+	if (rule->length < LODE_THREAD_NAME)
 		return 0;
 	return lode_fail(error, LODE_USAGE, "'%s': names of threads have at most %d characters", rule->text,
-			 LODE_RECORD_NAME - 1);
+			 LODE_THREAD_NAME - 1);
 }
 
 static int refuse(const char *text, struct lode_error *error)
@@ -200,7 +200,7 @@ static int apply_thread(const struct lode_record_rule *rule, struct lode_builder
 
 	for (size_t i = 0; i < builder->stream.thread_count; i++) {
 		const struct lode_thread *thread = &builder->stream.threads[i];
-		const struct lode_record_life *life =
+		const struct lode_thread_lifetime *life =
 			lode_processes_life(&builder->processes, thread->pid, thread->tid);
 		uint64_t t0, t1;
 

@@ -7,35 +7,10 @@
 #define LODE_RECORD_SIDEBAND_H
 
 #include "base/error.h"
+#include "process/process_change.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-enum lode_change_type {
-	LODE_CHANGE_MAP,
-	LODE_CHANGE_NAME,
-	LODE_CHANGE_FORK,
-	LODE_CHANGE_EXIT,
-};
-
-#define LODE_CHANGE_BUILD_ID 20
-
-struct lode_change {
-	enum lode_change_type type;
-	uint64_t t; /* CLOCK_MONOTONIC */
-	uint32_t pid;
-	uint32_t tid;
-	uint32_t parent_pid; /* fork */
-	uint32_t parent_tid;
-	uint64_t start; /* map */
-	uint64_t end;
-	uint64_t offset;
-	uint8_t build_id[LODE_CHANGE_BUILD_ID];
-	uint8_t build_id_size; /* 0: not known */
-	int executed;          /* a name: it is the name of a new program */
-	uint64_t mounts;       /* a new program: the mount namespace it was seen in; 0: to be asked for */
-	char *text;            /* path or name; NULL for forks and exits */
-};
 
 struct lode_sideband;
 

@@ -1,212 +1,143 @@
 /*
- * Copies: see copies.h.
- *
- * Unwinding goes from a function to its caller by the rules of its binary
- * (symbols/unwind_rules.h): the frame's address from the stack or frame pointer, the
- * return address and the caller's frame pointer from the copied bytes. Where a
- * binary has no rules (code made at run time, assembler) the frame pointer is
- * followed. Each step must go up the stack, so it ends.
+ * Copies: see stack_copies.h.
  *
  * A copy is unwound when the first record names it. By then the mappings that it
  * needs are known, because records and changes are handed over in order of time.
  * Those that no record has named yet are unwound when the next batch begins, so
- * that bytes are held for one batch only. What remains of each is a pair of ids.
- * When there are many, the older ones are dropped: of each thread and kind only
- * the latest can still be named, and what came with the last two batches.
+ * that bytes are held for one batch only. What remains of each is its stack. When
+ * there are many, the older ones are dropped: of each thread and kind only the
+ * latest can still be named, and what came with the last two batches.
  */
-#include "record/copies.h"
+#include "record/stack_copies.h"
 
-#include "symbols/unwind_rules.h"
+#include "base/error.h"
 
-#include <stdio.h>
+#include <elf.h>
 #include <string.h>
 
-#define ITEMS_LIMIT (1u << 18)
-/* The bits of an address; above them may be a signature (aarch64). */
-#define ADDRESS_BITS 0x0000ffffffffffffull
+#define ITEMS_LIMIT (1u << 13)
+/* Memory for the copies of a batch that is kept for the next one. */
+#define BYTES_KEPT  (1u << 20)
+/* Bytes of a batch: while copies come as fast as they are read there would be no end. */
+#define BATCH_LIMIT (64u << 20)
 
-void lode_record_copies_init(struct lode_record_copies *copies, struct lode_record_stacks *stacks)
+#if defined(__aarch64__)
+#define MACHINE EM_AARCH64
+#else
+#define MACHINE EM_X86_64
+#endif
+
+void lode_stack_copies_init(struct lode_stack_copies *copies, struct lode_process_unwinder *unwinder)
 {
 	memset(copies, 0, sizeof(*copies));
-	copies->stacks = stacks;
+	copies->unwinder = unwinder;
 	copies->limit = ITEMS_LIMIT;
 }
 
-void lode_record_copies_release(struct lode_record_copies *copies)
+void lode_stack_copies_release(struct lode_stack_copies *copies)
 {
-	for (size_t i = copies->unwound; i < copies->count; i++)
-		lode_free(copies->items[i].copy);
+	for (size_t i = 0; i < copies->stack_count; i++)
+		lode_free(copies->stacks[i]);
+	lode_free(copies->stacks);
+	lode_index_release(&copies->stack_index);
 	lode_free(copies->items);
 	lode_index_release(&copies->index);
+	lode_buffer_release(&copies->bytes);
 	memset(copies, 0, sizeof(*copies));
 }
 
 /* ---- unwinding ---- */
 
-struct walk {
-	struct lode_record_copies *copies;
-	const struct lode_record_copy *copy;
-	const struct lode_space *space;
-	uint64_t pc;
-	uint64_t sp;
-	uint64_t fp;
-	int exact; /* `pc` is where the thread was, not where it will return to */
-	int first;
-	struct lode_record_stack stack;
-};
-
-enum step { STEP_ON, STEP_ROOT, STEP_CUT, STEP_LOST };
-
-/* The word at an address of the stack; 0 when it was not copied. */
-static int read_word(const struct walk *walk, uint64_t address, uint64_t *word)
+static uint8_t end_of(enum lode_unwind_end end)
 {
-	uint64_t at = address - walk->copy->sp;
+	static const uint8_t ends[] = {
+		[LODE_UNWIND_WHOLE] = LODE_STACK_WHOLE,
+		[LODE_UNWIND_DEEP] = LODE_STACK_DEEP,
+		[LODE_UNWIND_SHORT] = LODE_STACK_SHORT,
+		[LODE_UNWIND_BROKEN] = LODE_STACK_BROKEN,
+	};
 
-	if (address < walk->copy->sp || at > walk->copy->size || walk->copy->size - at < sizeof(*word))
-		return 0;
-	memcpy(word, walk->copy->bytes + at, sizeof(*word));
-	return 1;
+	return ends[end];
 }
 
-/* *unwinder is NULL where the image has none. Returns 0 or LODE_SYSTEM. */
-static int find_unwinder(struct walk *walk, uint32_t number, struct lode_unwind_rules **unwinder)
+/* The stack that a copy holds. Returns 0 or LODE_SYSTEM. */
+static int unwind(struct lode_stack_copies *copies, const struct lode_record_copy *copy,
+		  struct lode_record_stack *stack)
 {
-	struct lode_record_stacks *stacks = walk->copies->stacks;
-	struct lode_record_images *images = stacks->processes->images;
-	struct lode_record_image *image;
-	char link[40];
+	struct lode_stack_bytes bytes = {
+		.pid = copy->pid,
+		.registers = { copy->pc, copy->sp, copy->fp, copy->link, copy->scratch, MACHINE },
+		.start = copy->sp - LODE_RECORD_RED_ZONE,
+		.bytes = copy->bytes,
+		.size = copy->size,
+	};
+	struct lode_unwind_frame frames[LODE_RECORD_FRAMES];
+	struct lode_unwound unwound;
+	int count;
 
-	*unwinder = NULL;
-	if (lode_record_image_use(images, number, &stacks->dictionary->frames) < 0)
-		return LODE_SYSTEM;
-	image = &images->items[images->items[number].twin];
-	if (!image->unwinder && !image->unwinder_asked && image->kind == LODE_MAPPED_FILE && image->fd >= 0) {
-		snprintf(link, sizeof(link), "/proc/self/fd/%d", image->fd);
-		image->unwinder = lode_unwind_rules_open(link);
+	count = lode_process_unwinder_walk(copies->unwinder, &bytes, frames, LODE_RECORD_FRAMES - 1, &unwound);
+	if (count < 0)
+		return count;
+	memset(stack, 0, offsetof(struct lode_record_stack, addresses));
+	stack->user = 1;
+	stack->end = end_of(unwound.end);
+	stack->guessed = unwound.guessed != 0;
+	stack->has_link = unwound.link != 0;
+	/* As in stacks from the kernel: all but the leaf are return addresses. */
+	for (int i = 0; i < count; i++) {
+		stack->addresses[stack->count++] = frames[i].address + (i > 0);
+		if (!i && stack->has_link)
+			stack->addresses[stack->count++] = unwound.link;
 	}
-	image->unwinder_asked = 1;
-	*unwinder = image->unwinder;
+	stack->id = lode_hash_bytes(stack->addresses, stack->count * sizeof(*stack->addresses)) & ~LODE_RECORD_COPY_ID;
 	return 0;
 }
 
-/* The rule where the walk is: 1, 0 when there is none, or LODE_SYSTEM. */
-static int find_rule(struct walk *walk, struct lode_unwind_rule *rule)
+static size_t stack_size(const struct lode_record_stack *stack)
 {
-	struct lode_record_stacks *stacks = walk->copies->stacks;
-	uint64_t pc = walk->pc - !walk->exact;
-	const struct lode_mapping *mapping = lode_space_find(&stacks->processes->spaces, walk->space, pc);
-	struct lode_unwind_rules *unwinder;
-	uint64_t offset;
-
-	if (!mapping)
-		return 0;
-	offset = pc - mapping->start + mapping->offset;
-	if (find_unwinder(walk, mapping->image, &unwinder) < 0)
-		return LODE_SYSTEM;
-	return unwinder ? lode_unwind_rules_find(unwinder, offset, rule) : 0;
+	return offsetof(struct lode_record_stack, addresses) + stack->count * sizeof(*stack->addresses);
 }
 
-/* Without a rule: the frame record that the frame pointer points to. */
-static enum step follow_frame_pointer(struct walk *walk)
+static int same_stack(const struct lode_record_stack *a, const struct lode_record_stack *b)
 {
-	uint64_t fp = walk->fp, next, address;
-
-	if (fp < walk->sp || fp & 7)
-		return STEP_LOST;
-	if (!read_word(walk, fp, &next) || !read_word(walk, fp + 8, &address))
-		return fp - walk->copy->sp < LODE_RECORD_COPY_BYTES ? STEP_CUT : STEP_LOST;
-	walk->pc = address & ADDRESS_BITS;
-	walk->fp = next;
-	walk->sp = fp + 16;
-	return walk->pc ? STEP_ON : STEP_ROOT;
+	return a->id == b->id && a->count == b->count && memcmp(a, b, stack_size(a)) == 0;
 }
 
-static enum step apply_rule(struct walk *walk, const struct lode_unwind_rule *rule)
+/* The number of a stack, added if it is new; LODE_NONE when memory has run out. */
+static uint32_t keep_stack(struct lode_stack_copies *copies, const struct lode_record_stack *stack)
 {
-	uint64_t cfa = (rule->from_frame_pointer ? walk->fp : walk->sp) + (uint64_t)rule->cfa_offset;
-	uint64_t address = walk->copy->link, fp = walk->fp;
+	struct lode_record_stack *copy;
+	size_t probe = 0;
+	uint32_t id;
 
-	if (rule->return_kind == LODE_RETURN_NONE)
-		return STEP_ROOT;
-	/* A leaf may have no frame at all; every other function has one. */
-	if (cfa < walk->sp || (cfa == walk->sp && !walk->first))
-		return STEP_LOST;
-	if (rule->return_kind == LODE_RETURN_IN_LINK && !walk->first)
-		return STEP_LOST;
-	if (rule->return_kind == LODE_RETURN_SAVED &&
-	    !read_word(walk, cfa + (uint64_t)rule->return_offset, &address))
-		return STEP_CUT;
-	if (rule->frame_saved && !read_word(walk, cfa + (uint64_t)rule->frame_offset, &fp))
-		return STEP_CUT;
-	walk->pc = address & ADDRESS_BITS;
-	walk->sp = cfa;
-	walk->fp = fp;
-	return walk->pc ? STEP_ON : STEP_ROOT;
-}
-
-/* To the caller. Returns a step or LODE_SYSTEM. */
-static int step(struct walk *walk)
-{
-	struct lode_unwind_rule rule;
-	int known = find_rule(walk, &rule);
-	enum step result;
-
-	if (known < 0)
-		return known;
-	result = known ? apply_rule(walk, &rule) : follow_frame_pointer(walk);
-	walk->first = 0;
-	walk->exact = known && rule.is_signal;
-	return (int)result;
-}
-
-/* The id of the stack that a copy holds, which is added if it is new; 0 when it has none. */
-static int unwind(struct lode_record_copies *copies, const struct lode_record_copy *copy, uint64_t *user)
-{
-	struct lode_record_process *process = lode_processes_get(copies->stacks->processes, copy->pid);
-	struct walk walk = {
-		.copies = copies,
-		.copy = copy,
-		.space = process ? &process->space : NULL,
-		.pc = copy->pc,
-		.sp = copy->sp,
-		.fp = copy->fp,
-		.exact = 1,
-		.first = 1,
-		.stack = { .user = 1 },
-	};
-	int result = STEP_ON;
-
-	if (!process)
-		return LODE_SYSTEM;
-	while (result == STEP_ON && walk.stack.count < LODE_RECORD_FRAMES) {
-		walk.stack.addresses[walk.stack.count++] = walk.pc;
-		result = step(&walk);
+	while ((id = lode_index_next(&copies->stack_index, stack->id, &probe)) != LODE_NONE)
+		if (same_stack(copies->stacks[id], stack))
+			return id;
+	if (lode_grow(&copies->stacks, &copies->stack_capacity, copies->stack_count + 1, sizeof(copy)) < 0)
+		return LODE_NONE;
+	copy = lode_alloc(stack_size(stack));
+	if (!copy || lode_index_insert(&copies->stack_index, stack->id, (uint32_t)copies->stack_count) < 0) {
+		lode_free(copy);
+		return LODE_NONE;
 	}
-	if (result < 0)
-		return result;
-	walk.stack.cut = result == STEP_ON;
-	copies->complete += result == STEP_ROOT;
-	copies->cut += result == STEP_CUT;
-	copies->lost_way += result == STEP_LOST;
-	walk.stack.id = lode_hash_bytes(walk.stack.addresses, walk.stack.count * sizeof(uint64_t)) | 1;
-	*user = walk.stack.id;
-	return lode_record_stacks_add(copies->stacks, &walk.stack);
+	memcpy(copy, stack, stack_size(stack));
+	copies->stacks[copies->stack_count] = copy;
+	return (uint32_t)copies->stack_count++;
 }
 
-static int unwind_item(struct lode_record_copies *copies, struct lode_record_copied *item)
+static int unwind_item(struct lode_stack_copies *copies, struct lode_stack_copy *item)
 {
-	struct lode_record_copy *copy = item->copy;
-	int code;
+	struct lode_record_stack stack;
 
-	if (!copy)
+	if (item->stack != LODE_NONE)
 		return 0;
-	item->copy = NULL;
-	code = unwind(copies, copy, &item->user);
-	lode_free(copy);
-	return code;
+	if (unwind(copies, (const void *)(copies->bytes.bytes + item->bytes), &stack) < 0)
+		return LODE_SYSTEM;
+	item->stack = keep_stack(copies, &stack);
+	return item->stack == LODE_NONE ? LODE_SYSTEM : 0;
 }
 
-static int unwind_rest(struct lode_record_copies *copies)
+static int unwind_rest(struct lode_stack_copies *copies)
 {
 	int code = 0;
 
@@ -217,7 +148,7 @@ static int unwind_rest(struct lode_record_copies *copies)
 
 /* ---- keeping ---- */
 
-static uint32_t find_item(const struct lode_record_copies *copies, uint64_t id)
+static uint32_t find_item(const struct lode_stack_copies *copies, uint64_t id)
 {
 	size_t probe = 0;
 	uint32_t found;
@@ -228,19 +159,19 @@ static uint32_t find_item(const struct lode_record_copies *copies, uint64_t id)
 	return LODE_NONE;
 }
 
-static int enter(struct lode_record_copies *copies, size_t item)
+static int enter(struct lode_stack_copies *copies, size_t item)
 {
 	return lode_index_insert(&copies->index, copies->items[item].id * 0x9e3779b97f4a7c15u, (uint32_t)item);
 }
 
 /* Marks in `keep` what records may still name; all copies are unwound. */
-static int choose_kept(const struct lode_record_copies *copies, unsigned char *keep)
+static int choose_kept(const struct lode_stack_copies *copies, unsigned char *keep)
 {
 	struct lode_index seen = { 0 };
 	int code = 0;
 
 	for (size_t i = copies->count; !code && i > 0; i--) {
-		const struct lode_record_copied *item = &copies->items[i - 1];
+		const struct lode_stack_copy *item = &copies->items[i - 1];
 		uint64_t hash = lode_hash_pair(item->tid, item->kind);
 		size_t probe = 0;
 		uint32_t other;
@@ -258,7 +189,30 @@ static int choose_kept(const struct lode_record_copies *copies, unsigned char *k
 	return code;
 }
 
-static int drop_old(struct lode_record_copies *copies)
+/* Forgets the stacks that no item names any more. */
+static int drop_stacks(struct lode_stack_copies *copies)
+{
+	struct lode_record_stack **before = copies->stacks;
+	size_t count = copies->stack_count;
+	int code = 0;
+
+	copies->stacks = NULL;
+	copies->stack_count = copies->stack_capacity = 0;
+	lode_index_release(&copies->stack_index);
+	for (size_t i = 0; !code && i < copies->count; i++) {
+		copies->items[i].stack = keep_stack(copies, before[copies->items[i].stack]);
+		if (copies->items[i].stack == LODE_NONE) {
+			copies->count = copies->unwound = 0; /* none is named any more */
+			code = LODE_SYSTEM;
+		}
+	}
+	for (size_t i = 0; i < count; i++)
+		lode_free(before[i]);
+	lode_free(before);
+	return code;
+}
+
+static int drop_old(struct lode_stack_copies *copies)
 {
 	unsigned char *keep = lode_calloc(copies->count, 1);
 	size_t kept = 0;
@@ -279,57 +233,58 @@ static int drop_old(struct lode_record_copies *copies)
 	copies->count = copies->unwound = kept;
 	/* Where many threads are alive there is little to drop; it must not be looked for each time. */
 	copies->limit = kept * 2 > ITEMS_LIMIT ? kept * 2 : ITEMS_LIMIT;
-	return code;
+	return code ? code : drop_stacks(copies);
 }
 
-static int begin_batch(struct lode_record_copies *copies)
+static int begin_batch(struct lode_stack_copies *copies)
 {
 	int code = unwind_rest(copies);
 
 	copies->handed = 0;
 	copies->batch++;
+	if (copies->bytes.capacity > BYTES_KEPT)
+		lode_buffer_release(&copies->bytes);
+	lode_buffer_clear(&copies->bytes);
 	if (!code && copies->count >= copies->limit)
 		code = drop_old(copies);
 	return code;
 }
 
-int lode_record_copies_add(struct lode_record_copies *copies, const struct lode_record_copy *copy)
+int lode_stack_copies_add(struct lode_stack_copies *copies, const struct lode_record_copy *copy)
 {
 	size_t size = offsetof(struct lode_record_copy, bytes) + copy->size;
-	struct lode_record_copied item = {
-		.id = copy->id, .tid = copy->tid, .kind = copy->kind, .batch = copies->batch
-	};
+	struct lode_stack_copy item = { .id = copy->id, .stack = LODE_NONE, .tid = copy->tid, .kind = copy->kind };
+	static const char padding[8];
 
 	if (copies->handed && begin_batch(copies) < 0)
 		return LODE_SYSTEM;
+	if (copies->bytes.size > BATCH_LIMIT) {
+		copies->dropped++;
+		return 0;
+	}
 	item.batch = copies->batch;
 	if (copies->count >= LODE_NONE - 1 || lode_grow(&copies->items, &copies->capacity, copies->count + 1,
 							sizeof(item)) < 0)
 		return LODE_SYSTEM;
-	item.copy = lode_alloc(size);
-	if (!item.copy)
+	item.bytes = copies->bytes.size;
+	lode_buffer_add(&copies->bytes, copy, size);
+	lode_buffer_add(&copies->bytes, padding, -size & 7);
+	if (copies->bytes.failed)
 		return LODE_SYSTEM;
-	memcpy(item.copy, copy, size);
 	copies->items[copies->count++] = item;
 	return enter(copies, copies->count - 1);
 }
 
-int lode_record_copies_resolve(struct lode_record_copies *copies, uint64_t *id)
+int lode_stack_copies_find(struct lode_stack_copies *copies, uint64_t id, const struct lode_record_stack **stack)
 {
-	uint32_t found = *id ? find_item(copies, *id) : LODE_NONE;
+	uint32_t found = find_item(copies, id);
 
 	copies->handed = 1;
+	*stack = NULL;
 	if (found == LODE_NONE)
 		return 0;
 	if (unwind_item(copies, &copies->items[found]) < 0)
 		return LODE_SYSTEM;
-	*id = copies->items[found].user;
+	*stack = copies->stacks[copies->items[found].stack];
 	return 0;
-}
-
-void lode_record_copies_note(const struct lode_record_copies *copies, struct lode_notes *notes)
-{
-	lode_notes_add(notes, copies->cut, "user stacks larger than what was copied of them, cut at the root",
-		       NULL);
-	lode_notes_add(notes, copies->lost_way, "user stacks that could not be unwound to their root", NULL);
 }

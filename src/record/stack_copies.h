@@ -1,46 +1,53 @@
 /*
- * Copies of user stacks, unwound: for programs without frame pointers. Each copy
- * becomes a stack of addresses, like those that are walked in the kernel, once
- * the mappings of its process are known; equal ones are one stack.
+ * Copies of user stacks, unwound in the program: of programs whose unwind tables are not
+ * in the kernel yet, or of all when that is asked for. Each copy becomes a stack of
+ * addresses, like those that are walked in the kernel.
  */
-#ifndef LODE_RECORD_COPIES_H
-#define LODE_RECORD_COPIES_H
+#ifndef LODE_RECORD_STACK_COPIES_H
+#define LODE_RECORD_STACK_COPIES_H
 
-#include "record/stacks.h"
+#include "base/buffer.h"
+#include "base/index.h"
+#include "process/process_unwinder.h"
+#include "record/records.h"
 
 /* A copy, or what became of it. */
-struct lode_record_copied {
+struct lode_stack_copy {
 	uint64_t id;
-	uint64_t user; /* id of its stack; 0 while it is a copy, and when nothing came of it */
-	struct lode_record_copy *copy; /* NULL when it is unwound */
+	size_t bytes;   /* where its copy lies, while it is not unwound */
+	uint32_t stack; /* that it became; LODE_NONE until then */
 	uint32_t tid;
 	uint32_t kind;
 	uint32_t batch; /* in which it came */
 };
 
-struct lode_record_copies {
-	struct lode_record_stacks *stacks;
-	struct lode_record_copied *items; /* in the order of coming */
+struct lode_stack_copies {
+	struct lode_process_unwinder *unwinder;
+	struct lode_stack_copy *items; /* in the order of coming */
 	size_t count;
 	size_t capacity;
 	size_t unwound; /* as far as here */
 	struct lode_index index; /* by id */
+	struct lode_buffer bytes; /* of the copies of this batch */
+	struct lode_record_stack **stacks; /* distinct, each as large as it must be */
+	size_t stack_count;
+	size_t stack_capacity;
+	struct lode_index stack_index; /* by id */
 	size_t limit; /* of items; then those that no record can name any more are dropped */
 	uint32_t batch;
-	int handed;          /* something else came since the last copy: the next one begins a batch */
-	uint64_t complete;   /* stacks that were unwound to their root */
-	uint64_t cut;        /* that go on behind what was copied */
-	uint64_t lost_way;   /* where no rule was known for some function, or it made no sense */
+	uint64_t dropped; /* copies beyond what a batch may have */
+	int handed; /* records came since the last copy: the next one begins a batch */
 };
 
-/* `stacks` must outlive it. */
-void lode_record_copies_init(struct lode_record_copies *copies, struct lode_record_stacks *stacks);
-void lode_record_copies_release(struct lode_record_copies *copies);
+/* `unwinder` must outlive it, and knows the processes as of the latest record. */
+void lode_stack_copies_init(struct lode_stack_copies *copies, struct lode_process_unwinder *unwinder);
+void lode_stack_copies_release(struct lode_stack_copies *copies);
 /* Takes a copy of `copy`. Returns 0 or LODE_SYSTEM. */
-int lode_record_copies_add(struct lode_record_copies *copies, const struct lode_record_copy *copy);
-/* In place of the id of a copy the id of its stack; 0, and a missing one, stay. Returns 0 or LODE_SYSTEM. */
-int lode_record_copies_resolve(struct lode_record_copies *copies, uint64_t *id);
-/* Counts what was not unwound. */
-void lode_record_copies_note(const struct lode_record_copies *copies, struct lode_notes *notes);
+int lode_stack_copies_add(struct lode_stack_copies *copies, const struct lode_record_copy *copy);
+/*
+ * The stack that a copy became, unwound now if it was not before; valid until the next
+ * call. NULL, with 0, when the copy is not known. Returns 0 or LODE_SYSTEM.
+ */
+int lode_stack_copies_find(struct lode_stack_copies *copies, uint64_t id, const struct lode_record_stack **stack);
 
 #endif

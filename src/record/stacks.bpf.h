@@ -23,8 +23,9 @@ static __always_inline void begin_stack(struct scratch *scratch, bool user, bool
 	scratch->stack.count = 0;
 	scratch->stack.user = user;
 	scratch->stack.has_link = 0;
-	scratch->stack.cut = 0;
 	scratch->stack.sampled = sampled;
+	scratch->stack.end = LODE_STACK_UNKNOWN;
+	scratch->stack.guessed = 0;
 }
 
 static __noinline int send_stack(struct scratch *scratch, uint64_t id)
@@ -63,7 +64,7 @@ __noinline uint64_t lode_intern(struct scratch *scratch)
 	now.epoch = epoch;
 	before = bpf_map_lookup_elem(&sent, &id);
 	if (before && before->check != now.check) {
-		id = id * MULTIPLIER + now.check;
+		id = (id * MULTIPLIER + now.check) & ~1ull;
 		before = bpf_map_lookup_elem(&sent, &id);
 	}
 	if (!before || before->epoch != now.epoch) {
@@ -79,10 +80,13 @@ __noinline uint64_t lode_intern(struct scratch *scratch)
 	return id;
 }
 
+/* The id of the stack in the scratch. Ids of stacks are even, those of copies odd. */
 static __always_inline uint64_t identify(struct scratch *scratch)
 {
-	const struct known *known = known_place(scratch);
+	const struct known *known;
 
+	scratch->hash &= ~1ull;
+	known = known_place(scratch);
 	if (!scratch->stack.count)
 		return 0;
 	if (known && known->hash == scratch->hash && known->check == scratch->sum + epoch)
@@ -166,7 +170,7 @@ __noinline int lode_walk_user(struct scratch *scratch, uint64_t fp, uint32_t spa
 	scratch->hash = hash;
 	scratch->sum = sum;
 	scratch->stack.count = i;
-	scratch->stack.cut = i == LODE_RECORD_FRAMES;
+	scratch->stack.end = i == LODE_RECORD_FRAMES ? LODE_STACK_DEEP : LODE_STACK_UNKNOWN;
 	return (int)(fp - first + 16);
 }
 
@@ -178,11 +182,16 @@ __noinline int lode_walk_user(struct scratch *scratch, uint64_t fp, uint32_t spa
  */
 __noinline uint64_t lode_copy_user(struct lode_record_copy *copy)
 {
-	uint64_t from, size = 0, flags = BPF_RB_NO_WAKEUP;
+	uint64_t from, size = 0, flags = BPF_RB_NO_WAKEUP, waiting = bpf_ringbuf_query(&stacks, BPF_RB_AVAIL_DATA);
 
 	if (!copy)
 		return 0;
-	from = copy->sp;
+	/* With tables the ring is first of all for stacks: copies may have half of it. */
+	if (use_tables && waiting > stacks_half) {
+		COUNT(lost_copies);
+		return 0;
+	}
+	from = copy->sp - LODE_RECORD_RED_ZONE;
 	for (uint32_t i = 0; i < LODE_RECORD_COPY_BYTES / 4096 + 1; i++) {
 		uint64_t piece = 4096 - (from & 4095);
 
@@ -199,14 +208,19 @@ __noinline uint64_t lode_copy_user(struct lode_record_copy *copy)
 		return 0;
 	copy->size = size;
 	copy->mark = LODE_RECORD_COPY_MARK;
-	copy->id = (uint64_t)(bpf_get_smp_processor_id() + 1) << 48 | (uint64_t)copy->kind << 44 | ++copy->number;
-	if (bpf_ringbuf_query(&stacks, BPF_RB_AVAIL_DATA) > stacks_half)
+	copy->id = (uint64_t)(bpf_get_smp_processor_id() + 1) << 48 | (uint64_t)copy->kind << 44 |
+		   ++copy->number << 1 | LODE_RECORD_COPY_ID;
+	if (waiting > stacks_half || (use_tables && !copies_wait)) {
+		/* With tables a copy is the exception, and tells the program what to load. */
+		copies_wait = 1;
 		flags = BPF_RB_FORCE_WAKEUP;
+	}
 	size += __builtin_offsetof(struct lode_record_copy, bytes);
 	if (bpf_ringbuf_output(&stacks, copy, size, flags)) {
 		COUNT(lost_copies);
 		return 0;
 	}
+	COUNT(copies);
 	return copy->id;
 }
 
@@ -227,12 +241,8 @@ static __always_inline uint64_t copy_user_stack(struct task_struct *task, struct
 	copy->sp = REGS_SP(regs);
 	copy->fp = REGS_FP(regs);
 	copy->link = REGS_LINK(regs);
+	copy->scratch = REGS_SCRATCH(regs);
 	return lode_copy_user(copy);
-}
-
-static __always_inline bool has_user_stack(struct task_struct *task)
-{
-	return !(task->flags & PF_KTHREAD) && task->mm;
 }
 
 /* The user's stack of the current thread. `span`: how many bytes it took last time. */
@@ -254,42 +264,12 @@ static __always_inline uint64_t walk_user_stack(struct scratch *scratch, struct 
 	return identify(scratch);
 }
 
-/* Whether the current thread has not left the kernel since it entered its last system call. */
-static __always_inline bool is_in_call(const struct lode_record_thread *thread, struct pt_regs *regs)
-{
-	const struct lode_record_entry *entry = &thread->entry;
-
-	return entry->pc == REGS_PC(regs) && entry->fp == REGS_FP(regs) && entry->sp == REGS_SP(regs) &&
-	       (!HAS_LINK || entry->link == REGS_LINK(regs));
-}
-
-/*
- * The same, but not walked again in a system call that was recorded, and copied
- * where that is asked for. `thread`: the current one's, or NULL; `tid` and `kind`:
- * for whom it is taken.
- */
-static __always_inline uint64_t user_stack(struct scratch *scratch, struct task_struct *task,
-					   const struct lode_record_thread *thread, uint16_t *span,
-					   uint32_t tid, uint32_t kind)
-{
-	struct pt_regs *regs;
-
-	if (!has_user_stack(task))
-		return 0;
-	regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	if (with_calls && thread && is_in_call(thread, regs))
-		return thread->entry.user;
-	if (copy_bytes)
-		return copy_user_stack(task, regs, tid, kind);
-	return walk_user_stack(scratch, regs, span);
-}
-
 /* ---- the kernel's stack ---- */
 
 /* The kernel's own way to its stack: into `check`; returns how many addresses. */
 static __always_inline uint32_t ask_kernel_stack(void *context, struct scratch *scratch)
 {
-	long size = bpf_get_stack(context, scratch->check, LODE_RECORD_FRAMES * sizeof(uint64_t), 0);
+	long size = bpf_get_stack(context, scratch->check, LODE_RECORD_KERNEL_FRAMES * sizeof(uint64_t), 0);
 
 	return size > 0 ? (uint32_t)size >> 3 : 0;
 }
@@ -302,7 +282,7 @@ __noinline int lode_take_asked(struct scratch *scratch, uint32_t count)
 
 	if (!scratch)
 		return 0;
-	for (i = 0; i < LODE_RECORD_FRAMES; i++) {
+	for (i = 0; i < LODE_RECORD_KERNEL_FRAMES; i++) {
 		uint64_t address = scratch->check[i];
 
 		if (i >= count)
@@ -314,7 +294,7 @@ __noinline int lode_take_asked(struct scratch *scratch, uint32_t count)
 	scratch->hash = hash;
 	scratch->sum = sum;
 	scratch->stack.count = i;
-	scratch->stack.cut = i == LODE_RECORD_FRAMES;
+	scratch->stack.end = i == LODE_RECORD_KERNEL_FRAMES ? LODE_STACK_DEEP : LODE_STACK_WHOLE;
 	return 0;
 }
 
@@ -358,7 +338,7 @@ __noinline int lode_walk_kernel(struct scratch *scratch, uint64_t fp)
 
 	if (!scratch)
 		return 0;
-	for (i = 0; i < LODE_RECORD_FRAMES; i++) {
+	for (i = 0; i < LODE_RECORD_KERNEL_FRAMES; i++) {
 		if (!next_record(&fp, &address))
 			break;
 		scratch->stack.addresses[i] = address;
@@ -368,7 +348,7 @@ __noinline int lode_walk_kernel(struct scratch *scratch, uint64_t fp)
 	scratch->hash = hash;
 	scratch->sum = sum;
 	scratch->stack.count = i;
-	scratch->stack.cut = i == LODE_RECORD_FRAMES;
+	scratch->stack.end = i == LODE_RECORD_KERNEL_FRAMES ? LODE_STACK_DEEP : LODE_STACK_WHOLE;
 	return 0;
 }
 
@@ -408,13 +388,13 @@ __noinline int lode_differs(struct scratch *scratch, uint32_t count)
 	uint64_t hash = 2;
 	uint32_t first = 0;
 
-	if (!scratch || count >= LODE_RECORD_FRAMES - 16)
+	if (!scratch || count >= LODE_RECORD_KERNEL_FRAMES - 16)
 		return 0;
 	COUNT(checked_walks);
 	while (first < 8 && scratch->check[first] != scratch->stack.addresses[0])
 		first++;
 	first = forget(scratch, first) & 15;
-	for (uint32_t i = 0; i < LODE_RECORD_FRAMES - 16; i++) {
+	for (uint32_t i = 0; i < LODE_RECORD_KERNEL_FRAMES - 16; i++) {
 		if (first + i >= count)
 			break;
 		hash = hash * MULTIPLIER + scratch->check[first + i];

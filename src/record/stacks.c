@@ -97,22 +97,22 @@ static uint32_t user_frame(struct lode_record_stacks *stacks, const struct lode_
 			   uint64_t address, int link)
 {
 	const struct lode_mapping *mapping = lode_space_find(&stacks->processes->spaces, space, address);
-	struct lode_record_images *images = stacks->processes->images;
-	uint32_t image = mapping ? mapping->image : LODE_RECORD_IMAGE_UNKNOWN;
-	struct lode_record_location location = { images->items[image].twin, link, address };
+	struct lode_process_images *images = stacks->processes->images;
+	uint32_t image = mapping ? mapping->image : LODE_PROCESS_IMAGE_UNKNOWN;
+	struct lode_record_location location = { images->items[image].canonical, link, address };
 	char text[64];
 	uint32_t frame;
 	int length;
 
-	if (lode_record_image_by_offset(&images->items[location.image]))
+	if (lode_process_image_by_offset(&images->items[location.image]))
 		location.address = address - mapping->start + mapping->offset;
 	frame = find_location(stacks, &location);
 	if (frame != LODE_NONE)
 		return frame;
-	if (lode_record_image_use(images, image, &stacks->dictionary->frames) < 0)
+	if (lode_process_image_use(images, image, &stacks->dictionary->frames) < 0)
 		return LODE_NONE;
-	if (location.image != images->items[image].twin) {
-		location.image = images->items[image].twin;
+	if (location.image != images->items[image].canonical) {
+		location.image = images->items[image].canonical;
 		frame = find_location(stacks, &location);
 		if (frame != LODE_NONE)
 			return frame;
@@ -208,8 +208,10 @@ static uint32_t count_interrupt(struct lode_record_stacks *stacks, const uint32_
 static int add_kernel(struct lode_record_stacks *stacks, const struct lode_record_stack *stack,
 		      struct lode_record_content *content)
 {
-	uint32_t frames[LODE_RECORD_FRAMES], first;
+	uint32_t frames[LODE_RECORD_KERNEL_FRAMES], first;
 
+	if (stack->count > LODE_RECORD_KERNEL_FRAMES)
+		return 0;
 	for (uint32_t i = 0; i < stack->count; i++) {
 		frames[i] = kernel_frame(stacks, stack->addresses[i] - (i || !stack->sampled));
 		if (frames[i] == LODE_NONE)
@@ -256,17 +258,26 @@ int lode_record_stacks_add(struct lode_record_stacks *stacks, const struct lode_
 {
 	struct lode_record_content content = { .id = stack->id,
 					       .user = stack->user,
-					       .has_link = stack->has_link };
+					       .has_link = stack->has_link,
+					       .end = stack->end,
+					       .guessed = stack->guessed };
 
 	if (stack->count > LODE_RECORD_FRAMES || find_content(stacks, stack->id))
 		return 0;
-	stacks->cut += stack->cut;
 	if ((stack->user ? add_user(stacks, stack, &content) : add_kernel(stacks, stack, &content)) < 0 ||
 	    lode_grow(&stacks->contents, &stacks->capacity, stacks->count + 1, sizeof(content)) < 0 ||
 	    lode_index_insert(&stacks->index, stack->id, (uint32_t)stacks->count) < 0)
 		return LODE_SYSTEM;
 	stacks->contents[stacks->count++] = content;
 	return 0;
+}
+
+enum lode_stack_end lode_record_stacks_end(const struct lode_record_stacks *stacks, uint64_t user, int *guessed)
+{
+	const struct lode_record_content *content = find_content(stacks, user);
+
+	*guessed = content && content->guessed;
+	return content ? (enum lode_stack_end)content->end : LODE_STACK_UNKNOWN;
 }
 
 int lode_record_stacks_interrupt(const struct lode_record_stacks *stacks, uint64_t kernel)
@@ -295,15 +306,39 @@ static int has_news(const struct lode_record_content *content, const uint64_t *a
 	       !(content->count > 2 && addresses[1] == addresses[2]);
 }
 
+/* Whether an address is in executable memory, as far as is known. */
+static int is_code(const struct lode_record_stacks *stacks, const struct lode_space *space, uint64_t address)
+{
+	return lode_space_find(&stacks->processes->spaces, space, address) != NULL;
+}
+
+/*
+ * How many addresses are of code, from the leaf. A frame pointer that is none leads to
+ * words that are no return addresses, but bytes of somebody's data: they are no frames.
+ */
+static uint32_t count_code(struct lode_record_stacks *stacks, const struct lode_space *space,
+			   const struct lode_record_content *content, uint32_t callers)
+{
+	const uint64_t *addresses = stacks->addresses + content->first;
+
+	for (uint32_t i = callers; i < content->count; i++) {
+		if (!is_code(stacks, space, addresses[i] - 1)) {
+			stacks->strange++;
+			return i;
+		}
+	}
+	return content->count;
+}
+
 static uint32_t add_user_frames(struct lode_record_stacks *stacks, const struct lode_space *space,
 				const struct lode_record_content *content)
 {
 	const uint64_t *addresses = stacks->addresses + content->first;
 	uint32_t callers = content->has_link ? 2 : 1, node = 0;
 
-	for (uint32_t i = content->count; i > callers; i--)
+	for (uint32_t i = count_code(stacks, space, content, callers); i > callers; i--)
 		node = add_child(stacks, node, user_frame(stacks, space, addresses[i - 1] - 1, 0));
-	if (has_news(content, addresses))
+	if (has_news(content, addresses) && is_code(stacks, space, addresses[1] - 1))
 		node = add_child(stacks, node, user_frame(stacks, space, addresses[1] - 1, 1));
 	return add_child(stacks, node, user_frame(stacks, space, addresses[0], 0));
 }
@@ -332,7 +367,7 @@ uint32_t lode_record_stacks_node(struct lode_record_stacks *stacks, uint32_t pid
 				 uint64_t kernel, int interrupt)
 {
 	static const struct lode_space nowhere;
-	struct lode_record_process *process = user ? lode_processes_get(stacks->processes, pid) : NULL;
+	struct lode_process *process = user ? lode_processes_get(stacks->processes, pid) : NULL;
 	const struct lode_space *space = process ? &process->space : &nowhere;
 	struct lode_record_node found = { user, kernel, space->version, (uint32_t)interrupt, 0 };
 	uint64_t hash = mix(mix(user, kernel), (uint64_t)space->version << 1 | (uint64_t)interrupt);

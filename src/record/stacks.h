@@ -10,7 +10,7 @@
 #ifndef LODE_RECORD_STACKS_H
 #define LODE_RECORD_STACKS_H
 
-#include "record/processes.h"
+#include "process/processes.h"
 #include "record/records.h"
 #include "trace/dictionary.h"
 
@@ -29,6 +29,8 @@ struct lode_record_content {
 	uint32_t interrupt; /* kernel: how many frames, at the leaf, are an interrupt's; 0: none are */
 	uint8_t user;
 	uint8_t has_link;
+	uint8_t end; /* enum lode_stack_end */
+	uint8_t guessed;
 };
 
 /* A node that was found before. */
@@ -62,8 +64,8 @@ struct lode_record_stacks {
 	size_t node_count;
 	size_t node_capacity;
 	struct lode_index node_index;
-	uint64_t cut;     /* stacks that were too deep */
 	uint64_t missing; /* stacks that records name and nobody sent */
+	uint64_t strange; /* distinct user stacks that were cut where an address is in no executable mapping */
 };
 
 /*
@@ -76,6 +78,8 @@ int lode_record_stacks_init(struct lode_record_stacks *stacks, struct lode_dicti
 void lode_record_stacks_release(struct lode_record_stacks *stacks);
 /* Takes a stack as it was sent. Returns 0 or LODE_SYSTEM. */
 int lode_record_stacks_add(struct lode_record_stacks *stacks, const struct lode_record_stack *stack);
+/* How a user's stack ends (enum lode_stack_end), and whether it is guessed in part. */
+enum lode_stack_end lode_record_stacks_end(const struct lode_record_stacks *stacks, uint64_t user, int *guessed);
 /* Whether a kernel stack is that of an interrupt, whoever was running. */
 int lode_record_stacks_interrupt(const struct lode_record_stacks *stacks, uint64_t kernel);
 /*

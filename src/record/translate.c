@@ -65,9 +65,9 @@ static uint32_t copy_module(struct translation *translation, uint32_t number)
 											      : copy;
 }
 
-static uint64_t image_address(const struct lode_record_image *image, uint64_t address)
+static uint64_t image_address(const struct lode_process_image *image, uint64_t address)
 {
-	if (image->symbols && lode_record_image_by_offset(image))
+	if (image->symbols && lode_process_image_by_offset(image))
 		return lode_image_address(image->symbols, address);
 	return address;
 }
@@ -76,7 +76,7 @@ static uint64_t image_address(const struct lode_record_image *image, uint64_t ad
 static const char *name_of(struct translation *translation, uint32_t frame, char text[24])
 {
 	const struct lode_record_location *location = &translation->stacks->locations[frame];
-	const struct lode_record_image *image;
+	const struct lode_process_image *image;
 	struct lode_symbol symbol = { 0 };
 	uint64_t address;
 
@@ -131,7 +131,7 @@ static int link_holds_caller(struct translation *translation, uint32_t leaf, uin
 			     uint32_t leaf_frame)
 {
 	const struct lode_record_location *location = &translation->stacks->locations[leaf];
-	const struct lode_record_image *image;
+	const struct lode_process_image *image;
 	int answer = -1;
 
 	if (location->image == LODE_NONE)
@@ -139,7 +139,7 @@ static int link_holds_caller(struct translation *translation, uint32_t leaf, uin
 	image = &translation->stacks->processes->images->items[location->image];
 	if (!image->symbols)
 		return 0;
-	if (lode_record_image_by_offset(image))
+	if (lode_process_image_by_offset(image))
 		answer = lode_image_link_register(image->symbols, image_address(image, location->address));
 	return answer >= 0 ? answer : link_frame != leaf_frame;
 }
@@ -343,14 +343,14 @@ static int translate_events(struct translation *translation, struct lode_error *
 static int prepare(struct translation *translation, struct lode_error *error)
 {
 	const struct lode_translate_options *options = translation->options;
-	struct lode_record_images *images = translation->stacks->processes->images;
+	struct lode_process_images *images = translation->stacks->processes->images;
 	size_t strings = translation->raw_dictionary.frames.strings.count;
 
 	translation->strings = lode_alloc(strings * sizeof(*translation->strings));
 	if (!translation->strings)
 		return lode_fail_memory(error);
 	memset(translation->strings, 0xff, strings * sizeof(*translation->strings));
-	if (options->symbolizer && lode_record_images_settle(images, options->symbolizer, options->notes) < 0)
+	if (options->symbolizer && lode_process_images_settle(images, options->symbolizer, options->notes) < 0)
 		return lode_fail_memory(error);
 	if (copy_head(translation) < 0 || translate_stacks(translation) < 0)
 		return lode_fail_memory(error);

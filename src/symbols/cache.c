@@ -61,7 +61,7 @@ struct header {
 #define CHECKED_FROM 24
 
 _Static_assert(sizeof(struct header) == 96, "the header has no holes");
-_Static_assert(sizeof(struct lode_record) == 24, "a record has no holes");
+_Static_assert(sizeof(struct lode_table_record) == 24, "a record has no holes");
 _Static_assert(sizeof(struct lode_load) == 32, "a load has no holes");
 
 char *lode_cache_folder(const char *wanted)
@@ -278,18 +278,20 @@ static int put_in_place(const char *path, const struct lode_buffer *buffer, stru
 	return code;
 }
 
+int lode_cache_write_bytes(const char *path, const struct lode_buffer *bytes, struct lode_error *error)
+{
+	int code = bytes->failed ? lode_fail_memory(error) : make_folders(path, error);
+
+	return code ? code : put_in_place(path, bytes, error);
+}
+
 int lode_cache_write(const char *path, const struct lode_cached *cached, struct lode_error *error)
 {
 	struct lode_buffer buffer = {0};
 	int code;
 
 	add_content(&buffer, cached);
-	if (buffer.failed)
-		code = lode_fail_memory(error);
-	else
-		code = make_folders(path, error);
-	if (code == 0)
-		code = put_in_place(path, &buffer, error);
+	code = lode_cache_write_bytes(path, &buffer, error);
 	lode_buffer_release(&buffer);
 	return code;
 }

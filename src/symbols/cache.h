@@ -36,6 +36,8 @@ int lode_cache_read(const char *path, struct lode_cached *cached);
 int lode_cache_parse(const void *bytes, size_t size, struct lode_cached *cached);
 /* Puts the file in place, whole or not at all, and makes its folder if need be. */
 int lode_cache_write(const char *path, const struct lode_cached *cached, struct lode_error *error);
+/* The same for bytes of any kind. */
+int lode_cache_write_bytes(const char *path, const struct lode_buffer *bytes, struct lode_error *error);
 /*
  * The table of this kind for `image`: the cached one if its identity is the same,
  * else the one that `make` (called with the image) makes, which is then cached

@@ -106,7 +106,10 @@ static int remember(struct frames *frames, uint64_t offset, const Dwarf_CIE *cie
 		.offset = offset,
 		.encoding = pointer_encoding(frames, cie),
 		.has_size = cie->augmentation && cie->augmentation[0] == 'z',
+		.is_signal = cie->augmentation && strchr(cie->augmentation, 'S') != NULL,
 		.code_alignment = cie->code_alignment_factor,
+		.data_alignment = cie->data_alignment_factor,
+		.return_register = cie->return_address_register,
 		.program = cie->initial_instructions,
 		.program_end = cie->initial_instructions_end,
 	};

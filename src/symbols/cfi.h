@@ -15,7 +15,10 @@ struct lode_cfi_shared {
 	uint64_t offset;  /* in its section */
 	uint8_t encoding; /* of addresses: DW_EH_PE_… */
 	uint8_t has_size; /* each entry tells the size of its additions */
+	uint8_t is_signal; /* frames that the kernel makes for signal handlers */
 	uint64_t code_alignment;
+	int64_t data_alignment;
+	uint64_t return_register;
 	const uint8_t *program; /* runs before each function's own */
 	const uint8_t *program_end;
 };

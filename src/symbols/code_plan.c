@@ -274,7 +274,7 @@ uint32_t lode_code_plan_add(struct lode_code_plan *plan, uint32_t record)
 static int number_piece(struct lode_code_plan *plan, struct lode_plan_piece *piece,
 			const struct lode_code_kin *kin, uint32_t *numbers)
 {
-	const struct lode_record *record = &plan->image.table.records[piece->record];
+	const struct lode_table_record *record = &plan->image.table.records[piece->record];
 	const char *name = lode_table_text(&plan->image.table, record->name);
 	uint32_t of = kin[piece->record].of;
 

@@ -33,7 +33,7 @@ void lode_image_release(struct lode_image *image)
 {
 	lode_table_release(&image->table);
 	lode_table_release(&image->inlines);
-	lode_table_release(&image->unwind);
+	lode_unwind_table_release(&image->unwind);
 	lode_origin_release(&image->origin);
 	lode_arena_release(&image->text);
 	lode_free(image->names);
@@ -106,7 +106,12 @@ static void load_inlines(struct lode_image *image)
 
 static void load_unwind(struct lode_image *image)
 {
-	if (lode_image_load_unwind(image) == LODE_SYSTEM)
+	const struct lode_origin *origin = &image->origin;
+	const char *debug = origin->debug && origin->debug[0] ? origin->debug : NULL;
+
+	if (origin->binary && origin->binary[0] &&
+	    lode_unwind_table_open(&image->unwind, origin->binary, debug,
+				   origin->build_id ? origin->build_id : "", image->cache) < 0)
 		note_memory(image);
 }
 
@@ -270,13 +275,13 @@ uint64_t lode_image_address(struct lode_image *image, uint64_t file_offset)
 	return file_offset;
 }
 
-static void set_bounds(struct lode_symbol *symbol, const struct lode_record *record, uint64_t shift)
+static void set_bounds(struct lode_symbol *symbol, const struct lode_table_record *record, uint64_t shift)
 {
 	symbol->start = record->start + shift;
 	symbol->size = record->end > record->start ? record->end - record->start : 0;
 }
 
-static int find_in_kallsyms(struct lode_image *image, const struct lode_record *record,
+static int find_in_kallsyms(struct lode_image *image, const struct lode_table_record *record,
 			    struct lode_symbol *symbol)
 {
 	const char *module = lode_table_text(&image->table, record->link);
@@ -291,7 +296,7 @@ static int find_in_kallsyms(struct lode_image *image, const struct lode_record *
 
 int lode_image_find(struct lode_image *image, uint64_t address, struct lode_symbol *symbol)
 {
-	const struct lode_record *record;
+	const struct lode_table_record *record;
 	uint32_t i;
 
 	*symbol = (struct lode_symbol){.start = address};
@@ -344,10 +349,12 @@ size_t lode_image_inlines(struct lode_image *image, uint64_t address, const char
 
 int lode_image_link_register(struct lode_image *image, uint64_t address)
 {
-	uint32_t i;
+	const struct lode_unwind_rule *rule;
 
 	lode_image_load(image);
 	once(image, &image->unwind_loaded, load_unwind);
-	i = lode_table_find(&image->unwind, address - image->shift);
-	return i == LODE_NONE ? -1 : image->unwind.records[i].link == 1;
+	rule = lode_unwind_table_find(&image->unwind, address - image->shift);
+	if (rule->return_at == LODE_PLACE_NONE)
+		return 0;
+	return rule->cfa == LODE_CFA_NONE ? -1 : rule->return_at == LODE_PLACE_KEPT;
 }

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "symbols/symbols.h"
 #include "symbols/table.h"
+#include "symbols/unwind_table.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -64,7 +65,7 @@ struct lode_image {
 	lode_atomic_name *inline_names;
 
 	atomic_int unwind_loaded;
-	struct lode_table unwind; /* the record's link is the rule; see unwind.c */
+	struct lode_unwind_table unwind;
 };
 
 /* Each fills image->table and what belongs to it, once, under the lock. Returns 0 or a negative code. */
@@ -72,9 +73,8 @@ int lode_image_load_binary(struct lode_image *image);
 int lode_image_load_kernel(struct lode_image *image);
 int lode_image_load_vdso(struct lode_image *image);
 int lode_image_load_perf_map(struct lode_image *image);
-/* Fills image->inlines, image->unwind; called once, under the lock. */
+/* Fills image->inlines; called once, under the lock. */
 int lode_image_load_inlines(struct lode_image *image);
-int lode_image_load_unwind(struct lode_image *image);
 
 /* Appends the best of the readable forms of record `i`, which has a name, and of the `rivals` behind it. */
 void lode_image_choose_name(const struct lode_table *table, uint32_t i, uint32_t rivals, int demangle,

@@ -47,7 +47,7 @@ void lode_table_add(struct lode_table_builder *builder, uint64_t start, uint64_t
 		builder->failed = 1;
 		return;
 	}
-	builder->records[builder->count++] = (struct lode_record){start, end, name, link};
+	builder->records[builder->count++] = (struct lode_table_record){start, end, name, link};
 }
 
 void lode_table_add_load(struct lode_table_builder *builder, const struct lode_load *load)
@@ -149,7 +149,7 @@ static void heap_pop(struct heap *heap)
 }
 
 struct sweep {
-	const struct lode_record *records;
+	const struct lode_table_record *records;
 	struct heap open;
 	uint64_t position;
 	uint64_t *starts;
@@ -193,7 +193,7 @@ static void sweep_to(struct sweep *sweep, uint64_t limit)
 static void cut_segments(struct sweep *sweep, const uint32_t *order, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct lode_record *record = &sweep->records[order[i]];
+		const struct lode_table_record *record = &sweep->records[order[i]];
 
 		if (record->start >= record->end)
 			continue;

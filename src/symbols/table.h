@@ -21,7 +21,7 @@
 /* Bytes of names a table may have: offsets are 32 bits wide. */
 #define LODE_TABLE_STRING_LIMIT (UINT32_MAX - 1u)
 
-struct lode_record {
+struct lode_table_record {
 	uint64_t start;
 	uint64_t end;  /* first address behind it; equal to start: owns nothing */
 	uint32_t name; /* offset in the strings; LODE_NONE: only the bounds are known */
@@ -46,7 +46,7 @@ struct lode_table {
 	const uint64_t *starts; /* of the segments, ascending */
 	const uint32_t *owners; /* record of each segment, or LODE_NONE */
 	size_t segments;
-	const struct lode_record *records;
+	const struct lode_table_record *records;
 	size_t count;
 	const char *strings; /* the last byte is a NUL */
 	size_t string_size;
@@ -57,7 +57,7 @@ struct lode_table {
 };
 
 struct lode_table_builder {
-	struct lode_record *records;
+	struct lode_table_record *records;
 	size_t count;
 	size_t capacity;
 	struct lode_buffer strings;

@@ -2,6 +2,8 @@
  * The vDSO: code that the kernel maps into every process. No file has it, but
  * our own process does, and it is the same in all processes of one kernel.
  */
+#include "symbols/vdso.h"
+
 #include "symbols/elf.h"
 #include "symbols/image.h"
 
@@ -38,8 +40,7 @@ static int read_image(const struct lode_elf *elf, struct lode_table *table)
 	return lode_table_finish(&builder, table);
 }
 
-/* A copy of our own vDSO, to be freed; NULL when there is none. */
-static char *copy_own(size_t *size)
+char *lode_vdso_copy(size_t *size)
 {
 	unsigned long start = getauxval(AT_SYSINFO_EHDR);
 	struct lode_buffer maps = {0};
@@ -64,7 +65,7 @@ int lode_image_load_vdso(struct lode_image *image)
 	char own[LODE_BUILD_ID_TEXT];
 	struct lode_elf elf;
 	size_t size;
-	char *copy = copy_own(&size);
+	char *copy = lode_vdso_copy(&size);
 	int code = LODE_BAD_INPUT;
 
 	if (copy && lode_elf_memory(&elf, copy, size) == 0) {

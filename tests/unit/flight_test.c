@@ -66,7 +66,7 @@ static void stacks_and_changes_are_unpacked(void **state)
 {
 	unsigned char bytes[LODE_PACKED_CHANGE], stack_bytes[LODE_PACKED_STACK];
 	char text[LODE_PACKED_TEXT + 1], long_text[LODE_PACKED_TEXT + 100];
-	struct lode_record_stack stack = {.id = UINT64_MAX, .count = LODE_RECORD_FRAMES, .user = 1, .cut = 1};
+	struct lode_record_stack stack = {.id = UINT64_MAX, .count = LODE_RECORD_FRAMES, .user = 1, .end = LODE_STACK_DEEP, .guessed = 1};
 	struct lode_record_stack stack_back;
 	struct lode_change change = {.type = LODE_CHANGE_MAP,
 				     .t = UINT64_MAX,
@@ -349,8 +349,8 @@ static int check_change(void *context, const struct lode_change *change)
 
 static void check_process(struct lode_processes *processes, const struct told *told)
 {
-	struct lode_record_life *life = lode_processes_life(processes, told->record.pid, told->record.tid);
-	struct lode_record_process *process = lode_processes_get(processes, told->record.pid);
+	struct lode_thread_lifetime *life = lode_processes_life(processes, told->record.pid, told->record.tid);
+	struct lode_process *process = lode_processes_get(processes, told->record.pid);
 	const struct lode_mapping *mapping;
 	char path[32];
 
@@ -386,7 +386,7 @@ static int check_record(void *context, const struct lode_record *record)
 static void check_all(struct world *world, int with_processes)
 {
 	struct check check = {.world = world, .at = world->dropped};
-	struct lode_recorder_sink sink = {&check, check_stack, check_change, check_record, NULL};
+	struct lode_recorder_sink sink = {&check, check_stack, check_change, check_record};
 
 	check.processes = with_processes ? lode_flight_processes(world->flight) : NULL;
 	assert_int_equal(lode_flight_replay(world->flight, 0, UINT64_MAX, &sink), 0);
@@ -499,7 +499,7 @@ static void only_what_was_written_between_two_times_is_replayed(void **state)
 {
 	struct world world;
 	struct check check = {.world = &world};
-	struct lode_recorder_sink sink = {&check, check_stack, check_change, check_record, NULL};
+	struct lode_recorder_sink sink = {&check, check_stack, check_change, check_record};
 
 	(void)state;
 	begin(&world, 5, 1 << 20);

@@ -6,7 +6,7 @@
 #include "import_fixture.h"
 
 #include "import/perf_data/order.h"
-#include "symbols/spaces.h"
+#include "process/address_spaces.h"
 #include "symbols/syscalls.h"
 
 #include <linux/perf_event.h>

@@ -10,7 +10,7 @@
 
 #include "base/random.h"
 #include "base/units.h"
-#include "record/files.h"
+#include "process/held_files.h"
 #include "record/keep.h"
 #include "record/rules.h"
 #include "symbols/marks.h"
@@ -307,16 +307,16 @@ static void limits_for_the_kernel_follow_from_rules(void **state)
 
 /* ---- files ---- */
 
-static void see(struct lode_record_files *files, char *path, uint32_t pid, uint64_t t)
+static void see(struct lode_held_files *files, char *path, uint32_t pid, uint64_t t)
 {
 	struct lode_change change = {.type = LODE_CHANGE_MAP, .t = t, .pid = pid, .tid = pid, .text = path};
 
-	assert_int_equal(lode_record_files_see(files, &change), 0);
+	assert_int_equal(lode_held_files_see(files, &change), 0);
 }
 
 static void a_file_is_held_until_its_process_is_long_gone(void **state)
 {
-	struct lode_record_files *files = calloc(1, sizeof(*files));
+	struct lode_held_files *files = calloc(1, sizeof(*files));
 	char folder[64], path[96], other[] = "/no/such/file";
 	int fd;
 
@@ -324,52 +324,52 @@ static void a_file_is_held_until_its_process_is_long_gone(void **state)
 	assert_int_equal(temporary_folder(folder, sizeof(folder)), 0);
 	snprintf(path, sizeof(path), "%s/program", folder);
 	close(open(path, O_CREAT | O_WRONLY, 0600));
-	lode_record_files_init(files);
+	lode_held_files_init(files);
 	see(files, other, (uint32_t)getpid(), 1);
 	see(files, path, (uint32_t)getpid(), 1);
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(lode_record_files_open(files, other, ""), -1);
-	assert_int_equal(lode_record_files_open(files, path, "00"), -1);
-	fd = lode_record_files_open(files, path, "");
+	assert_int_equal(lode_held_files_open(files, other, ""), -1);
+	assert_int_equal(lode_held_files_open(files, path, "00"), -1);
+	fd = lode_held_files_open(files, path, "");
 	assert_true(fd >= 0);
 	close(fd);
-	lode_record_files_tidy(files, 100 * SECOND, SECOND);
+	lode_held_files_tidy(files, 100 * SECOND, SECOND);
 	assert_int_equal(files->items[0].gone, 0);
 	see(files, path, 5000000, 2); /* a number that no process has */
-	lode_record_files_tidy(files, 110 * SECOND, SECOND);
-	lode_record_files_tidy(files, 110 * SECOND + 5, SECOND);
+	lode_held_files_tidy(files, 110 * SECOND, SECOND);
+	lode_held_files_tidy(files, 110 * SECOND + 5, SECOND);
 	assert_non_null(files->items[0].path);
-	lode_record_files_tidy(files, 112 * SECOND, SECOND);
+	lode_held_files_tidy(files, 112 * SECOND, SECOND);
 	assert_null(files->items[0].path);
-	lode_record_files_release(files);
+	lode_held_files_release(files);
 	free(files);
 	rmdir(folder);
 }
 
 static void no_more_files_are_held_than_there_is_room_for(void **state)
 {
-	struct lode_record_files *files = calloc(1, sizeof(*files));
+	struct lode_held_files *files = calloc(1, sizeof(*files));
 	char folder[64], path[96], command[128];
 	int fd;
 
 	(void)state;
 	assert_int_equal(temporary_folder(folder, sizeof(folder)), 0);
-	lode_record_files_init(files);
-	for (uint32_t i = 0; i < LODE_RECORD_FILES + 10; i++) {
+	lode_held_files_init(files);
+	for (uint32_t i = 0; i < LODE_HELD_FILES + 10; i++) {
 		snprintf(path, sizeof(path), "%s/%u", folder, i);
 		close(open(path, O_CREAT | O_WRONLY, 0600));
 		see(files, path, (uint32_t)getpid(), i + 1);
-		fd = lode_record_files_open(files, path, "");
+		fd = lode_held_files_open(files, path, "");
 		assert_true(fd >= 0);
 		close(fd);
 	}
 	for (uint32_t i = 0; i < 20; i++) {
 		snprintf(path, sizeof(path), "%s/%u", folder, i);
-		fd = lode_record_files_open(files, path, "");
+		fd = lode_held_files_open(files, path, "");
 		assert_int_equal(fd >= 0, i >= 10);
 		close(fd);
 	}
-	lode_record_files_release(files);
+	lode_held_files_release(files);
 	free(files);
 	snprintf(command, sizeof(command), "rm -rf %s", folder);
 	assert_int_equal(system(command), 0);

@@ -3,11 +3,13 @@
  * is what the compiler's unwinder (backtrace) says; what makes no sense ends.
  */
 #include "cmocka_all.h"
-#include "temporary.h"
 
-#include "record/builder.h"
+#include "base/error.h"
+#include "record/stack_copies.h"
 
 #include <execinfo.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -15,37 +17,20 @@
 #define MOST 96
 
 struct fixture {
-	char folder[64];
-	struct lode_symbolizer *symbolizer;
-	struct lode_builder builder;
-	struct lode_recorder_sink sink;
+	struct lode_process_unwinder unwinder;
+	struct lode_stack_copies copies;
 };
 
 static int begin(struct fixture *fixture)
 {
-	char kallsyms[96];
-	int code;
-
-	snprintf(kallsyms, sizeof(kallsyms), "%s/none", fixture->folder);
-	code = lode_builder_init(&fixture->builder, fixture->symbolizer, kallsyms, 1000);
-	fixture->sink = lode_builder_sink(&fixture->builder);
-	return code;
+	lode_stack_copies_init(&fixture->copies, &fixture->unwinder);
+	return lode_process_unwinder_init(&fixture->unwinder, "");
 }
 
-static void set_up(struct fixture *fixture)
+static void end(struct fixture *fixture)
 {
-	struct lode_symbols_options options = { .cache = "" };
-
-	assert_int_equal(temporary_folder(fixture->folder, sizeof(fixture->folder)), 0);
-	assert_int_equal(lode_symbolizer_create(&fixture->symbolizer, &options, NULL), 0);
-	assert_int_equal(begin(fixture), 0);
-}
-
-static void tear_down(struct fixture *fixture)
-{
-	lode_builder_release(&fixture->builder);
-	lode_symbolizer_destroy(fixture->symbolizer);
-	assert_int_equal(rmdir(fixture->folder), 0);
+	lode_stack_copies_release(&fixture->copies);
+	lode_process_unwinder_release(&fixture->unwinder);
 }
 
 /* ---- a copy of this very stack ---- */
@@ -68,7 +53,7 @@ static uint64_t stack_end(void)
 /* Byte by byte, and unseen by the sanitizer, for it forbids to look at what lies between variables. */
 __attribute__((no_sanitize("address"))) static void copy_bytes(struct lode_record_copy *copy)
 {
-	const volatile uint8_t *from = (const volatile uint8_t *)(uintptr_t)copy->sp;
+	const volatile uint8_t *from = (const volatile uint8_t *)(uintptr_t)(copy->sp - LODE_RECORD_RED_ZONE);
 
 	for (uint32_t i = 0; i < copy->size; i++)
 		copy->bytes[i] = from[i];
@@ -105,10 +90,11 @@ static __attribute__((noinline)) void take(struct capture *capture, uint64_t end
 	capture->copy.pc = (uint64_t)context.uc_mcontext.gregs[REG_RIP];
 	capture->copy.sp = (uint64_t)context.uc_mcontext.gregs[REG_RSP];
 	capture->copy.fp = (uint64_t)context.uc_mcontext.gregs[REG_RBP];
+	capture->copy.scratch = (uint64_t)context.uc_mcontext.gregs[REG_R10];
 #endif
 	capture->copy.size = LODE_RECORD_COPY_BYTES;
-	if (end - capture->copy.sp < capture->copy.size)
-		capture->copy.size = (uint32_t)(end - capture->copy.sp);
+	if (end - capture->copy.sp + LODE_RECORD_RED_ZONE < capture->copy.size)
+		capture->copy.size = (uint32_t)(end - capture->copy.sp + LODE_RECORD_RED_ZONE);
 	copy_bytes(&capture->copy);
 	capture->count = backtrace(capture->frames, MOST);
 	drop_innermost(capture, (uintptr_t)__builtin_return_address(0));
@@ -158,105 +144,99 @@ static void name_copy(struct lode_record_copy *copy, uint64_t id)
 	copy->kind = LODE_COPY_OWN;
 }
 
-static int tell_wait(struct fixture *fixture, uint64_t user)
+/* The stack that the copy `id` became. */
+static const struct lode_record_stack *stack_of(struct fixture *fixture, uint64_t id)
 {
-	struct lode_record record = { .type = LODE_RECORD_WAIT,
-				      .pid = (uint32_t)getpid(),
-				      .tid = (uint32_t)getpid(),
-				      .t = 1,
-				      .cost = 1,
-				      .user = user };
+	const struct lode_record_stack *stack;
 
-	return fixture->sink.record(fixture->sink.context, &record);
-}
-
-/* The addresses that the copy `id` became, leaf first. */
-static const uint64_t *stack_of(struct fixture *fixture, uint64_t id, uint32_t *count)
-{
-	const struct lode_record_stacks *stacks = &fixture->builder.stacks;
-
-	assert_int_equal(lode_record_copies_resolve(&fixture->builder.copies, &id), 0);
-	for (size_t i = 0; i < stacks->count; i++) {
-		if (stacks->contents[i].id == id && stacks->contents[i].user) {
-			*count = stacks->contents[i].count;
-			return stacks->addresses + stacks->contents[i].first;
-		}
-	}
-	fail_msg("the copy has no stack");
-	return NULL;
+	assert_int_equal(lode_stack_copies_find(&fixture->copies, id, &stack), 0);
+	assert_non_null(stack);
+	assert_int_equal(stack->user, 1);
+	assert_int_equal(stack->id & LODE_RECORD_COPY_ID, 0);
+	return stack;
 }
 
 static void a_copy_of_this_stack_unwinds_to_what_the_compiler_says(void **state)
 {
 	struct capture *capture = calloc(1, sizeof(*capture));
-	uint64_t end = stack_end(), compared = 0, cut = 0;
+	uint64_t top = stack_end(), compared = 0, whole = 0;
 	struct fixture fixture;
 
 	(void)state;
-	set_up(&fixture);
+	assert_int_equal(begin(&fixture), 0);
 	for (unsigned random = 1; random <= 300; random++) {
-		const uint64_t *addresses;
-		uint32_t count = 0;
+		const struct lode_record_stack *stack;
 
-		first(capture, end, random * 2654435761u, (int)(random % 25));
+		first(capture, top, random * 2654435761u, (int)(random % 25));
 		name_copy(&capture->copy, random);
-		assert_int_equal(fixture.sink.copy(fixture.sink.context, &capture->copy), 0);
-		assert_int_equal(tell_wait(&fixture, random), 0);
-		addresses = stack_of(&fixture, random, &count);
+		assert_int_equal(lode_stack_copies_add(&fixture.copies, &capture->copy), 0);
+		stack = stack_of(&fixture, random);
 		/* The innermost is not where both stood in the same function. */
-		for (uint32_t i = 1; i < count && i < (uint32_t)capture->count; i++, compared++)
-			assert_true(addresses[i] == (uint64_t)(uintptr_t)capture->frames[i]);
+		for (uint32_t i = 1; i < stack->count && i < (uint32_t)capture->count; i++, compared++)
+			assert_true(stack->addresses[i] == (uint64_t)(uintptr_t)capture->frames[i]);
 		/* A sanitizer makes frames larger than the copy; what is not cut reaches the root. */
-		if (fixture.builder.copies.cut == cut)
-			assert_true(count == (uint32_t)capture->count || count + 1 == (uint32_t)capture->count);
-		cut = fixture.builder.copies.cut;
+		assert_true(stack->end == LODE_STACK_WHOLE || stack->end == LODE_STACK_SHORT);
+		assert_int_equal(stack->guessed, 0);
+		whole += stack->end == LODE_STACK_WHOLE;
+		if (stack->end == LODE_STACK_WHOLE)
+			assert_true(stack->count == (uint32_t)capture->count ||
+				    stack->count + 1 == (uint32_t)capture->count);
 	}
 	assert_true(compared > 300 * 8);
-	assert_int_equal(fixture.builder.copies.lost_way, 0);
-	assert_true(fixture.builder.copies.complete > 50);
+	assert_true(whole > 50);
 	free(capture);
-	tear_down(&fixture);
+	end(&fixture);
 }
 
-static void what_is_not_in_the_copy_is_cut_and_counted(void **state)
+static void what_is_not_in_the_copy_is_cut(void **state)
 {
 	struct capture *capture = calloc(1, sizeof(*capture));
+	const struct lode_record_stack *stack;
 	struct fixture fixture;
-	const uint64_t *addresses;
-	uint32_t count = 0;
+	int cut = 0;
 
 	(void)state;
-	set_up(&fixture);
+	assert_int_equal(begin(&fixture), 0);
 	first(capture, stack_end(), 7, 12);
-	name_copy(&capture->copy, 1);
 	capture->copy.size = 1500; /* take has a whole ucontext_t before the first caller */
 	while (capture->copy.size < LODE_RECORD_COPY_BYTES) {
 		name_copy(&capture->copy, capture->copy.size);
-		assert_int_equal(fixture.sink.copy(fixture.sink.context, &capture->copy), 0);
-		assert_int_equal(tell_wait(&fixture, capture->copy.id), 0);
-		addresses = stack_of(&fixture, capture->copy.id, &count);
-		assert_true(count <= (uint32_t)capture->count);
-		for (uint32_t i = 1; i < count; i++)
-			assert_true(addresses[i] == (uint64_t)(uintptr_t)capture->frames[i]);
-		if (fixture.builder.copies.complete)
+		assert_int_equal(lode_stack_copies_add(&fixture.copies, &capture->copy), 0);
+		stack = stack_of(&fixture, capture->copy.id);
+		assert_true(stack->count <= (uint32_t)capture->count);
+		for (uint32_t i = 1; i < stack->count; i++)
+			assert_true(stack->addresses[i] == (uint64_t)(uintptr_t)capture->frames[i]);
+		if (stack->end == LODE_STACK_WHOLE)
 			break;
+		assert_int_equal(stack->end, LODE_STACK_SHORT);
+		cut++;
 		capture->copy.size += 96;
 	}
-	assert_true(fixture.builder.copies.cut > 3);
+	assert_true(cut > 3);
 	free(capture);
-	tear_down(&fixture);
+	end(&fixture);
 }
 
-static void copies_that_make_no_sense_end(void **state)
+/* Callers are addresses of code, whatever the bytes say: nothing else of a program's memory gets out. */
+static void assert_only_code(struct fixture *fixture, const struct lode_record_stack *stack)
+{
+	struct lode_process *own = lode_processes_get(&fixture->unwinder.processes, (uint32_t)getpid());
+
+	for (uint32_t i = 1; i < stack->count; i++)
+		assert_non_null(lode_space_find(&fixture->unwinder.processes.spaces, &own->space,
+						stack->addresses[i] - 1));
+}
+
+static void copies_that_make_no_sense_end_and_show_no_data(void **state)
 {
 	struct capture *capture = calloc(1, sizeof(*capture));
-	uint64_t end = stack_end();
+	uint64_t top = stack_end();
 	struct fixture fixture;
 	uint64_t random = 88172645463325252u;
 
 	(void)state;
-	set_up(&fixture);
-	first(capture, end, 5, 10);
+	assert_int_equal(begin(&fixture), 0);
+	first(capture, top, 5, 10);
 	for (uint64_t id = 1; id <= 3000; id++) {
 		struct lode_record_copy *copy = &capture->copy;
 
@@ -272,11 +252,11 @@ static void copies_that_make_no_sense_end(void **state)
 			copy->pc += random >> 40 & 0xfff;
 		if (random % 64 == 2)
 			copy->sp ^= 1ull << (random >> 32 & 63);
-		assert_int_equal(fixture.sink.copy(fixture.sink.context, copy), 0);
-		assert_int_equal(tell_wait(&fixture, id), 0);
+		assert_int_equal(lode_stack_copies_add(&fixture.copies, copy), 0);
+		assert_only_code(&fixture, stack_of(&fixture, id));
 	}
 	free(capture);
-	tear_down(&fixture);
+	end(&fixture);
 }
 
 static void a_wait_that_is_long_keeps_its_stack_while_others_come_and_go(void **state)
@@ -284,43 +264,42 @@ static void a_wait_that_is_long_keeps_its_stack_while_others_come_and_go(void **
 	struct capture *capture = calloc(1, sizeof(*capture));
 	struct fixture fixture;
 	uint64_t id = 1;
-	uint32_t count = 0;
 
 	(void)state;
-	set_up(&fixture);
+	assert_int_equal(begin(&fixture), 0);
 	first(capture, stack_end(), 3, 4);
-	fixture.builder.copies.limit = 100;
+	fixture.copies.limit = 100;
 	name_copy(&capture->copy, id);
-	assert_int_equal(fixture.sink.copy(fixture.sink.context, &capture->copy), 0);
+	assert_int_equal(lode_stack_copies_add(&fixture.copies, &capture->copy), 0);
 	for (uint32_t batch = 0; batch < 40; batch++) {
 		for (int i = 0; i < 50; i++) {
 			name_copy(&capture->copy, ++id);
 			capture->copy.tid = 7;
-			assert_int_equal(fixture.sink.copy(fixture.sink.context, &capture->copy), 0);
+			assert_int_equal(lode_stack_copies_add(&fixture.copies, &capture->copy), 0);
 		}
-		assert_int_equal(tell_wait(&fixture, id), 0);
-		fixture.builder.copies.limit = 100;
+		stack_of(&fixture, id);
+		fixture.copies.limit = 100;
 	}
-	assert_true(fixture.builder.copies.count < 400);
-	stack_of(&fixture, 1, &count);
-	assert_true(count > 4);
-	assert_true(fixture.builder.stacks.count < 4); /* equal stacks are one */
+	assert_true(fixture.copies.count < 400);
+	assert_true(stack_of(&fixture, 1)->count > 4);
+	assert_true(stack_of(&fixture, 1)->id == stack_of(&fixture, id)->id); /* equal stacks are one */
 	free(capture);
-	tear_down(&fixture);
+	end(&fixture);
 }
 
 static int tell_all(struct fixture *fixture, struct capture *capture)
 {
+	const struct lode_record_stack *stack;
 	int code = begin(fixture);
 
-	fixture->builder.copies.limit = 4;
+	fixture->copies.limit = 4;
 	for (uint64_t id = 1; !code && id < 12; id++) {
 		name_copy(&capture->copy, id);
-		code = fixture->sink.copy(fixture->sink.context, &capture->copy);
+		code = lode_stack_copies_add(&fixture->copies, &capture->copy);
 		if (!code && id % 3 == 0)
-			code = tell_wait(fixture, id);
+			code = lode_stack_copies_find(&fixture->copies, id, &stack);
 	}
-	lode_builder_release(&fixture->builder);
+	end(fixture);
 	return code;
 }
 
@@ -332,8 +311,6 @@ static void memory_that_runs_out_anywhere_is_told(void **state)
 	int code = LODE_SYSTEM;
 
 	(void)state;
-	set_up(&fixture);
-	lode_builder_release(&fixture.builder);
 	first(capture, stack_end(), 3, 4);
 	for (uint64_t nth = 1; code < 0 || nth < 200; nth++) {
 		lode_memory_fail_at(nth, 0);
@@ -342,17 +319,15 @@ static void memory_that_runs_out_anywhere_is_told(void **state)
 		failures += code < 0;
 	}
 	assert_true(failures > 20);
-	assert_int_equal(begin(&fixture), 0);
 	free(capture);
-	tear_down(&fixture);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_copy_of_this_stack_unwinds_to_what_the_compiler_says),
-		cmocka_unit_test(what_is_not_in_the_copy_is_cut_and_counted),
-		cmocka_unit_test(copies_that_make_no_sense_end),
+		cmocka_unit_test(what_is_not_in_the_copy_is_cut),
+		cmocka_unit_test(copies_that_make_no_sense_end_and_show_no_data),
 		cmocka_unit_test(a_wait_that_is_long_keeps_its_stack_while_others_come_and_go),
 		cmocka_unit_test(memory_that_runs_out_anywhere_is_told),
 	};

@@ -22,7 +22,7 @@
 
 /* ---- tables ---- */
 
-static uint32_t slow_owner(const struct lode_record *records, size_t count, uint64_t address)
+static uint32_t slow_owner(const struct lode_table_record *records, size_t count, uint64_t address)
 {
 	uint32_t owner = LODE_NONE;
 
@@ -38,13 +38,13 @@ static void check_random_ranges(uint64_t *seed)
 	size_t count = random_below(seed, 60);
 	uint64_t space = 1 + random_below(seed, 200);
 	uint64_t offset = random_below(seed, 2) ? 0 : 0xffff800000000000u;
-	struct lode_record copy[60];
+	struct lode_table_record copy[60];
 	struct lode_table table;
 
 	for (size_t i = 0; i < count; i++) {
 		uint64_t start = offset + random_below(seed, space);
 
-		copy[i] = (struct lode_record){start, start + random_below(seed, 40), 0, 0};
+		copy[i] = (struct lode_table_record){start, start + random_below(seed, 40), 0, 0};
 		lode_table_add(&builder, copy[i].start, copy[i].end, 0, 0);
 	}
 	assert_int_equal(lode_table_finish(&builder, &table), 0);

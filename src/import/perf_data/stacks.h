@@ -11,7 +11,7 @@
 
 #include "import/perf_data/batch.h"
 #include "import/perf_data/images.h"
-#include "symbols/spaces.h"
+#include "process/address_spaces.h"
 
 #define LODE_PERF_PATHS 512
 

@@ -7,7 +7,7 @@
 #define LODE_IMPORT_PERF_DATA_THREADS_H
 
 #include "base/index.h"
-#include "symbols/spaces.h"
+#include "process/address_spaces.h"
 
 struct lode_perf_thread {
 	uint32_t pid; /* UINT32_MAX: unknown */

@@ -1,0 +1,65 @@
+/*
+ * Unwinds user stacks of the machine's processes as of now: which processes there are
+ * and what they have mapped, and the unwind table of each binary, loaded when a stack
+ * first needs it and shared by all processes.
+ */
+#ifndef LODE_PROCESS_PROCESS_UNWINDER_H
+#define LODE_PROCESS_PROCESS_UNWINDER_H
+
+#include "process/processes.h"
+#include "process/unwinder.h"
+
+/* In place of the number of a table. */
+#define LODE_TABLE_NOT_ASKED LODE_NONE
+#define LODE_TABLE_ABSENT    (LODE_NONE - 1) /* the code has none */
+
+struct lode_binary_table {
+	char *key; /* build-id, or path and mount namespace of a file without one */
+	struct lode_unwind_table table;
+};
+
+struct lode_process_unwinder {
+	struct lode_process_images images;
+	struct lode_processes processes;
+	char *cache; /* folder of cached tables, "" for none */
+	struct lode_binary_table *tables;
+	size_t table_count;
+	size_t table_capacity;
+	struct lode_index index;  /* of tables, by key */
+	uint32_t *image_tables;   /* by image: number of its table, or one of the above */
+	size_t image_count;       /* images that have an entry there */
+	size_t image_capacity;
+	uint64_t asked;           /* tables asked for so far, also those that are absent */
+	size_t compacted;         /* bytes of the processes when they were last compacted */
+};
+
+/* `cache`: folder of cached tables, NULL for the user's own, "" for none. Returns 0 or LODE_SYSTEM; release it either way. */
+int lode_process_unwinder_init(struct lode_process_unwinder *unwinder, const char *cache);
+void lode_process_unwinder_release(struct lode_process_unwinder *unwinder);
+/* Something happened to a process. Returns 0 or LODE_SYSTEM. */
+int lode_process_unwinder_apply(struct lode_process_unwinder *unwinder, const struct lode_change *change);
+/*
+ * Forgets processes that are gone when they take much memory; then images have other
+ * numbers (tables keep theirs). `t`: as in lode_processes_compact. Returns 1 when it did, 0, or LODE_SYSTEM.
+ */
+int lode_process_unwinder_tidy(struct lode_process_unwinder *unwinder, uint64_t t);
+
+/* The table of an image as far as it is known; LODE_TABLE_NOT_ASKED: not loaded. */
+uint32_t lode_process_unwinder_known_table(const struct lode_process_unwinder *unwinder, uint32_t image);
+/* Loads the table of an image. Its number goes to *table, or LODE_TABLE_ABSENT. Returns 0 or LODE_SYSTEM. */
+int lode_process_unwinder_load_table(struct lode_process_unwinder *unwinder, uint32_t image, uint32_t *table);
+
+/* A stack to unwind: the bytes of a process's memory from `start` on, and the registers. */
+struct lode_stack_bytes {
+	uint32_t pid;
+	struct lode_unwind_registers registers;
+	uint64_t start;
+	const unsigned char *bytes;
+	size_t size;
+};
+
+/* As lode_unwind. */
+int lode_process_unwinder_walk(struct lode_process_unwinder *unwinder, const struct lode_stack_bytes *stack,
+			       struct lode_unwind_frame *frames, size_t limit, struct lode_unwound *unwound);
+
+#endif

@@ -1,0 +1,77 @@
+/* Unwinder: see unwinder.h. */
+#include "process/unwinder.h"
+
+#include "base/error.h"
+
+#include <elf.h>
+#include <string.h>
+
+#define LODE_UNWIND_READ(context, address, word) read_word(context, address, &(word))
+
+static int read_word(void *context, uint64_t address, uint64_t *word)
+{
+	const struct lode_unwind_source *source = context;
+
+	return source->read(source->context, address, word);
+}
+
+#include "process/unwind_step.h"
+
+static enum lode_unwind_end end_of(enum lode_unwind_result result)
+{
+	switch (result) {
+	case LODE_UNWIND_CALLER:
+		return LODE_UNWIND_DEEP;
+	case LODE_UNWIND_ROOT:
+		return LODE_UNWIND_WHOLE;
+	case LODE_UNWIND_UNREAD:
+		return LODE_UNWIND_SHORT;
+	default:
+		return LODE_UNWIND_BROKEN;
+	}
+}
+
+int lode_unwind(const struct lode_unwind_source *source, const struct lode_unwind_registers *registers,
+		struct lode_unwind_frame *frames, size_t limit, struct lode_unwound *unwound)
+{
+	static const struct lode_unwind_rule none;
+	int is_aarch64 = registers->machine == EM_AARCH64;
+	struct lode_unwind_state state = {
+		.pc = registers->pc,
+		.sp = registers->sp,
+		.fp = registers->fp,
+		.link = registers->link,
+		.scratch = registers->scratch,
+		.has_link = is_aarch64,
+		.is_first = 1,
+		.is_exact = 1,
+		.signed_returns = is_aarch64,
+	};
+	enum lode_unwind_result result = LODE_UNWIND_CALLER;
+	size_t count = 0;
+
+	memset(unwound, 0, sizeof(*unwound));
+	while (result == LODE_UNWIND_CALLER && count < limit) {
+		const struct lode_unwind_table *table = NULL;
+		const struct lode_unwind_rule *rule = &none;
+		uint64_t address = lode_unwind_address(&state), image_address = 0;
+		int code = source->find(source->context, address, &table, &image_address), guesses;
+
+		if (code < 0)
+			return code;
+		if (!code && count) {
+			result = LODE_UNWIND_LOST;
+			break;
+		}
+		frames[count++] = (struct lode_unwind_frame){ address, state.sp };
+		if (table)
+			rule = lode_unwind_table_find(table, image_address);
+		guesses = rule->cfa == LODE_CFA_NONE && rule->return_at != LODE_PLACE_NONE;
+		if (guesses && state.has_link)
+			unwound->link = lode_unwind_plain(&state, state.link);
+		result = lode_unwind_step(&state, rule, (void *)(uintptr_t)source);
+		unwound->guessed |= guesses && result == LODE_UNWIND_CALLER;
+	}
+	unwound->end = end_of(result);
+	return (int)count;
+}

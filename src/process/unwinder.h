@@ -1,0 +1,62 @@
+/*
+ * Unwinder: user stacks from registers and memory, in the program: from copies of a
+ * stack, from samples in perf.data, from threads that ptrace has stopped. It applies
+ * the same rules with the same code as the BPF programs (unwind_step.h).
+ *
+ * No address outside of executable mappings becomes a frame, except the program
+ * counter itself: such a word is data, not a return address.
+ */
+#ifndef LODE_PROCESS_UNWINDER_H
+#define LODE_PROCESS_UNWINDER_H
+
+#include "symbols/unwind_table.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where a walk gets what it needs. */
+struct lode_unwind_source {
+	void *context;
+	/* The word at an address: 1, or 0 when it is not there. */
+	int (*read)(void *context, uint64_t address, uint64_t *word);
+	/*
+	 * The table of the code at an address, NULL when it has none, and the address in
+	 * its image: 1, 0 when the address is in no executable mapping, or LODE_SYSTEM.
+	 */
+	int (*find)(void *context, uint64_t address, const struct lode_unwind_table **table,
+		    uint64_t *image_address);
+};
+
+/* Registers to begin with. */
+struct lode_unwind_registers {
+	uint64_t pc;
+	uint64_t sp;
+	uint64_t fp;
+	uint64_t link;    /* aarch64 */
+	uint64_t scratch; /* x86-64: r10; 0 when it is not known */
+	uint32_t machine; /* EM_X86_64, EM_AARCH64 */
+};
+
+enum lode_unwind_end {
+	LODE_UNWIND_WHOLE, /* it reaches the root of its thread */
+	LODE_UNWIND_DEEP,  /* it has more frames than there is room for */
+	LODE_UNWIND_SHORT, /* it goes on in memory that could not be read */
+	LODE_UNWIND_BROKEN, /* some function has no rule that leads on */
+};
+
+struct lode_unwind_frame {
+	uint64_t address; /* of an instruction in the function: of callers, inside of the call */
+	uint64_t sp;      /* the function's stack pointer there */
+};
+
+struct lode_unwound {
+	enum lode_unwind_end end;
+	int guessed;    /* some caller was found by frame pointer, since its callee has no table */
+	uint64_t link;  /* aarch64: the leaf has no table, and this, a return address, may be its caller; else 0 */
+};
+
+/* Fills `frames`, leaf first, at least one if `limit` allows. Returns their number, or LODE_SYSTEM. */
+int lode_unwind(const struct lode_unwind_source *source, const struct lode_unwind_registers *registers,
+		struct lode_unwind_frame *frames, size_t limit, struct lode_unwound *unwound);
+
+#endif

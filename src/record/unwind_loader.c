@@ -1,0 +1,492 @@
+/*
+ * Unwind loader: see unwind_loader.h.
+ *
+ * Each version of an address space that some process has gets a run of mappings in the
+ * shared array, written behind the last one; processes that were forked and changed nothing
+ * share it. When the array is full, the runs that are still in use are written anew from
+ * its start. A walk in the kernel that meets a run while it is rewritten sees that its
+ * mappings belong to another space, and the stack is copied.
+ *
+ * A table goes to the kernel once the program has loaded it, which happens when a copied
+ * stack first needs it. Until then its mappings say that it is pending.
+ */
+#include "record/unwind_loader.h"
+
+#include "base/error.h"
+#include "base/index.h"
+
+#include <bpf/bpf.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Chunks that go to the kernel at a time. */
+#define CHUNKS_AT_A_TIME 256
+#define TABLES_AT_A_TIME 64
+/* Elements of the kernel's arrays take 8 bytes at least. */
+#define SIZES_APART (8 / sizeof(struct lode_unwind_size))
+
+/* A version of an address space. */
+struct run {
+	uint32_t space;
+	uint32_t first;
+	uint32_t count;
+};
+
+/* What the kernel was last told of a process. */
+struct entered {
+	uint32_t pid;
+	uint32_t space; /* 0: nothing */
+};
+
+struct lode_unwind_loader {
+	struct lode_process_unwinder *unwinder;
+	struct lode_unwind_map_fds fds;
+	struct lode_unwind_mapping *mappings; /* of the kernel */
+	struct lode_unwind_size *sizes;       /* of the kernel */
+	struct lode_unwind_rule *rules;       /* of the kernel */
+	uint32_t *images;  /* of the mappings */
+	uint32_t used;     /* mappings */
+	struct run *runs;
+	size_t run_count;
+	size_t run_capacity;
+	struct lode_index run_index; /* by space */
+	struct entered *entered;
+	size_t entered_count;
+	size_t entered_capacity;
+	struct lode_index entered_index; /* by pid */
+	uint32_t *dirty; /* pids */
+	size_t dirty_count;
+	size_t dirty_capacity;
+	size_t rule_count;
+	struct lode_index rule_index;
+	uint32_t *kernel_tables; /* by number of a table: its number in the kernel, or LODE_UNWIND_NO_TABLE */
+	size_t kernel_count;     /* tables that were looked at */
+	size_t kernel_capacity;
+	uint32_t kernel_next;
+	int has_pending;         /* some mapping says so */
+	uint64_t asked;          /* the unwinder's, when pending mappings were last looked at */
+	struct lode_unwind_totals totals;
+};
+
+/* ---- memory of the kernel ---- */
+
+static void *map_array(int fd, size_t count, size_t size)
+{
+	void *bytes = mmap(NULL, count * size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0); /* from the kernel */
+
+	return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+struct lode_unwind_loader *lode_unwind_loader_create(const struct lode_unwind_map_fds *fds,
+						     struct lode_process_unwinder *unwinder)
+{
+	struct lode_unwind_loader *loader = lode_calloc(1, sizeof(*loader));
+
+	if (!loader)
+		return NULL;
+	loader->unwinder = unwinder;
+	loader->fds = *fds;
+	loader->kernel_next = 1;
+	loader->rule_count = 1; /* number 0 is the empty rule, which the kernel has from the start */
+	loader->images = lode_calloc(LODE_UNWIND_MAPPINGS, sizeof(*loader->images));
+	loader->mappings = map_array(fds->mappings, LODE_UNWIND_MAPPINGS, sizeof(*loader->mappings));
+	loader->sizes = map_array(fds->sizes, LODE_UNWIND_TABLES * SIZES_APART, sizeof(*loader->sizes));
+	loader->rules = map_array(fds->rules, LODE_UNWIND_RULES, sizeof(*loader->rules));
+	if (loader->images && loader->mappings && loader->sizes && loader->rules)
+		return loader;
+	lode_unwind_loader_destroy(loader);
+	return NULL;
+}
+
+void lode_unwind_loader_destroy(struct lode_unwind_loader *loader)
+{
+	if (!loader)
+		return;
+	if (loader->mappings)
+		munmap(loader->mappings, LODE_UNWIND_MAPPINGS * sizeof(*loader->mappings));
+	if (loader->sizes)
+		munmap(loader->sizes, LODE_UNWIND_TABLES * SIZES_APART * sizeof(*loader->sizes));
+	if (loader->rules)
+		munmap(loader->rules, LODE_UNWIND_RULES * sizeof(*loader->rules));
+	lode_free(loader->images);
+	lode_free(loader->runs);
+	lode_index_release(&loader->run_index);
+	lode_free(loader->entered);
+	lode_index_release(&loader->entered_index);
+	lode_free(loader->dirty);
+	lode_index_release(&loader->rule_index);
+	lode_free(loader->kernel_tables);
+	lode_free(loader);
+}
+
+/* ---- rules and tables ---- */
+
+/* The number of a rule in the kernel, added if it is new; 0, the empty rule, when there are too many. */
+static uint16_t rule_number(struct lode_unwind_loader *loader, const struct lode_unwind_rule *rule, int *failed)
+{
+	uint64_t hash = lode_hash_bytes(rule, sizeof(*rule));
+	size_t probe = 0;
+	uint32_t id;
+
+	if (!memcmp(rule, &loader->rules[0], sizeof(*rule)))
+		return 0;
+	while ((id = lode_index_next(&loader->rule_index, hash, &probe)) != LODE_NONE)
+		if (!memcmp(&loader->rules[id], rule, sizeof(*rule)))
+			return (uint16_t)id;
+	if (loader->rule_count == LODE_UNWIND_RULES)
+		return 0;
+	if (lode_index_insert(&loader->rule_index, hash, (uint32_t)loader->rule_count) < 0) {
+		*failed = 1;
+		return 0;
+	}
+	loader->rules[loader->rule_count] = *rule;
+	return (uint16_t)loader->rule_count++;
+}
+
+static void fill_chunk(struct lode_unwind_chunk *chunk, const struct lode_unwind_table *table,
+		       const uint16_t *numbers, size_t first)
+{
+	for (size_t i = 0; i < LODE_UNWIND_CHUNK; i++) {
+		int there = first + i < table->count;
+		uint16_t rule = there ? table->rules[first + i] : 0;
+
+		chunk->starts[i] = there ? table->starts[first + i] : UINT32_MAX;
+		chunk->rules[i] = rule < table->rule_count ? numbers[rule] : 0;
+	}
+}
+
+/* Copies a table's rows into a map of the kernel. Returns 0, 1 when the kernel does not take them, or LODE_SYSTEM. */
+static int fill_rows(int fd, const struct lode_unwind_table *table, const uint16_t *numbers, uint32_t chunk_count)
+{
+	struct lode_unwind_chunk *chunks = lode_calloc(CHUNKS_AT_A_TIME, sizeof(*chunks));
+	uint32_t keys[CHUNKS_AT_A_TIME];
+	int code = chunks ? 0 : LODE_SYSTEM;
+
+	for (uint32_t done = 0; !code && done < chunk_count;) {
+		uint32_t count = 0;
+
+		while (count < CHUNKS_AT_A_TIME && done + count < chunk_count) {
+			keys[count] = done + count;
+			fill_chunk(&chunks[count], table, numbers, (size_t)(done + count) * LODE_UNWIND_CHUNK);
+			count++;
+		}
+		done += count;
+		if (bpf_map_update_batch(fd, keys, chunks, &count, NULL) < 0)
+			code = 1;
+	}
+	lode_free(chunks);
+	return code;
+}
+
+/* The table as a map in the kernel: its descriptor, -1 when the kernel does not take it, or LODE_SYSTEM. */
+static int make_rows(struct lode_unwind_loader *loader, const struct lode_unwind_table *table, uint32_t chunk_count)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_INNER_MAP);
+	uint16_t *numbers = lode_calloc(table->rule_count + 1, sizeof(*numbers));
+	int failed = 0, code, fd;
+
+	if (!numbers)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < table->rule_count; i++)
+		numbers[i] = rule_number(loader, &table->dictionary[i], &failed);
+	fd = failed ? -1
+		    : bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_rows", sizeof(uint32_t),
+				     sizeof(struct lode_unwind_chunk), chunk_count, &options);
+	code = failed ? LODE_SYSTEM : fd < 0 ? 1 : fill_rows(fd, table, numbers, chunk_count);
+	lode_free(numbers);
+	if (!code)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return code < 0 ? code : -1;
+}
+
+/* Tables that are made and not yet in the map of maps. */
+struct batch {
+	uint32_t places[TABLES_AT_A_TIME];
+	int fds[TABLES_AT_A_TIME];
+	uint32_t count;
+};
+
+/* Makes the map of a table, or finds that this cannot be. Returns 0 or LODE_SYSTEM. */
+static int make_table(struct lode_unwind_loader *loader, const struct lode_unwind_table *table, struct batch *batch,
+		      uint32_t *number)
+{
+	uint32_t chunks = (uint32_t)((table->count + LODE_UNWIND_CHUNK - 1) / LODE_UNWIND_CHUNK);
+	uint32_t place = loader->kernel_next;
+	int fd;
+
+	*number = LODE_UNWIND_NO_TABLE;
+	if (!table->count)
+		return 0;
+	fd = place < LODE_UNWIND_TABLES ? make_rows(loader, table, chunks) : -1;
+	if (fd == LODE_SYSTEM)
+		return LODE_SYSTEM;
+	if (fd < 0) {
+		loader->totals.refused++;
+		return 0;
+	}
+	batch->places[batch->count] = place;
+	batch->fds[batch->count++] = fd;
+	loader->sizes[place * SIZES_APART].chunks = chunks;
+	loader->kernel_next++;
+	loader->totals.tables++;
+	loader->totals.rows += table->count;
+	loader->totals.bytes += chunks * sizeof(struct lode_unwind_chunk);
+	*number = place;
+	return 0;
+}
+
+/*
+ * All at once, because each call has the kernel wait for all running programs. What it
+ * does not take stays out of the map of maps: its stacks are copied.
+ */
+static void enter_tables(struct lode_unwind_loader *loader, struct batch *batch)
+{
+	uint32_t count = batch->count;
+
+	if (count && bpf_map_update_batch(loader->fds.tables, batch->places, batch->fds, &count, NULL) < 0)
+		for (uint32_t i = 0; i < batch->count; i++)
+			bpf_map_update_elem(loader->fds.tables, &batch->places[i], &batch->fds[i], BPF_ANY);
+	for (uint32_t i = 0; i < batch->count; i++)
+		close(batch->fds[i]); /* the map of maps holds it */
+	batch->count = 0;
+}
+
+/* Tables that the program has loaded since the last time. */
+static int load_tables(struct lode_unwind_loader *loader)
+{
+	const struct lode_process_unwinder *unwinder = loader->unwinder;
+	struct batch batch = { .count = 0 };
+	int code = 0;
+
+	if (lode_grow(&loader->kernel_tables, &loader->kernel_capacity, unwinder->table_count,
+		      sizeof(*loader->kernel_tables)) < 0)
+		return LODE_SYSTEM;
+	for (; !code && loader->kernel_count < unwinder->table_count; loader->kernel_count++) {
+		code = make_table(loader, &unwinder->tables[loader->kernel_count].table, &batch,
+				  &loader->kernel_tables[loader->kernel_count]);
+		if (batch.count == TABLES_AT_A_TIME)
+			enter_tables(loader, &batch);
+	}
+	enter_tables(loader, &batch);
+	return code;
+}
+
+/* Fills in the table and the bias of a mapping of an image. */
+static void set_table(struct lode_unwind_loader *loader, struct lode_unwind_mapping *mapping, uint64_t offset,
+		      uint32_t image)
+{
+	uint32_t number = lode_process_unwinder_known_table(loader->unwinder, image);
+	const struct lode_unwind_table *table;
+	uint64_t shift;
+	int found;
+
+	if (number == LODE_TABLE_NOT_ASKED) {
+		mapping->bias = offset; /* kept here until then */
+		mapping->table = LODE_UNWIND_PENDING;
+		loader->has_pending = 1;
+		return;
+	}
+	table = number == LODE_TABLE_ABSENT || number >= loader->kernel_count
+			? NULL
+			: &loader->unwinder->tables[number].table;
+	found = table && lode_unwind_table_shift(table, offset, mapping->end - mapping->start, &shift);
+	if (found)
+		mapping->bias = mapping->start - offset - shift + table->base;
+	/* Last: a walk in the kernel may look at it at any moment. */
+	__atomic_store_n(&mapping->table, found ? loader->kernel_tables[number] : LODE_UNWIND_NO_TABLE,
+			 __ATOMIC_RELEASE);
+}
+
+/* ---- mappings ---- */
+
+struct filling {
+	struct lode_unwind_loader *loader;
+	uint32_t space;
+	int full;
+};
+
+static int add_mapping(void *context, const struct lode_mapping *from)
+{
+	struct filling *filling = context;
+	struct lode_unwind_loader *loader = filling->loader;
+	struct lode_unwind_mapping mapping = { .start = from->start, .end = from->end, .space = filling->space };
+
+	if (loader->used == LODE_UNWIND_MAPPINGS) {
+		filling->full = 1;
+		return 1;
+	}
+	/* Code that was made at run time, and other memory without a file, has no table. */
+	if (loader->unwinder->images.items[from->image].kind == LODE_MAPPED_ANONYMOUS ||
+	    loader->unwinder->images.items[from->image].kind == LODE_MAPPED_NAMED)
+		mapping.table = LODE_UNWIND_NO_TABLE;
+	else
+		set_table(loader, &mapping, from->offset, from->image);
+	loader->images[loader->used] = from->image;
+	loader->mappings[loader->used++] = mapping;
+	return 0;
+}
+
+/* Writes the run of a space. Returns 1, 0 when there is no room for it, or LODE_SYSTEM. */
+static int add_run(struct lode_unwind_loader *loader, const struct lode_space *space)
+{
+	struct filling filling = { loader, space->version, 0 };
+	struct run run = { space->version, loader->used, 0 };
+
+	if (lode_space_walk(&loader->unwinder->processes.spaces, space, add_mapping, &filling) < 0)
+		return LODE_SYSTEM;
+	if (filling.full) {
+		loader->used = run.first;
+		return 0;
+	}
+	run.count = loader->used - run.first;
+	if (lode_grow(&loader->runs, &loader->run_capacity, loader->run_count + 1, sizeof(run)) < 0 ||
+	    lode_index_insert(&loader->run_index, lode_hash_pair(2, run.space), (uint32_t)loader->run_count) < 0)
+		return LODE_SYSTEM;
+	loader->runs[loader->run_count++] = run;
+	return 1;
+}
+
+static const struct run *find_run(const struct lode_unwind_loader *loader, uint32_t space)
+{
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&loader->run_index, lode_hash_pair(2, space), &probe)) != LODE_NONE)
+		if (loader->runs[id].space == space)
+			return &loader->runs[id];
+	return NULL;
+}
+
+/* The entry of a process, added if it is new; NULL when memory has run out. */
+static struct entered *entry_of(struct lode_unwind_loader *loader, uint32_t pid)
+{
+	uint64_t hash = lode_hash_pair(3, pid);
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&loader->entered_index, hash, &probe)) != LODE_NONE)
+		if (loader->entered[id].pid == pid)
+			return &loader->entered[id];
+	if (lode_grow(&loader->entered, &loader->entered_capacity, loader->entered_count + 1,
+		      sizeof(*loader->entered)) < 0 ||
+	    lode_index_insert(&loader->entered_index, hash, (uint32_t)loader->entered_count) < 0)
+		return NULL;
+	loader->entered[loader->entered_count] = (struct entered){ pid, 0 };
+	return &loader->entered[loader->entered_count++];
+}
+
+/* Tells the kernel of a process. Returns 1, 0 when its mappings did not fit, or LODE_SYSTEM. */
+static int enter_process(struct lode_unwind_loader *loader, const struct lode_process *process)
+{
+	struct lode_unwind_space space = { .id = process->space.version };
+	struct entered *entry = entry_of(loader, process->pid);
+	const struct run *run;
+	int code;
+
+	if (!entry)
+		return LODE_SYSTEM;
+	if (entry->space == space.id)
+		return 1;
+	code = find_run(loader, space.id) ? 1 : add_run(loader, &process->space);
+	if (code <= 0)
+		return code;
+	run = find_run(loader, space.id);
+	space.first = run->first;
+	space.count = run->count;
+	/* If there is no room, the stacks of this process are copied. */
+	if (bpf_map_update_elem(loader->fds.spaces, &process->pid, &space, BPF_ANY) == 0)
+		entry->space = space.id;
+	return 1;
+}
+
+/* Writes the runs of all processes anew. */
+static int rewrite(struct lode_unwind_loader *loader)
+{
+	const struct lode_processes *processes = &loader->unwinder->processes;
+	int code = 0;
+
+	loader->used = 0;
+	loader->run_count = 0;
+	loader->has_pending = 0;
+	lode_index_release(&loader->run_index);
+	loader->totals.crowded = 0;
+	loader->entered_count = 0;
+	lode_index_release(&loader->entered_index);
+	for (size_t i = 0; code >= 0 && i < processes->count; i++) {
+		if (!processes->items[i].space.root)
+			continue;
+		code = enter_process(loader, &processes->items[i]);
+		if (code == 0) {
+			bpf_map_delete_elem(loader->fds.spaces, &processes->items[i].pid);
+			loader->totals.crowded++;
+		}
+	}
+	return code < 0 ? code : 0;
+}
+
+/* ---- changes ---- */
+
+int lode_unwind_loader_changed(struct lode_unwind_loader *loader, uint32_t pid)
+{
+	if (loader->dirty_count && loader->dirty[loader->dirty_count - 1] == pid)
+		return 0;
+	if (lode_grow(&loader->dirty, &loader->dirty_capacity, loader->dirty_count + 1, sizeof(pid)) < 0)
+		return LODE_SYSTEM;
+	loader->dirty[loader->dirty_count++] = pid;
+	return 0;
+}
+
+void lode_unwind_loader_gone(struct lode_unwind_loader *loader, uint32_t pid)
+{
+	struct entered *entry = entry_of(loader, pid);
+
+	if (entry)
+		entry->space = 0;
+	bpf_map_delete_elem(loader->fds.spaces, &pid);
+}
+
+int lode_unwind_loader_renumbered(struct lode_unwind_loader *loader)
+{
+	return rewrite(loader);
+}
+
+/* Mappings whose table has come meanwhile. */
+static void settle_pending(struct lode_unwind_loader *loader)
+{
+	loader->has_pending = 0;
+	loader->asked = loader->unwinder->asked;
+	for (uint32_t i = 0; i < loader->used; i++)
+		if (loader->mappings[i].table == LODE_UNWIND_PENDING)
+			set_table(loader, &loader->mappings[i], loader->mappings[i].bias, loader->images[i]);
+}
+
+int lode_unwind_loader_flush(struct lode_unwind_loader *loader)
+{
+	int code = load_tables(loader);
+
+	if (!code && loader->has_pending && loader->asked != loader->unwinder->asked)
+		settle_pending(loader);
+	for (size_t i = 0; code >= 0 && i < loader->dirty_count; i++) {
+		const struct lode_process *process =
+			lode_processes_get(&loader->unwinder->processes, loader->dirty[i]);
+
+		code = process ? enter_process(loader, process) : LODE_SYSTEM;
+		if (code == 0) {
+			code = rewrite(loader);
+			break;
+		}
+	}
+	loader->dirty_count = 0;
+	return code < 0 ? code : 0;
+}
+
+struct lode_unwind_totals lode_unwind_loader_totals(const struct lode_unwind_loader *loader)
+{
+	struct lode_unwind_totals totals = loader->totals;
+
+	totals.rules = loader->rule_count;
+	return totals;
+}

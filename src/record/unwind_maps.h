@@ -1,0 +1,69 @@
+/*
+ * Unwind tables in the kernel: what the program (unwind_loader.c) puts into BPF maps
+ * and the walk (unwind.bpf.h) looks up.
+ *
+ *	pid ─ spaces ─→ a run of mappings ─→ table ─→ chunk of rows ─→ rule
+ *
+ * A *space* is one version of an address space; processes that were forked share it. Its
+ * mappings stand side by side in one array, in order of address. Tables are arrays of
+ * chunks in a map of maps, one a binary, whatever process maps it. Rules are shared by all
+ * tables. The walk remembers the rule of each exact address in a small cache, so that
+ * nearly every frame is one look-up.
+ */
+#ifndef LODE_RECORD_UNWIND_MAPS_H
+#define LODE_RECORD_UNWIND_MAPS_H
+
+#include "symbols/unwind_rule.h"
+
+/* Rows of a table, searched by their first one: 6 bytes a row. Unused rows have the start UINT32_MAX. */
+#define LODE_UNWIND_CHUNK 64
+
+struct lode_unwind_chunk {
+	uint32_t starts[LODE_UNWIND_CHUNK];
+	uint16_t rules[LODE_UNWIND_CHUNK];
+};
+
+/* Most binaries that have a table in the kernel, and most mappings of all spaces together. */
+#define LODE_UNWIND_TABLES   4096
+#define LODE_UNWIND_MAPPINGS 65536
+#define LODE_UNWIND_SPACES   32768
+
+/* In place of a mapping's table. */
+#define LODE_UNWIND_NO_TABLE 0u          /* the code has none: follow the frame pointer */
+#define LODE_UNWIND_PENDING  UINT32_MAX  /* it is loaded when a stack needs it */
+
+struct lode_unwind_mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t bias; /* an address minus this is what rows count */
+	uint32_t space; /* whose it is: a walk that finds another's was overtaken by a change */
+	uint32_t table;
+};
+
+/* Of each table number. */
+struct lode_unwind_size {
+	uint32_t chunks;
+};
+
+struct lode_unwind_space {
+	uint32_t id; /* 0: a process that the program has not told of yet */
+	uint32_t first; /* mapping */
+	uint32_t count;
+	uint32_t copies; /* of stacks that its mappings could not unwind, sent since it was entered */
+};
+
+/*
+ * So many stacks of a space are copied. If its mappings still miss code then, the stacks
+ * are broken, or the program is too busy to look: copying more would not help.
+ */
+#define LODE_UNWIND_COPIES 128
+
+/* A cached rule: `word` is the address and the number of its rule, `check` binds it to a space. */
+#define LODE_UNWIND_CACHE_BITS 15
+
+struct lode_unwind_cached {
+	uint64_t word;
+	uint64_t check;
+};
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * The user's stack of a thread, in the kernel, in the way that was asked for: by unwind
+ * tables, by frame pointers, or copied. A part of recorder.bpf.c.
+ */
+#ifndef LODE_RECORD_USER_STACKS_BPF_H
+#define LODE_RECORD_USER_STACKS_BPF_H
+
+static __always_inline bool has_user_stack(struct task_struct *task)
+{
+	return !(task->flags & PF_KTHREAD) && task->mm;
+}
+
+/* `tid` and `kind`: for whom it is taken. Returns the id of the stack, or of its copy. */
+static __always_inline uint64_t take_user_stack(struct scratch *scratch, struct task_struct *task,
+						struct pt_regs *regs, uint16_t *span, uint32_t tid,
+						uint32_t kind)
+{
+	uint64_t id;
+
+	if (!use_tables)
+		return copy_bytes ? copy_user_stack(task, regs, tid, kind)
+				  : walk_user_stack(scratch, regs, span);
+	if (!walk_by_tables(scratch, task, regs, span) || !copy_bytes)
+		return identify(scratch);
+	id = copy_user_stack(task, regs, tid, kind);
+	/* No room for a copy: as far as the walk came. */
+	return id ? id : identify(scratch);
+}
+
+/* Whether the current thread has not left the kernel since it entered its last system call. */
+static __always_inline bool is_in_call(const struct lode_record_thread *thread, struct pt_regs *regs)
+{
+	const struct lode_record_entry *entry = &thread->entry;
+
+	return entry->pc == REGS_PC(regs) && entry->fp == REGS_FP(regs) && entry->sp == REGS_SP(regs) &&
+	       (!HAS_LINK || entry->link == REGS_LINK(regs));
+}
+
+/*
+ * The same, but not taken again in a system call that was recorded. `thread`: the
+ * current one's, or NULL.
+ */
+static __always_inline uint64_t user_stack(struct scratch *scratch, struct task_struct *task,
+					   const struct lode_record_thread *thread, uint16_t *span,
+					   uint32_t tid, uint32_t kind)
+{
+	struct pt_regs *regs;
+
+	if (!has_user_stack(task))
+		return 0;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	if (with_calls && thread && is_in_call(thread, regs))
+		return thread->entry.user;
+	return take_user_stack(scratch, task, regs, span, tid, kind);
+}
+
+#endif

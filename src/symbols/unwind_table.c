@@ -1,0 +1,539 @@
+/*
+ * Unwind tables: see unwind_table.h.
+ *
+ * Each function's program is run once (cfi_program.c) and leaves a few rows. Then
+ * functions are put in order of address; where two claim the same code, .eh_frame wins
+ * over .debug_frame, and the earlier over the later. Code between functions gets the
+ * empty rule. Neighbouring rows with the same rule become one.
+ *
+ * The cache file is what the table is in memory:
+ *
+ *	offset  size  what
+ *	0       8     "LODEUNWD", read as a number: another byte order is another magic
+ *	8       4     version
+ *	12      4     machine (e_machine)
+ *	16      8     checksum: XXH3 of all bytes from 24 on
+ *	24      8     size of the file
+ *	32      8     image address of row 0's count
+ *	40      8     number of rows    N
+ *	48      8     number of rules   R
+ *	56      8     number of loads   L
+ *	64      8     rules that were dropped
+ *	72      16*R  rules (unwind_rule.h)
+ *	        32*L  loads: offset, size, address, executable
+ *	        4*N   starts
+ *	        2*N   rule numbers
+ *
+ * Only files with a build-id are cached, under that: it names their content. A
+ * stranger's cache file can carry a right checksum, so every number is checked where it
+ * is used.
+ */
+#include "symbols/unwind_table.h"
+
+#include "base/cursor.h"
+#include "base/error.h"
+#include "base/index.h"
+#include "symbols/cache.h"
+#include "symbols/cfi_program.h"
+#include "symbols/vdso.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TABLE_VERSION 1u
+#define TABLE_MAGIC   0x444e575545444f4cull /* "LODEUNWD" where the low byte comes first */
+#define CHECKED_FROM  24
+/* Rows a table may have; what is beyond is a file that lies. */
+#define ROWS_LIMIT    (64u << 20)
+
+struct header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t machine;
+	uint64_t checksum;
+	uint64_t size;
+	uint64_t base;
+	uint64_t rows;
+	uint64_t rules;
+	uint64_t loads;
+	uint64_t dropped;
+};
+
+_Static_assert(sizeof(struct header) == 72, "the header has no holes");
+_Static_assert(sizeof(struct lode_unwind_rule) == 16, "a rule has no holes");
+
+/* ---- making ---- */
+
+/* A function and its rows, which stand in a row. */
+struct function {
+	uint64_t start;
+	uint64_t end;
+	size_t first;
+	uint32_t count;
+	uint32_t priority; /* the smaller one wins */
+};
+
+struct row {
+	uint64_t start;
+	uint32_t rule;
+};
+
+struct making {
+	int machine;
+	int is_64;
+	uint32_t priority;
+	struct function *functions;
+	size_t function_count;
+	size_t function_capacity;
+	struct row *rows;
+	size_t row_count;
+	size_t row_capacity;
+	struct lode_unwind_rule *rules;
+	size_t rule_count;
+	size_t rule_capacity;
+	struct lode_index index; /* of the rules */
+	uint32_t dropped;
+};
+
+static uint64_t rule_hash(const struct lode_unwind_rule *rule)
+{
+	return lode_hash_bytes(rule, sizeof(*rule));
+}
+
+/* The number of a rule, added if it is new; LODE_NONE when memory has run out. */
+static uint32_t number_of(struct making *making, const struct lode_unwind_rule *rule)
+{
+	uint64_t hash = rule_hash(rule);
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&making->index, hash, &probe)) != LODE_NONE)
+		if (!memcmp(&making->rules[id], rule, sizeof(*rule)))
+			return id;
+	if (making->rule_count == LODE_UNWIND_RULES) {
+		making->dropped++;
+		return 0;
+	}
+	if (lode_grow(&making->rules, &making->rule_capacity, making->rule_count + 1, sizeof(*rule)) < 0 ||
+	    lode_index_insert(&making->index, hash, (uint32_t)making->rule_count) < 0)
+		return LODE_NONE;
+	making->rules[making->rule_count] = *rule;
+	return (uint32_t)making->rule_count++;
+}
+
+static int take_row(void *context, uint64_t start, const struct lode_unwind_rule *rule)
+{
+	struct making *making = context;
+	struct row row = { start, number_of(making, rule) };
+
+	if (row.rule == LODE_NONE || making->row_count >= ROWS_LIMIT ||
+	    lode_grow(&making->rows, &making->row_capacity, making->row_count + 1, sizeof(row)) < 0)
+		return LODE_SYSTEM;
+	making->rows[making->row_count++] = row;
+	return 0;
+}
+
+static int take_function(void *context, const struct lode_cfi_function *from)
+{
+	struct making *making = context;
+	struct function function = { from->start, from->end, making->row_count, 0, making->priority };
+
+	if (lode_cfi_run(from, making->machine, making->is_64, take_row, making) < 0 ||
+	    lode_grow(&making->functions, &making->function_capacity, making->function_count + 1,
+		      sizeof(function)) < 0)
+		return LODE_SYSTEM;
+	function.count = (uint32_t)(making->row_count - function.first);
+	making->functions[making->function_count++] = function;
+	return 0;
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->priority != y->priority)
+		return x->priority < y->priority ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* Drops functions whose code another one claims with more right. */
+static void drop_overlaps(struct making *making)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < making->function_count; i++) {
+		const struct function *function = &making->functions[i];
+
+		while (kept && making->functions[kept - 1].end > function->start &&
+		       making->functions[kept - 1].priority > function->priority)
+			kept--;
+		if (kept && making->functions[kept - 1].end > function->start)
+			continue;
+		making->functions[kept++] = *function;
+	}
+	making->function_count = kept;
+}
+
+struct rows {
+	uint32_t *starts;
+	uint16_t *rules;
+	size_t count;
+};
+
+static void put_row(struct rows *rows, uint64_t base, uint64_t start, uint32_t rule)
+{
+	if (start < base || start - base >= UINT32_MAX)
+		return;
+	if (rows->count && rows->rules[rows->count - 1] == rule)
+		return;
+	if (!rows->count && !rule)
+		return;
+	rows->starts[rows->count] = (uint32_t)(start - base);
+	rows->rules[rows->count++] = (uint16_t)rule;
+}
+
+/* All rows in order; `rows` has room for one more a function. */
+static void put_rows(const struct making *making, uint64_t base, struct rows *rows)
+{
+	uint64_t end = base;
+
+	for (size_t i = 0; i < making->function_count; i++) {
+		const struct function *function = &making->functions[i];
+
+		if (function->start > end)
+			put_row(rows, base, end, 0);
+		for (uint32_t j = 0; j < function->count; j++)
+			put_row(rows, base, making->rows[function->first + j].start,
+				making->rows[function->first + j].rule);
+		end = function->end;
+	}
+	put_row(rows, base, end, 0);
+}
+
+/* The executable parts of the file; the lowest of their addresses. */
+static size_t read_loads(const struct lode_elf *elf, struct lode_load *loads, size_t limit, uint64_t *base)
+{
+	size_t count = 0, found = 0;
+
+	*base = UINT64_MAX;
+	if (elf_getphdrnum(elf->elf, &count) < 0)
+		return 0;
+	for (size_t i = 0; i < count && i < UINT16_MAX && found < limit; i++) {
+		GElf_Phdr header;
+
+		if (!gelf_getphdr(elf->elf, (int)i, &header) || header.p_type != PT_LOAD ||
+		    !(header.p_flags & PF_X))
+			continue;
+		loads[found++] = (struct lode_load){ header.p_offset, header.p_filesz, header.p_vaddr, 1 };
+		if (header.p_vaddr < *base)
+			*base = header.p_vaddr;
+	}
+	return found;
+}
+
+#define LOADS_LIMIT 64
+
+/* Lays everything out as in a cache file, in one piece of memory that the table owns. */
+static int lay_out(struct making *making, const struct lode_elf *binary, struct lode_unwind_table *table)
+{
+	struct lode_load loads[LOADS_LIMIT];
+	struct header header = { .machine = (uint32_t)making->machine, .dropped = making->dropped };
+	struct rows rows = { 0 };
+	size_t most = making->row_count + making->function_count + 1, size;
+	char *bytes, *at;
+
+	header.loads = read_loads(binary, loads, LOADS_LIMIT, &header.base);
+	if (!header.loads || !making->function_count)
+		return 0;
+	rows.starts = lode_calloc(most, sizeof(*rows.starts));
+	rows.rules = lode_calloc(most, sizeof(*rows.rules));
+	size = sizeof(header) + making->rule_count * sizeof(*making->rules) + header.loads * sizeof(*loads) +
+	       most * 6;
+	bytes = rows.starts && rows.rules ? lode_alloc(size) : NULL;
+	if (bytes) {
+		put_rows(making, header.base, &rows);
+		header.rows = rows.count;
+		header.rules = making->rule_count;
+		memcpy(bytes, &header, sizeof(header));
+		at = bytes + sizeof(header);
+		memcpy(at, making->rules, making->rule_count * sizeof(*making->rules));
+		at += making->rule_count * sizeof(*making->rules);
+		memcpy(at, loads, header.loads * sizeof(*loads));
+		at += header.loads * sizeof(*loads);
+		memcpy(at, rows.starts, rows.count * sizeof(*rows.starts));
+		memcpy(at + rows.count * sizeof(*rows.starts), rows.rules, rows.count * sizeof(*rows.rules));
+	}
+	lode_free(rows.starts);
+	lode_free(rows.rules);
+	if (!bytes)
+		return LODE_SYSTEM;
+	at = bytes + sizeof(header);
+	*table = (struct lode_unwind_table){
+		.base = header.base,
+		.count = header.rows,
+		.rule_count = header.rules,
+		.load_count = header.loads,
+		.machine = header.machine,
+		.dropped = making->dropped,
+		.owned = bytes,
+		.dictionary = (const struct lode_unwind_rule *)(void *)at,
+	};
+	table->loads = (const struct lode_load *)(const void *)(table->dictionary + table->rule_count);
+	table->starts = (const uint32_t *)(const void *)(table->loads + table->load_count);
+	table->rules = (const uint16_t *)(const void *)(table->starts + table->count);
+	return 0;
+}
+
+static int read_section(struct making *making, const struct lode_elf *elf, const char *section)
+{
+	making->priority++;
+	making->is_64 = elf->header.e_ident[EI_CLASS] == ELFCLASS64;
+	return lode_cfi_walk(elf, section, take_function, making);
+}
+
+/* The value of a function that the file exports; 0 without one. */
+static uint64_t exported_address(const struct lode_elf *elf, const char *name)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = lode_elf_section(elf, ".dynsym", &header);
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	GElf_Sym symbol;
+
+	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+		const char *text = elf_strptr(elf->elf, header.sh_link, symbol.st_name);
+
+		if (text && !strcmp(text, name))
+			return symbol.st_value;
+	}
+	return 0;
+}
+
+/* Some aarch64 kernels are built without call frame information in their vDSO; signal handlers return through it. */
+static int add_signal_return(struct making *making, const struct lode_elf *elf)
+{
+	struct lode_cfi_shared shared = { .is_signal = 1, .code_alignment = 4, .program = (const uint8_t *)"" };
+	struct lode_cfi_function function = { .shared = &shared };
+	uint64_t address = making->machine == EM_AARCH64 ? exported_address(elf, "__kernel_rt_sigreturn") : 0;
+
+	if (!address)
+		return 0;
+	/* Two instructions; the return address is looked up by the byte before them. */
+	making->priority++;
+	function.start = address - 4;
+	function.end = address + 8;
+	shared.program_end = shared.program;
+	return take_function(making, &function);
+}
+
+int lode_unwind_table_make(struct lode_unwind_table *table, const struct lode_elf *binary,
+			   const struct lode_elf *debug)
+{
+	struct making making = { .machine = binary->header.e_machine };
+	struct lode_unwind_rule none = { 0 };
+	int code;
+
+	memset(table, 0, sizeof(*table));
+	if ((making.machine != EM_X86_64 && making.machine != EM_AARCH64) ||
+	    binary->header.e_ident[EI_DATA] != ELFDATA2LSB)
+		return 0;
+	code = number_of(&making, &none) == LODE_NONE ? LODE_SYSTEM : 0;
+	if (!code)
+		code = read_section(&making, binary, ".eh_frame");
+	if (!code)
+		code = read_section(&making, binary, ".debug_frame");
+	if (!code && debug && debug->header.e_machine == making.machine)
+		code = read_section(&making, debug, ".debug_frame");
+	if (!code)
+		code = add_signal_return(&making, binary);
+	if (!code) {
+		if (making.function_count)
+			qsort(making.functions, making.function_count, sizeof(*making.functions),
+			      compare_functions);
+		drop_overlaps(&making);
+		code = lay_out(&making, binary, table);
+	}
+	lode_free(making.functions);
+	lode_free(making.rows);
+	lode_free(making.rules);
+	lode_index_release(&making.index);
+	return code;
+}
+
+void lode_unwind_table_release(struct lode_unwind_table *table)
+{
+	lode_free(table->owned);
+	lode_map_close(&table->map);
+	memset(table, 0, sizeof(*table));
+}
+
+/* ---- the cache ---- */
+
+int lode_unwind_table_parse(struct lode_unwind_table *table, const void *bytes, size_t size)
+{
+	struct lode_cursor cursor = lode_cursor(bytes, size);
+	const struct header *header = lode_cursor_bytes(&cursor, sizeof(*header));
+
+	memset(table, 0, sizeof(*table));
+	if (!header || header->magic != TABLE_MAGIC || header->version != TABLE_VERSION || header->size != size ||
+	    header->rows > ROWS_LIMIT || !header->rules || header->rules > LODE_UNWIND_RULES ||
+	    header->loads > LOADS_LIMIT ||
+	    header->checksum != lode_hash_bytes((const char *)bytes + CHECKED_FROM, size - CHECKED_FROM))
+		return LODE_BAD_INPUT;
+	*table = (struct lode_unwind_table){ .base = header->base,
+					     .count = header->rows,
+					     .rule_count = header->rules,
+					     .load_count = header->loads,
+					     .machine = header->machine,
+					     .dropped = (uint32_t)header->dropped };
+	table->dictionary = lode_cursor_bytes(&cursor, header->rules * sizeof(*table->dictionary));
+	table->loads = lode_cursor_bytes(&cursor, header->loads * sizeof(*table->loads));
+	table->starts = lode_cursor_bytes(&cursor, header->rows * sizeof(*table->starts));
+	table->rules = lode_cursor_bytes(&cursor, header->rows * sizeof(*table->rules));
+	if (!cursor.failed && !lode_cursor_left(&cursor))
+		return 0;
+	memset(table, 0, sizeof(*table));
+	return LODE_BAD_INPUT;
+}
+
+static int read_cached(struct lode_unwind_table *table, const char *path)
+{
+	struct lode_map map;
+	int code = lode_map_open(&map, path, NULL);
+
+	if (code < 0)
+		return code;
+	code = lode_unwind_table_parse(table, map.bytes, map.size);
+	if (code < 0)
+		lode_map_close(&map);
+	else
+		table->map = map;
+	return code;
+}
+
+/* That it cannot be written is no matter: it is made again next time. */
+static void write_cached(const struct lode_unwind_table *table, const char *path)
+{
+	struct header header = { TABLE_MAGIC, TABLE_VERSION, table->machine,    0,
+				 0,           table->base,   table->count,      table->rule_count,
+				 table->load_count, table->dropped };
+	struct lode_buffer buffer = { 0 };
+
+	lode_buffer_add(&buffer, &header, sizeof(header));
+	lode_buffer_add(&buffer, table->dictionary, table->rule_count * sizeof(*table->dictionary));
+	lode_buffer_add(&buffer, table->loads, table->load_count * sizeof(*table->loads));
+	lode_buffer_add(&buffer, table->starts, table->count * sizeof(*table->starts));
+	lode_buffer_add(&buffer, table->rules, table->count * sizeof(*table->rules));
+	if (!buffer.failed) {
+		header.size = buffer.size;
+		memcpy(buffer.bytes, &header, sizeof(header));
+		header.checksum = lode_hash_bytes(buffer.bytes + CHECKED_FROM, buffer.size - CHECKED_FROM);
+		memcpy(buffer.bytes, &header, sizeof(header));
+		lode_cache_write_bytes(path, &buffer, NULL);
+	}
+	lode_buffer_release(&buffer);
+}
+
+static int make_from_files(struct lode_unwind_table *table, const char *path, const char *debug)
+{
+	struct lode_elf elf, debug_elf;
+	int has_debug, code;
+
+	if (lode_elf_open(&elf, path) < 0)
+		return 0;
+	has_debug = debug && lode_elf_open(&debug_elf, debug) == 0;
+	code = lode_unwind_table_make(table, &elf, has_debug ? &debug_elf : NULL);
+	if (has_debug)
+		lode_elf_close(&debug_elf);
+	lode_elf_close(&elf);
+	return code;
+}
+
+int lode_unwind_table_open(struct lode_unwind_table *table, const char *path, const char *debug,
+			   const char *build_id, const char *folder)
+{
+	char *cached = NULL;
+	int code;
+
+	memset(table, 0, sizeof(*table));
+	if (*folder && *build_id) {
+		/* With a debug file there may be more rows. */
+		cached = lode_cache_path(folder, build_id, debug ? "with debug file" : "", "unwind");
+		if (!cached)
+			return LODE_SYSTEM;
+		if (read_cached(table, cached) == 0) {
+			lode_free(cached);
+			return 0;
+		}
+	}
+	code = make_from_files(table, path, debug);
+	if (!code && cached && table->count)
+		write_cached(table, cached);
+	lode_free(cached);
+	return code;
+}
+
+int lode_unwind_table_vdso(struct lode_unwind_table *table, const char *build_id)
+{
+	char own[LODE_BUILD_ID_TEXT];
+	struct lode_elf elf;
+	size_t size;
+	char *copy = lode_vdso_copy(&size);
+	int code = size && !copy ? LODE_SYSTEM : 0;
+
+	memset(table, 0, sizeof(*table));
+	if (copy && lode_elf_memory(&elf, copy, size) == 0) {
+		lode_elf_build_id(&elf, own);
+		if (!*build_id || strcmp(build_id, own) == 0)
+			code = lode_unwind_table_make(table, &elf, NULL);
+		lode_elf_close(&elf);
+	}
+	lode_free(copy);
+	return code;
+}
+
+/* ---- looking up ---- */
+
+uint64_t lode_unwind_table_address(const struct lode_unwind_table *table, uint64_t offset)
+{
+	for (size_t i = 0; i < table->load_count; i++)
+		if (offset >= table->loads[i].offset && offset - table->loads[i].offset < table->loads[i].size)
+			return offset - table->loads[i].offset + table->loads[i].address;
+	return 0;
+}
+
+int lode_unwind_table_shift(const struct lode_unwind_table *table, uint64_t offset, uint64_t size, uint64_t *shift)
+{
+	for (size_t i = 0; i < table->load_count; i++) {
+		const struct lode_load *load = &table->loads[i];
+
+		/* Mappings begin and end at pages, parts of files anywhere. */
+		if (load->offset < offset ? offset - load->offset < load->size : load->offset - offset < size) {
+			*shift = load->address - load->offset;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+const struct lode_unwind_rule *lode_unwind_table_find(const struct lode_unwind_table *table, uint64_t address)
+{
+	static const struct lode_unwind_rule none;
+	size_t low = 0, high = table->count;
+	uint64_t at = address - table->base;
+
+	if (address < table->base)
+		return &none;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->starts[middle] <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || table->rules[low - 1] >= table->rule_count)
+		return &none;
+	return &table->dictionary[table->rules[low - 1]];
+}
