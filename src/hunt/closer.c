@@ -2,7 +2,7 @@
 #include "hunt/closer.h"
 
 #include "base/memory.h"
-#include "hunt/quiet_thread.h"
+#include "base/quiet_thread.h"
 
 #include <unistd.h>
 

@@ -20,7 +20,7 @@
 #include "base/memory.h"
 #include "hunt/calibrate.h"
 #include "hunt/closer.h"
-#include "hunt/quiet_thread.h"
+#include "base/quiet_thread.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>

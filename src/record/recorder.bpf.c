@@ -171,6 +171,7 @@ struct scratch {
 	/* The walk of a user's stack by tables (unwind.bpf.h). */
 	struct lode_unwind_state state;
 	struct lode_unwind_space space;
+	struct lode_unwind_rule rule; /* of the step in progress */
 	uint64_t block_start; /* what `block` holds */
 	uint64_t block_size;
 	uint64_t span_end; /* how far the stack is expected to be needed */

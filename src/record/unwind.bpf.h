@@ -9,8 +9,9 @@
  * ends, and the stack is copied for the program to unwind; from that the program learns
  * what to load.
  *
- * The verifier looks at each global function once, by itself. So the walk is done in
- * pieces of WALK_FRAMES frames by one such function, and finding a rule is another.
+ * The verifier looks at each global function once, by itself. So a step is such a
+ * function, finding a rule is another, and a third walks the many frames that need no
+ * more than a remembered rule and memory that was fetched.
  */
 #ifndef LODE_RECORD_UNWIND_BPF_H
 #define LODE_RECORD_UNWIND_BPF_H
@@ -61,18 +62,16 @@ struct {
 	__array(values, struct unwind_rows);
 } unwind_tables SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << LODE_UNWIND_CACHE_BITS);
-	__type(key, uint32_t);
-	__type(value, struct lode_unwind_cached);
-} unwind_cache SEC(".maps");
+/* A variable, because that takes less to look up than a map. */
+struct lode_unwind_cached unwind_cache[1 << LODE_UNWIND_CACHE_BITS];
 
-/* What lode_find_rule returns where there is no number of a rule. */
+/* What lode_find_rule returns where there is no rule. */
 #define RULE_MISSING (-1) /* no mapping is known there */
 #define RULE_PENDING (-2) /* its table is not loaded */
 
-#define WALK_FRAMES 32
+/* Frames that lode_walk_on walks at a time, and times that it is tried. */
+#define WALK_FRAMES 64
+#define WALK_STEPS  128
 
 /* ---- memory ---- */
 
@@ -129,16 +128,13 @@ static __always_inline struct lode_unwind_mapping *find_mapping(struct scratch *
 	return mapping && mapping->space == scratch->space.id && address < mapping->end ? mapping : 0;
 }
 
-/* The chunk of table `number` that holds `key`, or NULL. */
-static __always_inline struct lode_unwind_chunk *find_chunk(uint32_t number, uint32_t key)
+/* The chunk of table `number`, `table`, that holds `key`, or NULL. */
+static __always_inline struct lode_unwind_chunk *find_chunk(uint32_t number, void *table, uint32_t key)
 {
 	struct lode_unwind_size *size = bpf_map_lookup_elem(&unwind_sizes, &number);
-	void *table = bpf_map_lookup_elem(&unwind_tables, &number);
 	uint32_t low = 0, high = size ? size->chunks : 0, place;
 	struct lode_unwind_chunk *chunk;
 
-	if (!table)
-		return 0;
 	for (uint32_t i = 0; i < 21; i++) {
 		if (low >= high)
 			break;
@@ -157,129 +153,246 @@ static __always_inline struct lode_unwind_chunk *find_chunk(uint32_t number, uin
 	return bpf_map_lookup_elem(table, &place);
 }
 
-static __always_inline uint32_t cache_place(const struct scratch *scratch, uint64_t address)
+/* Addresses have 48 bits; of the space, which counts up, the lower bits are enough beside the hash. */
+static __always_inline uint64_t cache_key(uint32_t space, uint64_t address)
 {
-	return (address ^ (uint64_t)scratch->space.id << 20) * MULTIPLIER >> (64 - LODE_UNWIND_CACHE_BITS);
+	return address ^ (uint64_t)space << 40;
 }
 
-static __always_inline uint64_t cache_check(const struct scratch *scratch, uint64_t word)
+/* The upper bits of the key's hash are its place, the next ones are kept with the word. */
+static __always_inline struct lode_unwind_cached *cache_place(uint64_t hash)
 {
-	return word * 3 ^ (uint64_t)scratch->space.id * MULTIPLIER;
+	return &unwind_cache[hash >> (64 - LODE_UNWIND_CACHE_BITS)];
 }
 
-/* The number of the rule at an address, by the tables; remembered. */
+static __always_inline uint64_t cache_hash(uint64_t hash)
+{
+	return hash >> (48 - LODE_UNWIND_CACHE_BITS) & 0xffff;
+}
+
+/* Bytes as words, at most `most` of them; `most` + 1 when they are not whole words or too many. */
+static __always_inline uint64_t in_words(int64_t bytes, uint64_t most)
+{
+	return bytes & 7 || (uint64_t)bytes >> 3 > most ? most + 1 : (uint64_t)bytes >> 3;
+}
+
+/* The rule as a word of the cache, without the hash. */
+static __always_inline uint64_t pack_rule(const struct lode_unwind_rule *rule)
+{
+	uint64_t cfa = in_words(rule->cfa_offset, LODE_CACHED_FRAME_RECORD - 1), word = 0;
+	uint64_t back = in_words(-(int64_t)rule->return_offset, LODE_CACHED_DISTANCE);
+	uint64_t frame = in_words(-(int64_t)rule->frame_offset, LODE_CACHED_DISTANCE);
+
+	if (rule->return_at == LODE_PLACE_NONE)
+		return LODE_CACHED_ROOT;
+	if (rule->cfa == LODE_CFA_NONE)
+		return LODE_CACHED_FRAME_RECORD;
+	if (rule->cfa == LODE_CFA_FP)
+		word = LODE_CACHED_FROM_FP;
+	else if (rule->cfa != LODE_CFA_SP)
+		return LODE_CACHED_OTHER;
+	if (rule->return_at == LODE_PLACE_KEPT)
+		word |= LODE_CACHED_IN_LINK;
+	else if (rule->return_at == LODE_PLACE_CFA && back && back <= LODE_CACHED_DISTANCE)
+		word |= back << LODE_CACHED_RETURN_SHIFT;
+	else
+		return LODE_CACHED_OTHER;
+	if (rule->frame_at == LODE_PLACE_CFA && frame && frame <= LODE_CACHED_DISTANCE)
+		word |= frame << LODE_CACHED_FRAME_SHIFT;
+	else if (rule->frame_at != LODE_PLACE_KEPT)
+		return LODE_CACHED_OTHER;
+	return cfa < LODE_CACHED_FRAME_RECORD ? word | cfa : LODE_CACHED_OTHER;
+}
+
+/* Copies the rule at an address to the scratch, by the tables, and remembers it. Returns 0, RULE_MISSING or RULE_PENDING. */
 __noinline int lode_find_rule(struct scratch *scratch, uint64_t address)
 {
 	struct lode_unwind_mapping *mapping;
 	struct lode_unwind_cached *cached;
 	struct lode_unwind_chunk *chunk;
-	uint64_t key;
-	uint32_t at = 0, place, rule = 0;
+	struct lode_unwind_rule *rule;
+	uint32_t at = 0, number = 0, table_number;
+	void *table;
+	uint64_t key, hash;
 
 	if (!scratch)
 		return RULE_MISSING;
 	mapping = find_mapping(scratch, address);
 	if (!mapping)
 		return RULE_MISSING;
-	if (mapping->table == LODE_UNWIND_PENDING)
+	table_number = mapping->table;
+	table = bpf_map_lookup_elem(&unwind_tables, &table_number);
+	if (!table && table_number != LODE_UNWIND_NO_TABLE)
 		return RULE_PENDING;
 	key = address - mapping->bias;
-	if (mapping->table != LODE_UNWIND_NO_TABLE && key < UINT32_MAX) {
-		chunk = find_chunk(mapping->table, key);
+	if (table && key < UINT32_MAX) {
+		chunk = find_chunk(table_number, table, key);
 		for (uint32_t step = LODE_UNWIND_CHUNK / 2; chunk && step; step /= 2)
 			if (chunk->starts[(at + step) & (LODE_UNWIND_CHUNK - 1)] <= key)
 				at += step;
 		if (chunk)
-			rule = chunk->rules[at & (LODE_UNWIND_CHUNK - 1)];
+			number = chunk->rules[at & (LODE_UNWIND_CHUNK - 1)];
 	}
-	place = cache_place(scratch, address);
-	cached = bpf_map_lookup_elem(&unwind_cache, &place);
-	if (cached) {
-		uint64_t word = address << 16 | rule;
-
-		cached->word = word;
-		cached->check = cache_check(scratch, word);
-	}
-	return (int)rule;
-}
-
-static __always_inline int rule_number(struct scratch *scratch, uint64_t address)
-{
-	uint32_t place = cache_place(scratch, address);
-	struct lode_unwind_cached *cached = bpf_map_lookup_elem(&unwind_cache, &place);
-	uint64_t word = cached ? cached->word : 0;
-
-	if (cached && word >> 16 == (address & (UINT64_MAX >> 16)) && cached->check == cache_check(scratch, word))
-		return (int)(word & 0xffff);
-	return lode_find_rule(scratch, address);
+	rule = bpf_map_lookup_elem(&unwind_rules, &number);
+	if (!rule)
+		return RULE_MISSING;
+	scratch->rule = *rule;
+	key = cache_key(scratch->space.id, address);
+	hash = key * MULTIPLIER;
+	cached = cache_place(hash);
+	cached->key = key;
+	cached->word = pack_rule(&scratch->rule) | cache_hash(hash) << LODE_CACHED_HASH_SHIFT;
+	return 0;
 }
 
 /* ---- walking ---- */
 
-/*
- * Walks on by WALK_FRAMES frames at most, from the state in the scratch. Returns 0 when
- * there are more; else the walk is over, and scratch->stack.end says how.
- */
-__noinline int lode_walk_tables(struct scratch *scratch)
+static __always_inline void add_address(struct scratch *scratch, uint64_t address)
 {
-	struct lode_unwind_state state;
-	uint64_t hash, sum;
-	uint32_t count;
-	int result = LODE_UNWIND_CALLER;
+	scratch->stack.addresses[scratch->stack.count & LODE_RECORD_FRAMES] = address;
+	scratch->stack.count++;
+	scratch->hash = scratch->hash * MULTIPLIER + address;
+	scratch->sum = scratch->sum * 3 + address;
+}
+
+/* One step, whatever it takes. Returns 0 when the walk is over: scratch->stack.end says how. */
+__noinline int lode_walk_step(struct scratch *scratch)
+{
+	struct lode_unwind_state *state;
+	int result;
 
 	if (!scratch)
-		return 1;
-	state = scratch->state;
+		return 0;
+	state = &scratch->state;
+	if (scratch->stack.count >= LODE_RECORD_FRAMES - 1) {
+		scratch->stack.end = LODE_STACK_DEEP;
+		return 0;
+	}
+	result = lode_find_rule(scratch, lode_unwind_address(state));
+	if (result) {
+		/* A return address where nothing is mapped may be none: it is not kept. */
+		if (result == RULE_MISSING && scratch->stack.count > 1)
+			scratch->stack.count--;
+		scratch->stack.end = result == RULE_PENDING ? LODE_STACK_PENDING : LODE_STACK_UNMAPPED;
+		return 0;
+	}
+	if (!scratch->rule.cfa && scratch->rule.return_at != LODE_PLACE_NONE) {
+		scratch->stack.guessed = 1;
+		if (HAS_LINK && state->has_link && scratch->stack.count == 1) {
+			/* The leaf has no table: the link register may hold its caller. */
+			scratch->stack.has_link = 1;
+			add_address(scratch, state->link);
+		}
+	}
+	result = lode_unwind_step(state, &scratch->rule, scratch);
+	if (result != LODE_UNWIND_CALLER) {
+		scratch->stack.end = result == LODE_UNWIND_ROOT ? LODE_STACK_WHOLE : LODE_STACK_BROKEN;
+		return 0;
+	}
+	/* All but the leaf are taken for return addresses. */
+	add_address(scratch, state->pc + state->is_exact);
+	return 1;
+}
+
+/*
+ * As many steps as can be made without any ado: by remembered rules of the common kinds,
+ * through the block of memory that is there. Nothing is called here, so that little has to
+ * be saved: this is where most frames are walked. Whatever it stops at is left to
+ * lode_walk_step, also when it is wrong. Returns whether it came to the root.
+ */
+__noinline int lode_walk_on(struct scratch *scratch)
+{
+	uint64_t pc, sp, fp, hash, sum, start, last, space;
+	uint32_t count, is_exact;
+	int is_root = 0;
+
+	if (!scratch || scratch->block_size < 8 || scratch->block_start & 7)
+		return 0;
+	pc = scratch->state.pc;
+	sp = scratch->state.sp;
+	fp = scratch->state.fp;
+	is_exact = scratch->state.is_exact;
 	hash = scratch->hash;
 	sum = scratch->sum;
 	count = scratch->stack.count;
+	space = cache_key(scratch->space.id, 0);
+	start = scratch->block_start;
+	last = scratch->block_size - 8;
 	for (uint32_t i = 0; i < WALK_FRAMES; i++) {
-		struct lode_unwind_rule *rule;
-		uint32_t number;
-		uint64_t address = lode_unwind_address(&state);
-		int found = rule_number(scratch, address);
+		uint64_t key = (pc - 1 + is_exact) ^ space, mixed = key * MULTIPLIER, word, cfa, at;
+		const struct lode_unwind_cached *cached = cache_place(mixed);
 
-		if (found < 0) {
-			/* A return address where nothing is mapped may be none: it is not kept. */
-			if (count > 1 && found == RULE_MISSING)
-				count--;
-			scratch->stack.end = found == RULE_PENDING ? LODE_STACK_PENDING : LODE_STACK_UNMAPPED;
-			result = LODE_UNWIND_LOST;
+		if (cached->key != key)
 			break;
-		}
-		number = (uint32_t)found;
-		rule = bpf_map_lookup_elem(&unwind_rules, &number);
-		if (!rule) {
-			result = LODE_UNWIND_LOST;
+		word = cached->word;
+		if (word >> LODE_CACHED_HASH_SHIFT != cache_hash(mixed))
 			break;
-		}
-		if (!rule->cfa && rule->return_at != LODE_PLACE_NONE) {
+		cfa = word & LODE_CACHED_OFFSET;
+		if (cfa >= LODE_CACHED_FRAME_RECORD) {
+			is_root = cfa == LODE_CACHED_ROOT;
+			if (cfa != LODE_CACHED_FRAME_RECORD || is_exact || !fp)
+				break;
 			scratch->stack.guessed = 1;
-			if (HAS_LINK && state.has_link && count == 1) {
-				/* The leaf has no table: the link register may hold its caller. */
-				scratch->stack.has_link = 1;
-				scratch->stack.addresses[1] = state.link;
-				hash = hash * MULTIPLIER + state.link;
-				count = 2;
-			}
+			word = LODE_CACHED_FROM_FP | 1ull << LODE_CACHED_RETURN_SHIFT | 2ull << LODE_CACHED_FRAME_SHIFT;
+			cfa = 2;
 		}
-		result = lode_unwind_step(&state, rule, scratch);
-		if (result != LODE_UNWIND_CALLER) {
-			scratch->stack.end = result == LODE_UNWIND_ROOT ? LODE_STACK_WHOLE : LODE_STACK_BROKEN;
+		cfa = (word & LODE_CACHED_FROM_FP ? fp : sp) + cfa * 8;
+		if (cfa < sp || cfa & 7)
 			break;
+		at = word >> LODE_CACHED_FRAME_SHIFT & LODE_CACHED_DISTANCE;
+		if (at) {
+			at = cfa - at * 8 - start;
+			if (at > last)
+				break;
+			asm volatile("" : "+r"(at));
+			fp = *(uint64_t *)(scratch->block + (at & (BLOCK_BYTES - 8)));
 		}
-		/* All but the leaf are taken for return addresses. */
-		address = state.pc + state.is_exact;
-		scratch->stack.addresses[count & LODE_RECORD_FRAMES] = address;
-		count++;
-		hash = hash * MULTIPLIER + address;
-		sum = sum * 3 + address;
+		if (HAS_LINK && word & LODE_CACHED_IN_LINK) {
+			if (!is_exact)
+				break;
+			at = scratch->state.link;
+		} else {
+			at = cfa - (word >> LODE_CACHED_RETURN_SHIFT & LODE_CACHED_DISTANCE) * 8 - start;
+			if (at > last || cfa == sp)
+				break;
+			asm volatile("" : "+r"(at));
+			at = *(uint64_t *)(scratch->block + (at & (BLOCK_BYTES - 8)));
+		}
+		at &= HAS_LINK ? LODE_UNWIND_SIGNED_ADDRESS : LODE_UNWIND_ADDRESS;
+		if (!at || count >= LODE_RECORD_FRAMES - 1)
+			break;
+		pc = at;
+		is_exact = 0;
+		/* Through memory, or the verifier would tell too many ways apart. */
+		*(volatile uint64_t *)&scratch->state.sp = cfa;
+		sp = *(volatile uint64_t *)&scratch->state.sp;
+		*(volatile uint64_t *)&scratch->state.fp = fp;
+		fp = *(volatile uint64_t *)&scratch->state.fp;
+		scratch->stack.addresses[forget(scratch, count++) & LODE_RECORD_FRAMES] = pc;
+		hash = hash * MULTIPLIER + pc;
+		sum = sum * 3 + pc;
 	}
-	scratch->state = state;
+	scratch->state.pc = pc;
+	if (!is_exact)
+		scratch->state.is_exact = scratch->state.is_first = scratch->state.has_link = 0;
 	scratch->hash = hash;
 	scratch->sum = sum;
 	scratch->stack.count = count;
-	return result != LODE_UNWIND_CALLER;
+	if (is_root)
+		scratch->stack.end = LODE_STACK_WHOLE;
+	return is_root;
+}
+
+/* From the state in the scratch to the root, or as far as it goes. */
+__noinline int lode_walk_all(struct scratch *scratch)
+{
+	if (!scratch)
+		return 0;
+	lode_fetch_block(scratch, scratch->state.sp);
+	for (uint32_t i = 0; i < WALK_STEPS; i++)
+		if (lode_walk_on(scratch) || !lode_walk_step(scratch))
+			break;
+	return 0;
 }
 
 /* What is known of a process; an entry that says nothing where that is nothing. */
@@ -328,12 +441,9 @@ static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_
 		.is_exact = 1,
 		.signed_returns = HAS_LINK,
 	};
-	scratch->block_size = 0;
 	scratch->span_end = scratch->state.sp + (span ? *span : 512);
 	scratch->stack.end = LODE_STACK_DEEP;
-	for (uint32_t i = 0; i < LODE_RECORD_FRAMES / WALK_FRAMES; i++)
-		if (lode_walk_tables(scratch))
-			break;
+	lode_walk_all(scratch);
 	if (span) {
 		uint64_t came = scratch->state.sp - REGS_SP(regs) + 16;
 

@@ -8,12 +8,14 @@
  * mappings belong to another space, and the stack is copied.
  *
  * A table goes to the kernel once the program has loaded it, which happens when a copied
- * stack first needs it. Until then its mappings say that it is pending.
+ * stack first needs it. Until then its mappings say that it is pending, and a walk that
+ * finds no map at its place takes it for pending, too.
  */
 #include "record/unwind_loader.h"
 
 #include "base/error.h"
 #include "base/index.h"
+#include "record/table_installer.h"
 
 #include <bpf/bpf.h>
 #include <string.h>
@@ -22,7 +24,6 @@
 
 /* Chunks that go to the kernel at a time. */
 #define CHUNKS_AT_A_TIME 256
-#define TABLES_AT_A_TIME 64
 /* Elements of the kernel's arrays take 8 bytes at least. */
 #define SIZES_APART (8 / sizeof(struct lode_unwind_size))
 
@@ -42,6 +43,7 @@ struct entered {
 struct lode_unwind_loader {
 	struct lode_process_unwinder *unwinder;
 	struct lode_unwind_map_fds fds;
+	struct lode_table_installer *installer;
 	struct lode_unwind_mapping *mappings; /* of the kernel */
 	struct lode_unwind_size *sizes;       /* of the kernel */
 	struct lode_unwind_rule *rules;       /* of the kernel */
@@ -93,7 +95,8 @@ struct lode_unwind_loader *lode_unwind_loader_create(const struct lode_unwind_ma
 	loader->mappings = map_array(fds->mappings, LODE_UNWIND_MAPPINGS, sizeof(*loader->mappings));
 	loader->sizes = map_array(fds->sizes, LODE_UNWIND_TABLES * SIZES_APART, sizeof(*loader->sizes));
 	loader->rules = map_array(fds->rules, LODE_UNWIND_RULES, sizeof(*loader->rules));
-	if (loader->images && loader->mappings && loader->sizes && loader->rules)
+	loader->installer = lode_table_installer_create(fds->tables);
+	if (loader->installer && loader->images && loader->mappings && loader->sizes && loader->rules)
 		return loader;
 	lode_unwind_loader_destroy(loader);
 	return NULL;
@@ -103,6 +106,7 @@ void lode_unwind_loader_destroy(struct lode_unwind_loader *loader)
 {
 	if (!loader)
 		return;
+	lode_table_installer_destroy(loader->installer);
 	if (loader->mappings)
 		munmap(loader->mappings, LODE_UNWIND_MAPPINGS * sizeof(*loader->mappings));
 	if (loader->sizes)
@@ -202,16 +206,8 @@ static int make_rows(struct lode_unwind_loader *loader, const struct lode_unwind
 	return code < 0 ? code : -1;
 }
 
-/* Tables that are made and not yet in the map of maps. */
-struct batch {
-	uint32_t places[TABLES_AT_A_TIME];
-	int fds[TABLES_AT_A_TIME];
-	uint32_t count;
-};
-
 /* Makes the map of a table, or finds that this cannot be. Returns 0 or LODE_SYSTEM. */
-static int make_table(struct lode_unwind_loader *loader, const struct lode_unwind_table *table, struct batch *batch,
-		      uint32_t *number)
+static int make_table(struct lode_unwind_loader *loader, const struct lode_unwind_table *table, uint32_t *number)
 {
 	uint32_t chunks = (uint32_t)((table->count + LODE_UNWIND_CHUNK - 1) / LODE_UNWIND_CHUNK);
 	uint32_t place = loader->kernel_next;
@@ -227,9 +223,8 @@ static int make_table(struct lode_unwind_loader *loader, const struct lode_unwin
 		loader->totals.refused++;
 		return 0;
 	}
-	batch->places[batch->count] = place;
-	batch->fds[batch->count++] = fd;
 	loader->sizes[place * SIZES_APART].chunks = chunks;
+	lode_table_installer_add(loader->installer, place, fd);
 	loader->kernel_next++;
 	loader->totals.tables++;
 	loader->totals.rows += table->count;
@@ -238,39 +233,18 @@ static int make_table(struct lode_unwind_loader *loader, const struct lode_unwin
 	return 0;
 }
 
-/*
- * All at once, because each call has the kernel wait for all running programs. What it
- * does not take stays out of the map of maps: its stacks are copied.
- */
-static void enter_tables(struct lode_unwind_loader *loader, struct batch *batch)
-{
-	uint32_t count = batch->count;
-
-	if (count && bpf_map_update_batch(loader->fds.tables, batch->places, batch->fds, &count, NULL) < 0)
-		for (uint32_t i = 0; i < batch->count; i++)
-			bpf_map_update_elem(loader->fds.tables, &batch->places[i], &batch->fds[i], BPF_ANY);
-	for (uint32_t i = 0; i < batch->count; i++)
-		close(batch->fds[i]); /* the map of maps holds it */
-	batch->count = 0;
-}
-
 /* Tables that the program has loaded since the last time. */
 static int load_tables(struct lode_unwind_loader *loader)
 {
 	const struct lode_process_unwinder *unwinder = loader->unwinder;
-	struct batch batch = { .count = 0 };
 	int code = 0;
 
 	if (lode_grow(&loader->kernel_tables, &loader->kernel_capacity, unwinder->table_count,
 		      sizeof(*loader->kernel_tables)) < 0)
 		return LODE_SYSTEM;
-	for (; !code && loader->kernel_count < unwinder->table_count; loader->kernel_count++) {
-		code = make_table(loader, &unwinder->tables[loader->kernel_count].table, &batch,
+	for (; !code && loader->kernel_count < unwinder->table_count; loader->kernel_count++)
+		code = make_table(loader, &unwinder->tables[loader->kernel_count].table,
 				  &loader->kernel_tables[loader->kernel_count]);
-		if (batch.count == TABLES_AT_A_TIME)
-			enter_tables(loader, &batch);
-	}
-	enter_tables(loader, &batch);
 	return code;
 }
 

@@ -58,12 +58,29 @@ struct lode_unwind_space {
  */
 #define LODE_UNWIND_COPIES 128
 
-/* A cached rule: `word` is the address and the number of its rule, `check` binds it to a space. */
-#define LODE_UNWIND_CACHE_BITS 15
+/*
+ * A remembered rule, as one word that a walk can take apart quickly. Both words are
+ * written separately and by any CPU; `word` has some bits of the key's hash, by which a
+ * mixture of two rules is told.
+ */
+#define LODE_UNWIND_CACHE_BITS 12
 
 struct lode_unwind_cached {
+	uint64_t key;  /* address and space */
 	uint64_t word;
-	uint64_t check;
 };
+
+/* In the lowest bits of a word: the CFA's offset from the stack or frame pointer, in words, or one of these. */
+#define LODE_CACHED_OFFSET       0xffffu
+#define LODE_CACHED_FRAME_RECORD 0xfffdu /* no table: follow the frame pointer */
+#define LODE_CACHED_ROOT         0xfffeu
+#define LODE_CACHED_OTHER        0xffffu /* any other rule: look it up in the table */
+/* Words from the return address and from the saved frame pointer (0: it is not saved) up to the CFA. */
+#define LODE_CACHED_RETURN_SHIFT 16
+#define LODE_CACHED_FRAME_SHIFT  31
+#define LODE_CACHED_DISTANCE     0x7fffu
+#define LODE_CACHED_FROM_FP      (1ull << 46)
+#define LODE_CACHED_IN_LINK      (1ull << 47) /* the return address is in the link register */
+#define LODE_CACHED_HASH_SHIFT   48
 
 #endif

@@ -1,6 +1,6 @@
 /* Threads that signals leave alone: they are the business of the thread that waits. */
-#ifndef LODE_HUNT_QUIET_THREAD_H
-#define LODE_HUNT_QUIET_THREAD_H
+#ifndef LODE_BASE_QUIET_THREAD_H
+#define LODE_BASE_QUIET_THREAD_H
 
 #include <pthread.h>
 #include <signal.h>
