@@ -12,7 +12,7 @@
 #include "hunt/stop.h"
 
 #include "base/memory.h"
-#include "hunt/unwinder.h"
+#include "hunt/stopped_stack.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -36,7 +36,7 @@
 struct process {
 	uint32_t pid;
 	uint32_t version;
-	struct lode_unwinder *unwinder;
+	struct lode_stopped_stack *unwinder;
 };
 
 struct lode_stops {
@@ -98,9 +98,9 @@ int lode_stops_prepare(struct lode_stops *stops, uint32_t pid, uint32_t version,
 		process = &stops->processes[stops->count++];
 		*process = (struct process){.pid = pid};
 	}
-	lode_unwinder_destroy(process->unwinder);
+	lode_stopped_stack_destroy(process->unwinder);
 	process->version = version;
-	process->unwinder = lode_unwinder_create(pid);
+	process->unwinder = lode_stopped_stack_create(pid);
 	return process->unwinder ? 0 : lode_fail_memory(error);
 }
 
@@ -110,7 +110,7 @@ void lode_stops_forget(struct lode_stops *stops, uint32_t pid)
 
 	if (!process)
 		return;
-	lode_unwinder_destroy(process->unwinder);
+	lode_stopped_stack_destroy(process->unwinder);
 	*process = stops->processes[--stops->count];
 }
 
@@ -223,8 +223,7 @@ static int look_stopped(struct lode_stops *stops, struct process *process, uint3
 		return 1;
 	began = lode_clockwork_now();
 	if (!get_registers(tid, &registers))
-		count = lode_unwinder_walk(process->unwinder, tid, &registers, stops->frames,
-					   LODE_STOP_FRAMES);
+		count = lode_stopped_stack_walk(process->unwinder, &registers, stops->frames, LODE_STOP_FRAMES);
 	if (count)
 		code = look->take(look->context, place, stops->frames, count);
 	let_go(tid, signal);
@@ -248,8 +247,7 @@ static int look_asleep(struct lode_stops *stops, struct process *process, uint32
 
 	lode_clockwork_thread(stops->clockwork, place, &thread);
 	lode_registers_from_few(&registers, thread.pc, thread.sp, thread.fp, thread.link);
-	count = lode_unwinder_walk(process->unwinder, thread.tid, &registers, stops->frames,
-				   LODE_STOP_FRAMES);
+	count = lode_stopped_stack_walk(process->unwinder, &registers, stops->frames, LODE_STOP_FRAMES);
 	__atomic_store_n(&shared->holding, 1, __ATOMIC_SEQ_CST);
 	if (is_asleep(shared) && shared->switches == thread.switches)
 		code = look->take(look->context, place, stops->frames, count);

@@ -1,4 +1,4 @@
-/* Registers by their DWARF numbers, for both kinds of machine. Private to stop.c and unwind.c. */
+/* Registers by their DWARF numbers, for both kinds of machine. Private to stop.c and stopped_stack.c. */
 #ifndef LODE_HUNT_STOP_REGISTERS_H
 #define LODE_HUNT_STOP_REGISTERS_H
 
@@ -16,6 +16,8 @@ struct lode_registers {
 #define LODE_REGISTERS	 32 /* x0 to x30, sp */
 #define LODE_REGISTER_FP 29
 #define LODE_REGISTER_SP 31
+#define LODE_REGISTER_LINK 30
+#define LODE_REGISTER_SCRATCH 0 /* none is needed */
 /* Bytes between the stack pointer at a function's entry and the one after its return. */
 #define LODE_RETURN_SIZE 0
 
@@ -43,6 +45,8 @@ static inline void lode_registers_from_few(struct lode_registers *registers, uin
 #define LODE_REGISTERS	 17 /* the last is the return address, which is the program counter */
 #define LODE_REGISTER_FP 6
 #define LODE_REGISTER_SP 7
+#define LODE_REGISTER_LINK 16 /* none */
+#define LODE_REGISTER_SCRATCH 10
 #define LODE_RETURN_SIZE 8
 
 static inline void lode_registers_from_kernel(struct lode_registers *registers,

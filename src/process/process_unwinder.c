@@ -153,19 +153,15 @@ int lode_process_unwinder_load_table(struct lode_process_unwinder *unwinder, uin
 
 struct walk {
 	struct lode_process_unwinder *unwinder;
-	const struct lode_stack_bytes *stack;
-	struct lode_process *process;
+	const struct lode_unwind_memory *memory;
+	const struct lode_process *process;
 };
 
-static int read_bytes(void *context, uint64_t address, uint64_t *word)
+static int read_word(void *context, uint64_t address, uint64_t *word)
 {
 	const struct walk *walk = context;
-	uint64_t at = address - walk->stack->start;
 
-	if (address < walk->stack->start || at > walk->stack->size || walk->stack->size - at < sizeof(*word))
-		return 0;
-	memcpy(word, walk->stack->bytes + at, sizeof(*word));
-	return 1;
+	return walk->memory->read(walk->memory->context, address, word);
 }
 
 static int find_code(void *context, uint64_t address, const struct lode_unwind_table **table,
@@ -189,13 +185,29 @@ static int find_code(void *context, uint64_t address, const struct lode_unwind_t
 	return 1;
 }
 
-int lode_process_unwinder_walk(struct lode_process_unwinder *unwinder, const struct lode_stack_bytes *stack,
+int lode_process_unwinder_walk(struct lode_process_unwinder *unwinder, uint32_t pid,
+			       const struct lode_unwind_registers *registers, const struct lode_unwind_memory *memory,
 			       struct lode_unwind_frame *frames, size_t limit, struct lode_unwound *unwound)
 {
-	struct walk walk = { unwinder, stack, lode_processes_get(&unwinder->processes, stack->pid) };
-	struct lode_unwind_source source = { &walk, read_bytes, find_code };
+	struct walk walk = { unwinder, memory, lode_processes_get(&unwinder->processes, pid) };
+	struct lode_unwind_source source = { &walk, read_word, find_code };
 
 	if (!walk.process)
 		return LODE_SYSTEM;
-	return lode_unwind(&source, &stack->registers, frames, limit, unwound);
+	return lode_unwind(&source, registers, frames, limit, unwound);
+}
+
+static int load_mapping(void *context, const struct lode_mapping *mapping)
+{
+	uint32_t table;
+
+	return lode_process_unwinder_load_table(context, mapping->image, &table);
+}
+
+int lode_process_unwinder_load(struct lode_process_unwinder *unwinder, uint32_t pid)
+{
+	const struct lode_process *process = lode_processes_get(&unwinder->processes, pid);
+
+	return process ? lode_space_walk(&unwinder->processes.spaces, &process->space, load_mapping, unwinder)
+		       : LODE_SYSTEM;
 }

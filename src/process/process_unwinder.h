@@ -49,17 +49,18 @@ uint32_t lode_process_unwinder_known_table(const struct lode_process_unwinder *u
 /* Loads the table of an image. Its number goes to *table, or LODE_TABLE_ABSENT. Returns 0 or LODE_SYSTEM. */
 int lode_process_unwinder_load_table(struct lode_process_unwinder *unwinder, uint32_t image, uint32_t *table);
 
-/* A stack to unwind: the bytes of a process's memory from `start` on, and the registers. */
-struct lode_stack_bytes {
-	uint32_t pid;
-	struct lode_unwind_registers registers;
-	uint64_t start;
-	const unsigned char *bytes;
-	size_t size;
+/* Memory of a process. */
+struct lode_unwind_memory {
+	void *context;
+	/* The word at an address: 1, or 0 when it is not there. */
+	int (*read)(void *context, uint64_t address, uint64_t *word);
 };
 
-/* As lode_unwind. */
-int lode_process_unwinder_walk(struct lode_process_unwinder *unwinder, const struct lode_stack_bytes *stack,
+/* The user stack of a thread of `pid`, as lode_unwind. */
+int lode_process_unwinder_walk(struct lode_process_unwinder *unwinder, uint32_t pid,
+			       const struct lode_unwind_registers *registers, const struct lode_unwind_memory *memory,
 			       struct lode_unwind_frame *frames, size_t limit, struct lode_unwound *unwound);
+/* Loads the tables of all that a process has mapped now. Returns 0 or LODE_SYSTEM. */
+int lode_process_unwinder_load(struct lode_process_unwinder *unwinder, uint32_t pid);
 
 #endif

@@ -27,6 +27,13 @@ struct lode_unwind_source {
 		    uint64_t *image_address);
 };
 
+/* The machine that this program runs on. */
+#if defined(__aarch64__)
+#define LODE_UNWIND_MACHINE EM_AARCH64
+#else
+#define LODE_UNWIND_MACHINE EM_X86_64
+#endif
+
 /* Registers to begin with. */
 struct lode_unwind_registers {
 	uint64_t pc;

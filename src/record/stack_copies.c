@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 
-#include <elf.h>
 #include <string.h>
 
 #define ITEMS_LIMIT (1u << 13)
@@ -20,12 +19,6 @@
 #define BYTES_KEPT  (1u << 20)
 /* Bytes of a batch: while copies come as fast as they are read there would be no end. */
 #define BATCH_LIMIT (64u << 20)
-
-#if defined(__aarch64__)
-#define MACHINE EM_AARCH64
-#else
-#define MACHINE EM_X86_64
-#endif
 
 void lode_stack_copies_init(struct lode_stack_copies *copies, struct lode_process_unwinder *unwinder)
 {
@@ -60,22 +53,31 @@ static uint8_t end_of(enum lode_unwind_end end)
 	return ends[end];
 }
 
+/* The word at an address, if it was copied. */
+static int read_copied(void *context, uint64_t address, uint64_t *word)
+{
+	const struct lode_record_copy *copy = context;
+	uint64_t at = address - (copy->sp - LODE_RECORD_RED_ZONE);
+
+	if (at > copy->size || copy->size - at < sizeof(*word))
+		return 0;
+	memcpy(word, copy->bytes + at, sizeof(*word));
+	return 1;
+}
+
 /* The stack that a copy holds. Returns 0 or LODE_SYSTEM. */
 static int unwind(struct lode_stack_copies *copies, const struct lode_record_copy *copy,
 		  struct lode_record_stack *stack)
 {
-	struct lode_stack_bytes bytes = {
-		.pid = copy->pid,
-		.registers = { copy->pc, copy->sp, copy->fp, copy->link, copy->scratch, MACHINE },
-		.start = copy->sp - LODE_RECORD_RED_ZONE,
-		.bytes = copy->bytes,
-		.size = copy->size,
-	};
+	struct lode_unwind_registers registers = { copy->pc,   copy->sp,      copy->fp,
+						   copy->link, copy->scratch, LODE_UNWIND_MACHINE };
+	struct lode_unwind_memory memory = { (void *)(uintptr_t)copy, read_copied };
 	struct lode_unwind_frame frames[LODE_RECORD_FRAMES];
 	struct lode_unwound unwound;
 	int count;
 
-	count = lode_process_unwinder_walk(copies->unwinder, &bytes, frames, LODE_RECORD_FRAMES - 1, &unwound);
+	count = lode_process_unwinder_walk(copies->unwinder, copy->pid, &registers, &memory, frames,
+					   LODE_RECORD_FRAMES - 1, &unwound);
 	if (count < 0)
 		return count;
 	memset(stack, 0, offsetof(struct lode_record_stack, addresses));
