@@ -63,6 +63,8 @@ const struct lode_mapping *lode_space_find(const struct lode_spaces *spaces,
 /* Calls `visit` for each mapping, by address, until it returns something else than 0, which is returned. */
 int lode_space_walk(const struct lode_spaces *spaces, const struct lode_space *space,
 		    int (*visit)(void *context, const struct lode_mapping *mapping), void *context);
+/* Mappings from the root of the tree to its deepest leaf; for tests. */
+uint32_t lode_space_depth(const struct lode_spaces *spaces, const struct lode_space *space);
 /* Bytes of all spaces together. */
 size_t lode_spaces_bytes(const struct lode_spaces *spaces);
 

@@ -814,6 +814,38 @@ struct page {
 	uint64_t offset;
 };
 
+/* Mappings in the order that a fixed generator of priorities would turn into a list. */
+static void no_order_of_mappings_makes_a_deep_tree(void **state)
+{
+	enum { COUNT = 20000 };
+	uint64_t random = 0x2545f4914f6cdd1d;
+	uint32_t *priorities = calloc(COUNT, sizeof(*priorities));
+	struct lode_spaces spaces;
+	struct lode_space spaces_of[3];
+
+	(void)state;
+	assert_int_equal(lode_spaces_init(&spaces), 0);
+	for (size_t i = 0; i < COUNT; i++) {
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		priorities[i] = (uint32_t)(random >> 16);
+	}
+	for (int order = 0; order < 3; order++) {
+		spaces_of[order] = lode_space_empty(&spaces);
+		for (size_t i = 0; i < COUNT; i++) {
+			/* By the rank of the priority, upwards, or downwards. */
+			uint64_t rank = order == 0 ? priorities[i] : order == 1 ? i : COUNT - i;
+			struct lode_mapping mapping = { rank * 16, rank * 16 + 8, 0, 1 };
+
+			assert_int_equal(lode_space_map(&spaces, &spaces_of[order], &mapping), 0);
+		}
+		assert_true(lode_space_depth(&spaces, &spaces_of[order]) < 100);
+	}
+	lode_spaces_release(&spaces);
+	free(priorities);
+}
+
 static void check_space(const struct lode_spaces *spaces, const struct lode_space *space,
 			const struct page *pages)
 {
@@ -1459,6 +1491,7 @@ static void recordings_of_perf_become_what_perf_script_says(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_order_of_mappings_makes_a_deep_tree),
 		cmocka_unit_test(a_sample_becomes_a_run_with_its_stack_root_first),
 		cmocka_unit_test(files_here_give_no_names_to_a_recording_of_another_kind_of_machine),
 		cmocka_unit_test(fields_of_a_sample_that_are_of_no_use_are_stepped_over),
