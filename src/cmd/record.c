@@ -44,6 +44,7 @@ struct settings {
 	struct lode_option_list attributes;
 	struct lode_option_list symptoms;
 	int no_symbols;
+	int inlines;
 	int debuginfod;
 	struct lode_option_list symbol_paths;
 	const char *symbol_cache;
@@ -66,6 +67,7 @@ static const struct lode_option options[] = {
 		  "100ms'; may be given many times"),
 	LODE_FLAG("no-symbols", 0, FIELD(no_symbols),
 		  "leave addresses in programs and libraries as they are"),
+	LODE_FLAG("inlines", 0, FIELD(inlines), "inlined functions as frames of their own"),
 	LODE_FLAG("debuginfod", 0, FIELD(debuginfod),
 		  "fetch debug files from the servers in $DEBUGINFOD_URLS"),
 	LODE_LIST("symbol-path", 0, FIELD(symbol_paths), "DIR",
@@ -290,6 +292,7 @@ static int finish(struct recording *recording, const char *source, struct lode_e
 {
 	struct lode_translate_options translate = {
 		.symbolizer = recording->settings->no_symbols ? NULL : recording->symbolizer,
+		.inlines = recording->settings->inlines,
 		.notes = &recording->notes,
 	};
 	int code = add_symptoms(recording, error);

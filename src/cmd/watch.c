@@ -54,6 +54,7 @@ struct settings {
 	uint64_t per_hour;
 	struct lode_option_list keep;
 	int no_symbols;
+	int inlines;
 	int debuginfod;
 	struct lode_option_list symbol_paths;
 	const char *symbol_cache;
@@ -82,6 +83,7 @@ static const struct lode_option options[] = {
 		  "an attribute of the streams; may be given many times"),
 	LODE_FLAG("no-symbols", 0, FIELD(no_symbols),
 		  "leave addresses in programs and libraries as they are"),
+	LODE_FLAG("inlines", 0, FIELD(inlines), "inlined functions as frames of their own"),
 	LODE_FLAG("debuginfod", 0, FIELD(debuginfod),
 		  "fetch debug files from the servers in $DEBUGINFOD_URLS"),
 	LODE_LIST("symbol-path", 0, FIELD(symbol_paths), "DIR",
@@ -491,6 +493,7 @@ static void save(struct watch *watch, uint64_t now)
 			    .cache = cache_folder(settings),
 			    .debuginfod = settings->debuginfod},
 		.no_symbols = settings->no_symbols,
+		.inlines = settings->inlines,
 	};
 	struct lode_flight_counts flight;
 	struct lode_record_counts kernel;

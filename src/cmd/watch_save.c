@@ -169,6 +169,7 @@ static int finish(struct saving *saving, const char *source, struct lode_watch_s
 {
 	const struct lode_watch_save *save = saving->save;
 	struct lode_translate_options translate = {.symbolizer = save->no_symbols ? NULL : saving->symbolizer,
+						   .inlines = save->inlines,
 						   .jobs = 1,
 						   .notes = &saving->notes};
 	struct lode_corpus_entry entry;

@@ -38,6 +38,7 @@ struct lode_watch_save {
 	uint64_t early;
 	struct lode_symbols_options symbols;
 	int no_symbols;
+	int inlines;
 };
 
 struct lode_watch_saved {

@@ -14,6 +14,15 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Functions inlined at one address that are shown. */
+#define INLINES 64
+
+/* A row of `inlined_frames`. */
+struct inlined {
+	size_t first;
+	size_t count;
+};
+
 struct translation {
 	struct lode_record_stacks *stacks;
 	const struct lode_translate_options *options;
@@ -25,6 +34,10 @@ struct translation {
 	struct lode_corpus_entry *entry;
 	uint32_t *strings;   /* by string of `raw`; LODE_NONE: not asked for */
 	uint32_t *frames;    /* by frame of `raw`, as those of `stacks` */
+	struct inlined *inlined; /* by frame of `raw`; NULL when they are not asked for */
+	uint32_t *inlined_frames; /* of the stream */
+	size_t inlined_count;
+	size_t inlined_capacity;
 	uint32_t *nodes;     /* by node of `raw` */
 	unsigned char *seen; /* by node of the stream: an event has it */
 	struct lode_events block;
@@ -120,6 +133,51 @@ static uint32_t original_frame(struct translation *translation, uint32_t frame)
 				   : lode_frames_add(original, number, function, strlen(function));
 }
 
+/* ---- inlined functions ---- */
+
+/* The functions inlined at the address of a frame, as frames of the stream, outermost first. */
+static int find_inlined(struct translation *translation, uint32_t raw_frame, uint32_t named)
+{
+	const struct lode_record_location *location =
+		&translation->stacks->locations[translation->frames[raw_frame]];
+	struct lode_frames *frames = &translation->stream->dictionary->frames;
+	struct inlined *inlined = &translation->inlined[raw_frame];
+	const struct lode_process_image *image;
+	const char *names[INLINES];
+	size_t count = 0;
+
+	inlined->first = translation->inlined_count;
+	if (location->image == LODE_NONE)
+		return 0;
+	image = &translation->stacks->processes->images->items[location->image];
+	if (image->symbols && lode_process_image_by_offset(image))
+		count = lode_image_inlines(image->symbols, image_address(image, location->address), names, INLINES);
+	if (lode_grow(&translation->inlined_frames, &translation->inlined_capacity, inlined->first + count,
+		      sizeof(uint32_t)) < 0)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t frame = lode_frames_add(frames, frames->items[named].module, names[i], strlen(names[i]));
+
+		if (frame == LODE_NONE)
+			return LODE_SYSTEM;
+		translation->inlined_frames[translation->inlined_count++] = frame;
+	}
+	inlined->count = count;
+	return 0;
+}
+
+/* The stack `node` with the frame of `raw` called from it, and what is inlined there. */
+static uint32_t add_call(struct translation *translation, uint32_t node, uint32_t raw_frame, const uint32_t *frames)
+{
+	struct lode_stack_tree *tree = &translation->stream->dictionary->tree;
+	const struct inlined *inlined = translation->inlined ? &translation->inlined[raw_frame] : NULL;
+
+	node = lode_stack_tree_child(tree, node, frames[raw_frame]);
+	for (size_t i = 0; inlined && i < inlined->count && node != LODE_NONE; i++)
+		node = lode_stack_tree_child(tree, node, translation->inlined_frames[inlined->first + i]);
+	return node;
+}
+
 /* ---- stacks ---- */
 
 /*
@@ -163,8 +221,8 @@ static uint32_t node_of(struct translation *translation, uint32_t node, const ui
 	if (raw->parent && locations[translation->frames[parent->frame]].link &&
 	    link_holds_caller(translation, translation->frames[raw->frame], frames[parent->frame],
 			      frames[raw->frame]))
-		above = lode_stack_tree_child(tree, above, frames[parent->frame]);
-	return above == LODE_NONE ? LODE_NONE : lode_stack_tree_child(tree, above, frames[raw->frame]);
+		above = add_call(translation, above, parent->frame, frames);
+	return above == LODE_NONE ? LODE_NONE : add_call(translation, above, raw->frame, frames);
 }
 
 /* Fills `frames` and `nodes`. */
@@ -177,13 +235,17 @@ static int translate_stacks(struct translation *translation)
 
 	translation->frames = lode_calloc(frame_count, sizeof(*translation->frames));
 	translation->nodes = lode_calloc(node_count, sizeof(*translation->nodes));
-	if (!named || !translation->frames || !translation->nodes)
+	if (translation->options->inlines && translation->options->symbolizer)
+		translation->inlined = lode_calloc(frame_count, sizeof(*translation->inlined));
+	if (!named || !translation->frames || !translation->nodes ||
+	    (translation->options->inlines && translation->options->symbolizer && !translation->inlined))
 		code = LODE_SYSTEM;
 	for (size_t i = 0; !code && i < frame_count; i++) {
 		translation->frames[i] = original_frame(translation, (uint32_t)i);
 		if (translation->frames[i] != LODE_NONE)
 			named[i] = frame_of(translation, translation->frames[i]);
-		if (translation->frames[i] == LODE_NONE || named[i] == LODE_NONE)
+		if (translation->frames[i] == LODE_NONE || named[i] == LODE_NONE ||
+		    (translation->inlined && find_inlined(translation, (uint32_t)i, named[i]) < 0))
 			code = LODE_SYSTEM;
 	}
 	for (size_t i = 1; !code && i < node_count; i++) {
@@ -419,6 +481,8 @@ static void release(struct translation *translation)
 	lode_dictionary_release(&translation->raw_dictionary);
 	lode_free(translation->strings);
 	lode_free(translation->frames);
+	lode_free(translation->inlined);
+	lode_free(translation->inlined_frames);
 	lode_free(translation->nodes);
 	lode_free(translation->seen);
 }
