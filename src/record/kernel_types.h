@@ -125,6 +125,8 @@ struct pt_regs {
 #define REGS_SCRATCH(regs)  0
 #define REGS_CALL(regs)     ((regs)->syscallno)
 #define REGS_ARGUMENT(regs) ((regs)->orig_x0)
+#define CALL_EXECVE         221
+#define CALL_EXECVEAT       281
 #else
 #define REGS_PC(regs)       ((regs)->ip)
 #define REGS_SP(regs)       ((regs)->sp)
@@ -133,6 +135,8 @@ struct pt_regs {
 #define REGS_SCRATCH(regs)  ((regs)->r10)
 #define REGS_CALL(regs)     ((int32_t)(regs)->orig_ax)
 #define REGS_ARGUMENT(regs) ((regs)->di)
+#define CALL_EXECVE         59
+#define CALL_EXECVEAT       322
 #endif
 
 #endif

@@ -10,17 +10,27 @@ static __always_inline bool has_user_stack(struct task_struct *task)
 	return !(task->flags & PF_KTHREAD) && task->mm;
 }
 
+/* A thread that executes another program has lost the stack of the one before. */
+static __always_inline bool is_executing(struct pt_regs *regs)
+{
+	return REGS_CALL(regs) == CALL_EXECVE || REGS_CALL(regs) == CALL_EXECVEAT;
+}
+
 /* `tid` and `kind`: for whom it is taken. Returns the id of the stack, or of its copy. */
 static __always_inline uint64_t take_user_stack(struct scratch *scratch, struct task_struct *task,
 						struct pt_regs *regs, uint16_t *span, uint32_t tid,
 						uint32_t kind)
 {
+	bool may_help;
 	uint64_t id;
 
 	if (!use_tables)
 		return copy_bytes ? copy_user_stack(task, regs, tid, kind)
 				  : walk_user_stack(scratch, regs, span);
-	if (!walk_by_tables(scratch, task, regs, span) || !copy_bytes)
+	may_help = walk_by_tables(scratch, task, regs, span);
+	if (scratch->stack.end != LODE_STACK_WHOLE && is_executing(regs))
+		return 0;
+	if (!may_help || !copy_bytes)
 		return identify(scratch);
 	id = copy_user_stack(task, regs, tid, kind);
 	/* No room for a copy: as far as the walk came. */
