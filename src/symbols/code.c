@@ -221,6 +221,23 @@ static int can_probe(const struct reader *reader, uint64_t offset)
 	return lode_code_can_probe_x86_64(map->bytes + offset, map->size - offset);
 }
 
+/*
+ * Where a piece that callers enter is probed. The kernel emulates the instructions that
+ * most functions begin with, but not endbr64 (x86-64), which it steps over at ten times
+ * the price; what comes behind it is as good, for nobody calls that.
+ */
+static uint64_t entry_of(const struct reader *reader, const struct lode_plan_piece *piece)
+{
+	static const unsigned char landing[4] = {0xf3, 0x0f, 0x1e, 0xfa};
+	const struct lode_map *map = &reader->plan.map;
+
+	if (reader->plan.elf.header.e_machine != EM_X86_64 || piece->end - piece->start <= sizeof(landing) ||
+	    piece->start > map->size || map->size - piece->start <= sizeof(landing) ||
+	    memcmp(map->bytes + piece->start, landing, sizeof(landing)) != 0)
+		return piece->start;
+	return piece->start + sizeof(landing);
+}
+
 static void take_entries(struct reader *reader, uint32_t number)
 {
 	struct lode_code_function *function = &reader->code->functions[number];
@@ -231,8 +248,8 @@ static void take_entries(struct reader *reader, uint32_t number)
 
 		if (!piece->entry)
 			continue;
-		add_offset(reader, piece->start, &function->entry_count);
-		if (!can_probe(reader, piece->start))
+		add_offset(reader, entry_of(reader, piece), &function->entry_count);
+		if (!can_probe(reader, entry_of(reader, piece)))
 			function->unknown_ends = 1;
 	}
 }

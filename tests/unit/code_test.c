@@ -483,6 +483,8 @@ static void x86_64_is_understood_where_capstone_is_there(void **state)
 		assert_true(function_named(found, "one")->unknown_ends);
 		return;
 	}
+	assert_entries(found, "one", "4"); /* behind the endbr64 */
+	assert_entries(found, "two", "20");
 	assert_ends(found, "one", "d f 18");
 	assert_callees(found, "one", "two");
 	assert_true(function_named(found, "one")->indirect);
