@@ -340,19 +340,39 @@ int lode_builder_refresh(struct lode_builder *builder)
 	return 0;
 }
 
-static const char *module_name(const struct lode_builder *builder, uint32_t module)
+/* The module where most user stacks end that are not whole. */
+static uint32_t worst_module(const struct lode_builder *builder)
 {
-	const struct lode_frames *frames = &builder->dictionary.frames;
+	uint32_t worst = 0;
 
-	return lode_strings_get(&frames->strings, frames->modules[module].name);
+	for (uint32_t i = 0; i < builder->broken_count; i++)
+		if (builder->broken[i] > builder->broken[worst])
+			worst = i;
+	return worst;
 }
 
-/* How many user stacks do not reach the start of their thread, and where most of them end. */
+/* Why callers are missing, and what to do about it. */
+static const char *broken_advice(const struct lode_builder *builder, uint32_t module)
+{
+	const uint64_t *ends = builder->ends;
+	uint64_t waiting = ends[LODE_STACK_UNMAPPED] + ends[LODE_STACK_PENDING];
+
+	if (ends[LODE_STACK_SHORT] > ends[LODE_STACK_BROKEN] && ends[LODE_STACK_SHORT] > waiting)
+		return "they are larger than what was copied; raise --unwind-size";
+	if (waiting > ends[LODE_STACK_BROKEN])
+		return "their programs had just started or mapped something";
+	if (builder->dictionary.frames.modules[module].kind == LODE_KIND_JIT)
+		return "code made at run time; have it keep frame pointers (java -XX:+PreserveFramePointer)";
+	return "no unwind table leads on from there";
+}
+
+/* How many user stacks do not reach the start of their thread, where most of them end, and why. */
 static void note_broken(const struct lode_builder *builder, struct lode_notes *notes)
 {
+	const struct lode_frames *frames = &builder->dictionary.frames;
+	uint32_t worst = worst_module(builder);
 	uint64_t count = 0, sum = 0;
-	uint32_t worst = 0;
-	char text[256];
+	char text[512];
 
 	for (int i = 0; i < LODE_STACK_ENDS; i++) {
 		sum += builder->ends[i];
@@ -361,13 +381,11 @@ static void note_broken(const struct lode_builder *builder, struct lode_notes *n
 	}
 	if (!count)
 		return;
-	for (uint32_t i = 0; i < builder->broken_count; i++)
-		if (builder->broken[i] > builder->broken[worst])
-			worst = i;
-	snprintf(text, sizeof(text), "%.1f %% of all; most often callers of %s are missing",
+	snprintf(text, sizeof(text), "user stacks that do not reach the start of their thread (%.1f %%, most in %.100s: %s)",
 		 100.0 * (double)count / (double)sum,
-		 worst ? module_name(builder, worst) : "unknown code");
-	lode_notes_add(notes, count, "user stacks that do not reach the start of their thread", text);
+		 worst ? lode_strings_get(&frames->strings, frames->modules[worst].name) : "unknown code",
+		 broken_advice(builder, worst));
+	lode_notes_add(notes, count, text, NULL);
 }
 
 void lode_builder_note(const struct lode_builder *builder, struct lode_notes *notes)

@@ -822,6 +822,17 @@ static uint64_t missed(struct lode_recorder *recorder)
 	return sum;
 }
 
+/* What did not fit into the kernel. */
+static void note_tables(const struct lode_recorder *recorder, struct lode_notes *notes)
+{
+	struct lode_unwind_totals totals = lode_recorder_unwind_totals(recorder);
+
+	lode_notes_add(notes, totals.refused,
+		       "unwind tables that the kernel did not take: stacks through these binaries are guessed", NULL);
+	lode_notes_add(notes, totals.crowded,
+		       "processes with too many mappings for the kernel: their stacks are copied or cut", NULL);
+}
+
 void lode_recorder_note(struct lode_recorder *recorder, struct lode_notes *notes)
 {
 	struct lode_record_counts counts;
@@ -832,6 +843,7 @@ void lode_recorder_note(struct lode_recorder *recorder, struct lode_notes *notes
 	lode_notes_add(notes, counts.lost_copies + recorder->copies.dropped,
 		       "user stacks cut or lost: copies of them came faster than they could be unwound", NULL);
 	lode_notes_add(notes, counts.lost_threads, "waits lost: too many threads", NULL);
+	note_tables(recorder, notes);
 	lode_notes_add(notes, missed(recorder), "events missed while another of their kind was recorded",
 		       NULL);
 	lode_notes_add(notes, counts.short_waits, "waits left out because they were short", NULL);
