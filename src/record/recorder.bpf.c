@@ -634,19 +634,23 @@ int lode_fork(uint64_t *context)
 {
 	struct task_struct *parent = (void *)context[0], *child = (void *)context[1];
 	uint32_t pid = parent->tgid, new = child->tgid;
-	struct lode_unwind_space *space, copy;
+	struct lode_unwind_space *space, *copy;
 	uint8_t one = 1;
 
 	if (pid == new)
 		return 0;
 	if (only_pids && bpf_map_lookup_elem(&pids, &pid))
 		bpf_map_update_elem(&pids, &new, &one, BPF_ANY);
-	space = use_tables ? bpf_map_lookup_elem(&unwind_spaces, &pid) : 0;
-	if (!space)
+	space = use_tables ? space_place(pid) : 0;
+	copy = use_tables ? space_place(new) : 0;
+	if (!space || !copy)
 		return 0;
-	copy = *space;
-	copy.copies = 0;
-	bpf_map_update_elem(&unwind_spaces, &new, &copy, BPF_ANY);
+	clear_space(copy, new);
+	if (space->pid != pid)
+		return 0;
+	copy->first = space->first;
+	copy->count = space->count;
+	copy->id = space->id;
 	return 0;
 }
 
@@ -655,10 +659,11 @@ SEC("tp_btf/sched_process_exec")
 int lode_exec(uint64_t *context)
 {
 	struct task_struct *task = (void *)context[0];
-	struct lode_unwind_space none = {};
 	uint32_t pid = task->tgid;
+	struct lode_unwind_space *space = space_place(pid);
 
-	bpf_map_update_elem(&unwind_spaces, &pid, &none, BPF_ANY);
+	if (space)
+		clear_space(space, pid);
 	return 0;
 }
 
@@ -667,13 +672,15 @@ SEC("tp_btf/sched_process_exit")
 int lode_exit(uint64_t *context)
 {
 	struct task_struct *task = (void *)context[0];
+	struct lode_unwind_space *space;
 	uint32_t pid = task->tgid;
 
 	if (task->signal->live.counter)
 		return 0;
 	if (only_pids)
 		bpf_map_delete_elem(&pids, &pid);
-	if (use_tables)
-		bpf_map_delete_elem(&unwind_spaces, &pid);
+	space = use_tables ? space_place(pid) : 0;
+	if (space && space->pid == pid)
+		clear_space(space, 0);
 	return 0;
 }

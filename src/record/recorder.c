@@ -511,14 +511,9 @@ static int follow_change(struct lode_recorder *recorder, const struct lode_chang
 		return 0;
 	if (lode_process_unwinder_apply(&recorder->unwinder, change) < 0)
 		return LODE_SYSTEM;
-	if (!recorder->loader)
+	if (!recorder->loader || change->type != LODE_CHANGE_MAP)
 		return 0;
-	if (change->type == LODE_CHANGE_EXIT) {
-		if (change->pid == change->tid)
-			lode_unwind_loader_gone(recorder->loader, change->pid);
-		return 0;
-	}
-	return change->type == LODE_CHANGE_MAP ? lode_unwind_loader_changed(recorder->loader, change->pid) : 0;
+	return lode_unwind_loader_changed(recorder->loader, change->pid);
 }
 
 static int hand_over_changes(struct lode_recorder *recorder, struct changes *changes, uint64_t until)

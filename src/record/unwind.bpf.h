@@ -17,7 +17,8 @@
 #define LODE_RECORD_UNWIND_BPF_H
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, LODE_UNWIND_SPACES);
 	__type(key, uint32_t);
 	__type(value, struct lode_unwind_space);
@@ -395,15 +396,29 @@ __noinline int lode_walk_all(struct scratch *scratch)
 	return 0;
 }
 
+static __always_inline struct lode_unwind_space *space_place(uint32_t pid)
+{
+	uint32_t place = pid % LODE_UNWIND_SPACES;
+
+	return bpf_map_lookup_elem(&unwind_spaces, &place);
+}
+
+/* Nothing is known of a process. */
+static __always_inline void clear_space(struct lode_unwind_space *space, uint32_t pid)
+{
+	space->id = 0;
+	space->copies = 0;
+	space->pid = pid;
+}
+
 /* What is known of a process; an entry that says nothing where that is nothing. */
 static __always_inline struct lode_unwind_space *find_space(uint32_t pid)
 {
-	struct lode_unwind_space *space = bpf_map_lookup_elem(&unwind_spaces, &pid), none = {};
+	struct lode_unwind_space *space = space_place(pid);
 
-	if (space)
-		return space;
-	bpf_map_update_elem(&unwind_spaces, &pid, &none, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&unwind_spaces, &pid);
+	if (space && space->pid != pid)
+		clear_space(space, pid);
+	return space;
 }
 
 static __always_inline bool may_copy(struct lode_unwind_space *space)

@@ -34,16 +34,11 @@ struct run {
 	uint32_t count;
 };
 
-/* What the kernel was last told of a process. */
-struct entered {
-	uint32_t pid;
-	uint32_t space; /* 0: nothing */
-};
-
 struct lode_unwind_loader {
 	struct lode_process_unwinder *unwinder;
 	struct lode_unwind_map_fds fds;
 	struct lode_table_installer *installer;
+	struct lode_unwind_space *spaces;     /* of the kernel */
 	struct lode_unwind_mapping *mappings; /* of the kernel */
 	struct lode_unwind_size *sizes;       /* of the kernel */
 	struct lode_unwind_rule *rules;       /* of the kernel */
@@ -53,10 +48,6 @@ struct lode_unwind_loader {
 	size_t run_count;
 	size_t run_capacity;
 	struct lode_index run_index; /* by space */
-	struct entered *entered;
-	size_t entered_count;
-	size_t entered_capacity;
-	struct lode_index entered_index; /* by pid */
 	uint32_t *dirty; /* pids */
 	size_t dirty_count;
 	size_t dirty_capacity;
@@ -92,11 +83,12 @@ struct lode_unwind_loader *lode_unwind_loader_create(const struct lode_unwind_ma
 	loader->kernel_next = 1;
 	loader->rule_count = 1; /* number 0 is the empty rule, which the kernel has from the start */
 	loader->images = lode_calloc(LODE_UNWIND_MAPPINGS, sizeof(*loader->images));
+	loader->spaces = map_array(fds->spaces, LODE_UNWIND_SPACES, sizeof(*loader->spaces));
 	loader->mappings = map_array(fds->mappings, LODE_UNWIND_MAPPINGS, sizeof(*loader->mappings));
 	loader->sizes = map_array(fds->sizes, LODE_UNWIND_TABLES * SIZES_APART, sizeof(*loader->sizes));
 	loader->rules = map_array(fds->rules, LODE_UNWIND_RULES, sizeof(*loader->rules));
 	loader->installer = lode_table_installer_create(fds->tables);
-	if (loader->installer && loader->images && loader->mappings && loader->sizes && loader->rules)
+	if (loader->installer && loader->images && loader->spaces && loader->mappings && loader->sizes && loader->rules)
 		return loader;
 	lode_unwind_loader_destroy(loader);
 	return NULL;
@@ -107,6 +99,8 @@ void lode_unwind_loader_destroy(struct lode_unwind_loader *loader)
 	if (!loader)
 		return;
 	lode_table_installer_destroy(loader->installer);
+	if (loader->spaces)
+		munmap(loader->spaces, LODE_UNWIND_SPACES * sizeof(*loader->spaces));
 	if (loader->mappings)
 		munmap(loader->mappings, LODE_UNWIND_MAPPINGS * sizeof(*loader->mappings));
 	if (loader->sizes)
@@ -116,8 +110,6 @@ void lode_unwind_loader_destroy(struct lode_unwind_loader *loader)
 	lode_free(loader->images);
 	lode_free(loader->runs);
 	lode_index_release(&loader->run_index);
-	lode_free(loader->entered);
-	lode_index_release(&loader->entered_index);
 	lode_free(loader->dirty);
 	lode_index_release(&loader->rule_index);
 	lode_free(loader->kernel_tables);
@@ -334,45 +326,32 @@ static const struct run *find_run(const struct lode_unwind_loader *loader, uint3
 	return NULL;
 }
 
-/* The entry of a process, added if it is new; NULL when memory has run out. */
-static struct entered *entry_of(struct lode_unwind_loader *loader, uint32_t pid)
+static void clear_space(struct lode_unwind_space *space)
 {
-	uint64_t hash = lode_hash_pair(3, pid);
-	size_t probe = 0;
-	uint32_t id;
-
-	while ((id = lode_index_next(&loader->entered_index, hash, &probe)) != LODE_NONE)
-		if (loader->entered[id].pid == pid)
-			return &loader->entered[id];
-	if (lode_grow(&loader->entered, &loader->entered_capacity, loader->entered_count + 1,
-		      sizeof(*loader->entered)) < 0 ||
-	    lode_index_insert(&loader->entered_index, hash, (uint32_t)loader->entered_count) < 0)
-		return NULL;
-	loader->entered[loader->entered_count] = (struct entered){ pid, 0 };
-	return &loader->entered[loader->entered_count++];
+	__atomic_store_n(&space->id, 0, __ATOMIC_RELEASE);
 }
 
 /* Tells the kernel of a process. Returns 1, 0 when its mappings did not fit, or LODE_SYSTEM. */
 static int enter_process(struct lode_unwind_loader *loader, const struct lode_process *process)
 {
-	struct lode_unwind_space space = { .id = process->space.version };
-	struct entered *entry = entry_of(loader, process->pid);
+	struct lode_unwind_space *space = &loader->spaces[process->pid % LODE_UNWIND_SPACES];
+	uint32_t id = process->space.version;
 	const struct run *run;
 	int code;
 
-	if (!entry)
-		return LODE_SYSTEM;
-	if (entry->space == space.id)
+	if (space->pid == process->pid && space->id == id)
 		return 1;
-	code = find_run(loader, space.id) ? 1 : add_run(loader, &process->space);
+	code = find_run(loader, id) ? 1 : add_run(loader, &process->space);
 	if (code <= 0)
 		return code;
-	run = find_run(loader, space.id);
-	space.first = run->first;
-	space.count = run->count;
-	/* If there is no room, the stacks of this process are copied. */
-	if (bpf_map_update_elem(loader->fds.spaces, &process->pid, &space, BPF_ANY) == 0)
-		entry->space = space.id;
+	run = find_run(loader, id);
+	clear_space(space);
+	space->pid = process->pid;
+	space->first = run->first;
+	space->count = run->count;
+	space->copies = 0;
+	/* Last: a walk in the kernel may look at it at any moment. */
+	__atomic_store_n(&space->id, id, __ATOMIC_RELEASE);
 	return 1;
 }
 
@@ -382,19 +361,19 @@ static int rewrite(struct lode_unwind_loader *loader)
 	const struct lode_processes *processes = &loader->unwinder->processes;
 	int code = 0;
 
+	for (size_t i = 0; i < LODE_UNWIND_SPACES; i++)
+		clear_space(&loader->spaces[i]);
 	loader->used = 0;
 	loader->run_count = 0;
 	loader->has_pending = 0;
 	lode_index_release(&loader->run_index);
 	loader->totals.crowded = 0;
-	loader->entered_count = 0;
-	lode_index_release(&loader->entered_index);
 	for (size_t i = 0; code >= 0 && i < processes->count; i++) {
 		if (!processes->items[i].space.root)
 			continue;
 		code = enter_process(loader, &processes->items[i]);
 		if (code == 0) {
-			bpf_map_delete_elem(loader->fds.spaces, &processes->items[i].pid);
+			clear_space(&loader->spaces[processes->items[i].pid % LODE_UNWIND_SPACES]);
 			loader->totals.crowded++;
 		}
 	}
@@ -411,15 +390,6 @@ int lode_unwind_loader_changed(struct lode_unwind_loader *loader, uint32_t pid)
 		return LODE_SYSTEM;
 	loader->dirty[loader->dirty_count++] = pid;
 	return 0;
-}
-
-void lode_unwind_loader_gone(struct lode_unwind_loader *loader, uint32_t pid)
-{
-	struct entered *entry = entry_of(loader, pid);
-
-	if (entry)
-		entry->space = 0;
-	bpf_map_delete_elem(loader->fds.spaces, &pid);
 }
 
 int lode_unwind_loader_renumbered(struct lode_unwind_loader *loader)

@@ -36,8 +36,6 @@ struct lode_unwind_loader *lode_unwind_loader_create(const struct lode_unwind_ma
 void lode_unwind_loader_destroy(struct lode_unwind_loader *loader);
 /* The mappings of a process changed, or it is new. Returns 0 or LODE_SYSTEM. */
 int lode_unwind_loader_changed(struct lode_unwind_loader *loader, uint32_t pid);
-/* The process is gone. */
-void lode_unwind_loader_gone(struct lode_unwind_loader *loader, uint32_t pid);
 /* All images have new numbers (lode_process_unwinder_tidy). */
 int lode_unwind_loader_renumbered(struct lode_unwind_loader *loader);
 /* Brings the kernel up to date with what changed and what was loaded since the last call. Returns 0 or LODE_SYSTEM. */

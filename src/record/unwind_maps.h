@@ -26,7 +26,7 @@ struct lode_unwind_chunk {
 /* Most binaries that have a table in the kernel, and most mappings of all spaces together. */
 #define LODE_UNWIND_TABLES   4096
 #define LODE_UNWIND_MAPPINGS 65536
-#define LODE_UNWIND_SPACES   32768
+#define LODE_UNWIND_SPACES   65536 /* a power of two */
 
 /* In place of a mapping's table. */
 #define LODE_UNWIND_NO_TABLE 0u          /* the code has none: follow the frame pointer */
@@ -45,11 +45,17 @@ struct lode_unwind_size {
 	uint32_t chunks;
 };
 
+/*
+ * What is known of a process, at the place that the lower bits of its pid say. Of two
+ * processes with one place whoever comes later takes it; that costs copies, no frames.
+ */
 struct lode_unwind_space {
-	uint32_t id; /* 0: a process that the program has not told of yet */
+	uint32_t pid;
+	uint32_t id; /* 0: the program has not told of it yet */
 	uint32_t first; /* mapping */
 	uint32_t count;
 	uint32_t copies; /* of stacks that its mappings could not unwind, sent since it was entered */
+	uint32_t unused;
 };
 
 /*
