@@ -49,7 +49,8 @@ lode_unwind_frame_record(struct lode_unwind_state *state, void *context)
 		return LODE_UNWIND_UNREAD;
 	state->pc = lode_unwind_plain(state, address);
 	state->fp = next;
-	state->sp = fp + 16;
+	/* On aarch64 a frame record is at the bottom of its function's frame: the caller's is where its stack pointer was. */
+	state->sp = state->signed_returns && next > fp + 16 ? next : fp + 16;
 	state->has_link = state->is_first = state->is_exact = 0;
 	return state->pc ? LODE_UNWIND_CALLER : LODE_UNWIND_ROOT;
 }

@@ -322,6 +322,7 @@ __noinline int lode_walk_on(struct scratch *scratch)
 	for (uint32_t i = 0; i < WALK_FRAMES; i++) {
 		uint64_t key = (pc - 1 + is_exact) ^ space, mixed = key * MULTIPLIER, word, cfa, at;
 		const struct lode_unwind_cached *cached = cache_place(mixed);
+		int is_record = 0;
 
 		if (cached->key != key)
 			break;
@@ -333,7 +334,7 @@ __noinline int lode_walk_on(struct scratch *scratch)
 			is_root = cfa == LODE_CACHED_ROOT;
 			if (cfa != LODE_CACHED_FRAME_RECORD || is_exact || !fp)
 				break;
-			scratch->stack.guessed = 1;
+			scratch->stack.guessed = is_record = 1;
 			word = LODE_CACHED_FROM_FP | 1ull << LODE_CACHED_RETURN_SHIFT | 2ull << LODE_CACHED_FRAME_SHIFT;
 			cfa = 2;
 		}
@@ -362,6 +363,9 @@ __noinline int lode_walk_on(struct scratch *scratch)
 		at &= HAS_LINK ? LODE_UNWIND_SIGNED_ADDRESS : LODE_UNWIND_ADDRESS;
 		if (!at || count >= LODE_RECORD_FRAMES - 1)
 			break;
+		/* On aarch64 the caller's stack pointer is where its own record is; see unwind_step.h. */
+		if (HAS_LINK && is_record && fp > cfa)
+			cfa = fp;
 		pc = at;
 		is_exact = 0;
 		/* Through memory, or the verifier would tell too many ways apart. */
