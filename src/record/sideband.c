@@ -10,6 +10,7 @@
 
 #include "base/cursor.h"
 #include "base/memory.h"
+#include "record/mapped_build_ids.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -41,6 +42,7 @@ struct lode_sideband {
 	size_t capacity;
 	size_t given; /* changes that the last read gave out */
 	uint64_t lost;
+	struct lode_mapped_build_ids build_ids;
 };
 
 #define RECORD_LIMIT 65536u
@@ -55,7 +57,6 @@ static int open_event(int cpu)
 		.disabled = 1,
 		.mmap = 1,
 		.mmap2 = 1,
-		.build_id = 1,
 		.comm = 1,
 		.comm_exec = 1,
 		.task = 1,
@@ -63,13 +64,8 @@ static int open_event(int cpu)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
-	if (fd < 0 && errno == EINVAL) { /* Linux before 5.12 knows no build-ids here */
-		attr.build_id = 0;
-		fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	}
-	return fd;
+	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 static int open_ring(struct lode_sideband *sideband, struct ring *ring, int cpu, struct lode_error *error)
@@ -141,6 +137,7 @@ void lode_sideband_close(struct lode_sideband *sideband)
 	for (size_t i = 0; i < sideband->count; i++)
 		lode_free(sideband->changes[i].text);
 	lode_free(sideband->changes);
+	lode_mapped_build_ids_release(&sideband->build_ids);
 	lode_free(sideband);
 }
 
@@ -155,9 +152,9 @@ static char *read_text(struct lode_cursor *body)
 	return lode_strndup(text, strnlen(text, left));
 }
 
-static int read_map(uint16_t misc, struct lode_cursor *body, struct lode_change *change)
+static int read_map(struct lode_sideband *sideband, struct lode_cursor *body, struct lode_change *change)
 {
-	const unsigned char *id;
+	struct lode_file_number file;
 	uint32_t protection;
 
 	change->type = LODE_CHANGE_MAP;
@@ -166,17 +163,22 @@ static int read_map(uint16_t misc, struct lode_cursor *body, struct lode_change 
 	change->start = lode_cursor_u64(body);
 	change->end = change->start + lode_cursor_u64(body);
 	change->offset = lode_cursor_u64(body);
-	id = lode_cursor_bytes(body, 24); /* device and file numbers, or the build-id */
+	file.major = lode_cursor_u32(body);
+	file.minor = lode_cursor_u32(body);
+	file.inode = lode_cursor_u64(body);
+	file.generation = lode_cursor_u64(body);
 	protection = lode_cursor_u32(body);
 	lode_cursor_u32(body);
 	if (body->failed || !(protection & EXECUTABLE))
 		return 0;
-	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID && id[0] <= LODE_CHANGE_BUILD_ID) {
-		change->build_id_size = id[0];
-		memcpy(change->build_id, id + 4, id[0]);
-	}
 	change->text = read_text(body);
-	return change->text ? 1 : LODE_SYSTEM;
+	if (!change->text)
+		return LODE_SYSTEM;
+	if (lode_mapped_build_ids_set(&sideband->build_ids, &file, change) < 0) {
+		lode_free(change->text);
+		return LODE_SYSTEM;
+	}
+	return 1;
 }
 
 static int read_name(uint16_t misc, struct lode_cursor *body, struct lode_change *change)
@@ -207,7 +209,7 @@ static int read_record(struct lode_sideband *sideband, const struct perf_event_h
 {
 	switch (header->type) {
 	case PERF_RECORD_MMAP2:
-		return read_map(header->misc, body, change);
+		return read_map(sideband, body, change);
 	case PERF_RECORD_COMM:
 		return read_name(header->misc, body, change);
 	case PERF_RECORD_FORK:

@@ -1,0 +1,119 @@
+/*
+ * Build-ids of mapped files: see mapped_build_ids.h.
+ *
+ * A mapping is told some milliseconds after it was made. The file that its path leads to
+ * by then is taken for the mapped one if it has the same number; the device is not
+ * compared, for some file systems (overlayfs, btrfs) tell programs another one.
+ */
+#include "record/mapped_build_ids.h"
+
+#include "base/error.h"
+#include "symbols/elf.h"
+#include "symbols/mapped.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Files that are remembered; then it begins anew. */
+#define FILES_LIMIT 16384
+
+void lode_mapped_build_ids_release(struct lode_mapped_build_ids *ids)
+{
+	lode_free(ids->items);
+	lode_index_release(&ids->index);
+	memset(ids, 0, sizeof(*ids));
+}
+
+static uint64_t hash_of(const struct lode_file_number *file)
+{
+	return lode_hash_bytes(file, sizeof(*file));
+}
+
+/* From hexadecimal digits. */
+static void take_digits(struct lode_mapped_build_id *item, const char *text)
+{
+	size_t size = strlen(text) / 2;
+	unsigned byte;
+
+	if (size > sizeof(item->build_id))
+		return;
+	for (size_t i = 0; i < size && sscanf(text + 2 * i, "%2x", &byte) == 1; i++)
+		item->build_id[item->size++] = (uint8_t)byte;
+}
+
+/* Reads the build-id of the file at `path` if it is the one that is wanted. Returns whether it is. */
+static int read_file(struct lode_mapped_build_id *item, const char *path)
+{
+	char text[LODE_BUILD_ID_TEXT];
+	struct lode_elf elf;
+	struct stat status;
+
+	if (stat(path, &status) < 0 || status.st_ino != item->file.inode)
+		return 0;
+	if (lode_elf_open(&elf, path) < 0)
+		return 1;
+	lode_elf_build_id(&elf, text);
+	lode_elf_close(&elf);
+	take_digits(item, text);
+	return 1;
+}
+
+/* By its path, or as its process sees it. */
+static int read_build_id(struct lode_mapped_build_id *item, const struct lode_change *change)
+{
+	char *path;
+
+	if (read_file(item, change->text))
+		return 0;
+	path = lode_format("/proc/%u/root%s", change->pid, change->text);
+	if (!path)
+		return LODE_SYSTEM;
+	read_file(item, path);
+	lode_free(path);
+	return 0;
+}
+
+static const struct lode_mapped_build_id *find(const struct lode_mapped_build_ids *ids,
+					       const struct lode_file_number *file)
+{
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&ids->index, hash_of(file), &probe)) != LODE_NONE)
+		if (!memcmp(&ids->items[id].file, file, sizeof(*file)))
+			return &ids->items[id];
+	return NULL;
+}
+
+static const struct lode_mapped_build_id *add(struct lode_mapped_build_ids *ids, const struct lode_file_number *file,
+					      const struct lode_change *change)
+{
+	struct lode_mapped_build_id item = { .file = *file };
+
+	if (ids->count == FILES_LIMIT)
+		lode_mapped_build_ids_release(ids);
+	if (read_build_id(&item, change) < 0 ||
+	    lode_grow(&ids->items, &ids->capacity, ids->count + 1, sizeof(item)) < 0 ||
+	    lode_index_insert(&ids->index, hash_of(file), (uint32_t)ids->count) < 0)
+		return NULL;
+	ids->items[ids->count] = item;
+	return &ids->items[ids->count++];
+}
+
+int lode_mapped_build_ids_set(struct lode_mapped_build_ids *ids, const struct lode_file_number *file,
+			      struct lode_change *change)
+{
+	const struct lode_mapped_build_id *item;
+
+	if (lode_mapped_kind(change->text) != LODE_MAPPED_FILE)
+		return 0;
+	item = find(ids, file);
+	if (!item)
+		item = add(ids, file, change);
+	if (!item)
+		return LODE_SYSTEM;
+	change->build_id_size = item->size;
+	memcpy(change->build_id, item->build_id, item->size);
+	return 0;
+}
