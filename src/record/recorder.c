@@ -408,6 +408,9 @@ int lode_recorder_add_pid(struct lode_recorder *recorder, uint32_t pid, struct l
 	if (bpf_map_update_elem(bpf_map__fd(recorder->programs->maps.pids), &pid, &one, BPF_ANY) < 0)
 		return lode_fail(error, LODE_SYSTEM, "record: process %u cannot be asked for: %s", pid,
 				 strerror(errno));
+	/* What it has mapped is read now: when its first stack is unwound it may run another program. */
+	if (recorder->unwinds && !lode_processes_get(&recorder->unwinder.processes, pid))
+		return lode_fail_memory(error);
 	return 0;
 }
 
