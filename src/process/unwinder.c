@@ -31,6 +31,23 @@ static enum lode_unwind_end end_of(enum lode_unwind_result result)
 	}
 }
 
+/*
+ * Where the caller of a leaf without a table may be, besides the frame record: in the
+ * link register, or on top of the stack if the leaf has no frame. 0: nowhere.
+ */
+static uint64_t leaf_caller(const struct lode_unwind_source *source, const struct lode_unwind_state *state,
+			    int is_aarch64)
+{
+	const struct lode_unwind_table *table;
+	uint64_t word, image_address;
+
+	if (is_aarch64)
+		return state->has_link ? lode_unwind_plain(state, state->link) : 0;
+	if (!source->read(source->context, state->sp, &word))
+		return 0;
+	return source->find(source->context, word - 1, &table, &image_address) > 0 ? word : 0;
+}
+
 int lode_unwind(const struct lode_unwind_source *source, const struct lode_unwind_registers *registers,
 		struct lode_unwind_frame *frames, size_t limit, struct lode_unwound *unwound)
 {
@@ -67,8 +84,8 @@ int lode_unwind(const struct lode_unwind_source *source, const struct lode_unwin
 		if (table)
 			rule = lode_unwind_table_find(table, image_address);
 		guesses = rule->cfa == LODE_CFA_NONE && rule->return_at != LODE_PLACE_NONE;
-		if (guesses && state.has_link)
-			unwound->link = lode_unwind_plain(&state, state.link);
+		if (guesses && count == 1)
+			unwound->link = leaf_caller(source, &state, is_aarch64);
 		result = lode_unwind_step(&state, rule, (void *)(uintptr_t)source);
 		unwound->guessed |= guesses && result == LODE_UNWIND_CALLER;
 	}

@@ -107,7 +107,7 @@ struct lode_record_stack {
 	uint64_t id;
 	uint32_t count;
 	uint8_t user;     /* else the kernel's */
-	uint8_t has_link; /* user: addresses[1] is the link register, which may hold the leaf's caller */
+	uint8_t has_link; /* user: addresses[1], from the link register or the top of the stack, may be the leaf's caller */
 	uint8_t sampled;  /* kernel: addresses[0] is where the CPU was; all others are return addresses */
 	uint8_t end;      /* enum lode_stack_end */
 	uint8_t guessed;  /* user: some function has no unwind table, and its caller was found by frame pointer */

@@ -256,6 +256,23 @@ static __always_inline void add_address(struct scratch *scratch, uint64_t addres
 	scratch->sum = scratch->sum * 3 + address;
 }
 
+/*
+ * Where the caller of a leaf without a table may be, besides the frame record: in the
+ * link register, or on top of the stack if the leaf has no frame. 0: nowhere.
+ */
+__noinline uint64_t lode_leaf_caller(struct scratch *scratch)
+{
+	uint64_t word;
+
+	if (!scratch)
+		return 0;
+	if (HAS_LINK)
+		return scratch->state.has_link ? scratch->state.link : 0;
+	if (!read_user_word(scratch, scratch->state.sp, &word))
+		return 0;
+	return find_mapping(scratch, word - 1) ? word : 0;
+}
+
 /* One step, whatever it takes. Returns 0 when the walk is over: scratch->stack.end says how. */
 __noinline int lode_walk_step(struct scratch *scratch)
 {
@@ -278,11 +295,12 @@ __noinline int lode_walk_step(struct scratch *scratch)
 		return 0;
 	}
 	if (!scratch->rule.cfa && scratch->rule.return_at != LODE_PLACE_NONE) {
+		uint64_t caller = scratch->stack.count == 1 ? lode_leaf_caller(scratch) : 0;
+
 		scratch->stack.guessed = 1;
-		if (HAS_LINK && state->has_link && scratch->stack.count == 1) {
-			/* The leaf has no table: the link register may hold its caller. */
+		if (caller) {
 			scratch->stack.has_link = 1;
-			add_address(scratch, state->link);
+			add_address(scratch, caller);
 		}
 	}
 	result = lode_unwind_step(state, &scratch->rule, scratch);
