@@ -45,7 +45,7 @@ static inline void lode_registers_from_few(struct lode_registers *registers, uin
 #define LODE_REGISTERS	 17 /* the last is the return address, which is the program counter */
 #define LODE_REGISTER_FP 6
 #define LODE_REGISTER_SP 7
-#define LODE_REGISTER_LINK 16 /* none */
+#define LODE_REGISTER_LINK 5 /* rdi, in vfork() */
 #define LODE_REGISTER_SCRATCH 10
 #define LODE_RETURN_SIZE 8
 
@@ -65,8 +65,8 @@ static inline void lode_registers_from_kernel(struct lode_registers *registers,
 static inline void lode_registers_from_few(struct lode_registers *registers, uint64_t pc, uint64_t sp,
 					   uint64_t fp, uint64_t link)
 {
-	(void)link;
 	memset(registers, 0, sizeof(*registers));
+	registers->values[LODE_REGISTER_LINK] = link;
 	registers->values[LODE_REGISTER_FP] = fp;
 	registers->values[LODE_REGISTER_SP] = sp;
 	registers->values[16] = pc;

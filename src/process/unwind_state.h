@@ -12,7 +12,7 @@ struct lode_unwind_state {
 	uint64_t pc;
 	uint64_t sp;
 	uint64_t fp;
-	uint64_t link;    /* valid while has_link */
+	uint64_t link;    /* where a return address may be that is not in memory; valid while has_link */
 	uint64_t scratch; /* x86-64: r10, valid while is_first */
 	uint32_t has_link;
 	uint32_t is_first; /* the innermost frame */

@@ -59,7 +59,7 @@ int lode_unwind(const struct lode_unwind_source *source, const struct lode_unwin
 		.fp = registers->fp,
 		.link = registers->link,
 		.scratch = registers->scratch,
-		.has_link = is_aarch64,
+		.has_link = is_aarch64 || registers->link,
 		.is_first = 1,
 		.is_exact = 1,
 		.signed_returns = is_aarch64,

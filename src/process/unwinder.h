@@ -39,7 +39,7 @@ struct lode_unwind_registers {
 	uint64_t pc;
 	uint64_t sp;
 	uint64_t fp;
-	uint64_t link;    /* aarch64 */
+	uint64_t link;    /* the link register; x86-64: rdi, 0 when it is not known */
 	uint64_t scratch; /* x86-64: r10; 0 when it is not known */
 	uint32_t machine; /* EM_X86_64, EM_AARCH64 */
 };

@@ -116,7 +116,10 @@ struct pt_regs {
 
 #pragma clang attribute pop
 
-/* What the programs ask of registers; REGS_CALL: the system call in progress, below 0: none. */
+/*
+ * What the programs ask of registers. REGS_LINK: where a return address may be that is not in
+ * memory; on x86-64 that is so in vfork() only. REGS_CALL: the system call in progress, below 0: none.
+ */
 #if defined(__TARGET_ARCH_arm64)
 #define REGS_PC(regs)       ((regs)->pc)
 #define REGS_SP(regs)       ((regs)->sp)
@@ -131,7 +134,7 @@ struct pt_regs {
 #define REGS_PC(regs)       ((regs)->ip)
 #define REGS_SP(regs)       ((regs)->sp)
 #define REGS_FP(regs)       ((regs)->bp)
-#define REGS_LINK(regs)     0
+#define REGS_LINK(regs)     ((regs)->di)
 #define REGS_SCRATCH(regs)  ((regs)->r10)
 #define REGS_CALL(regs)     ((int32_t)(regs)->orig_ax)
 #define REGS_ARGUMENT(regs) ((regs)->di)

@@ -143,7 +143,7 @@ struct lode_record_copy {
 	uint64_t pc;
 	uint64_t sp; /* `bytes` begin LODE_RECORD_RED_ZONE below it */
 	uint64_t fp;
-	uint64_t link;
+	uint64_t link;    /* x86-64: rdi */
 	uint64_t scratch; /* x86-64: r10 */
 	uint8_t bytes[LODE_RECORD_COPY_BYTES + 4096];
 };

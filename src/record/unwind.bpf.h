@@ -192,7 +192,7 @@ static __always_inline uint64_t pack_rule(const struct lode_unwind_rule *rule)
 		word = LODE_CACHED_FROM_FP;
 	else if (rule->cfa != LODE_CFA_SP)
 		return LODE_CACHED_OTHER;
-	if (rule->return_at == LODE_PLACE_KEPT)
+	if (HAS_LINK && rule->return_at == LODE_PLACE_KEPT)
 		word |= LODE_CACHED_IN_LINK;
 	else if (rule->return_at == LODE_PLACE_CFA && back && back <= LODE_CACHED_DISTANCE)
 		word |= back << LODE_CACHED_RETURN_SHIFT;
@@ -473,7 +473,7 @@ static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_
 		.fp = REGS_FP(regs),
 		.link = REGS_LINK(regs),
 		.scratch = REGS_SCRATCH(regs),
-		.has_link = HAS_LINK,
+		.has_link = 1,
 		.is_first = 1,
 		.is_exact = 1,
 		.signed_returns = HAS_LINK,

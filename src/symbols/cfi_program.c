@@ -4,7 +4,8 @@
  * A program is a list of changes to a row of rules (CFA, return address, frame
  * pointer), interleaved with steps through the code. Registers other than these are
  * ignored: no compiler needs them to find the next frame, except for r10 in the
- * prologue of functions that realign their stack on x86-64.
+ * prologue of functions that realign their stack on x86-64. There vfork() keeps its
+ * return address in rdi, out of its child's reach; it is treated as the link register.
  *
  * Expressions are matched against the few shapes that occur in practice (counted in
  * Debian's binaries: more than 99.9 % of rows are covered): realigned stacks, PLT
@@ -32,17 +33,19 @@ struct registers {
 	uint64_t sp;
 	uint64_t fp;
 	uint64_t scratch; /* UINT64_MAX: none */
+	uint64_t link;
 	uint64_t pc;      /* the column of the return address; 0 on machines that name it in the CIE */
 };
 
-static const struct registers x86_64 = { 7, 6, 10, 16 };
-static const struct registers aarch64 = { 31, 29, UINT64_MAX, 30 };
+static const struct registers x86_64 = { 7, 6, 10, 5, 16 };
+static const struct registers aarch64 = { 31, 29, UINT64_MAX, 30, 30 };
 
 enum place {
 	KEPT,
 	AT_CFA,
 	AT_FP, /* the frame pointer plus offset */
 	AT_SP, /* the stack pointer plus offset: only in signal frames */
+	IN_LINK,
 	UNDEFINED,
 	UNKNOWN,
 };
@@ -160,7 +163,8 @@ static struct lode_unwind_rule make_rule(const struct run *run)
 	if (run->shared->is_signal)
 		return signal_rule(run);
 	if (!set_cfa(run, &rule) || row->pc.place == UNKNOWN || row->pc.place == AT_SP ||
-	    row->fp.place == UNKNOWN || row->fp.place == AT_SP || !fits(row->pc.offset) || !fits(row->fp.offset))
+	    row->fp.place == UNKNOWN || row->fp.place == AT_SP || row->fp.place == IN_LINK ||
+	    !fits(row->pc.offset) || !fits(row->fp.offset))
 		return none;
 	if (row->pc.place == KEPT && run->machine != EM_AARCH64)
 		return none;
@@ -410,8 +414,12 @@ static int run_register(struct run *run, uint8_t code, struct lode_cursor *progr
 		where = read_place(run, take_block(program));
 		set_column(run, number, where.place, where.offset);
 		return 1;
-	case DW_CFA_val_offset:
 	case DW_CFA_register:
+		number = lode_cursor_varint(program);
+		set_column(run, number,
+			   lode_cursor_varint(program) == run->registers->link ? IN_LINK : UNKNOWN, 0);
+		return 1;
+	case DW_CFA_val_offset:
 		number = lode_cursor_varint(program);
 		lode_cursor_varint(program);
 		set_column(run, number, UNKNOWN, 0);

@@ -26,7 +26,7 @@ enum lode_unwind_cfa {
 
 /* Where the caller's value of a register is. */
 enum lode_unwind_place {
-	LODE_PLACE_KEPT,   /* the register still holds it; of the return address: the link register */
+	LODE_PLACE_KEPT,   /* the register still holds it; of the return address: the link register, on x86-64 rdi */
 	LODE_PLACE_CFA,    /* in memory at the CFA + offset */
 	LODE_PLACE_FP,     /* in memory at the frame pointer + offset */
 	LODE_PLACE_NONE,   /* of the return address: there is no caller, this is the root */

@@ -4,7 +4,8 @@
  * Each function's program is run once (cfi_program.c) and leaves a few rows. Then
  * functions are put in order of address; where two claim the same code, .eh_frame wins
  * over .debug_frame, and the earlier over the later. Code between functions gets the
- * empty rule. Neighbouring rows with the same rule become one.
+ * empty rule, but for gaps in the middle of a function (continues_over). Neighbouring
+ * rows with the same rule become one.
  *
  * The cache file is what the table is in memory:
  *
@@ -40,7 +41,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLE_VERSION 2u
+#define TABLE_VERSION 3u
 #define TABLE_MAGIC   0x444e575545444f4cull /* "LODEUNWD" where the low byte comes first */
 #define CHECKED_FROM  24
 /* Rows a table may have; what is beyond is a file that lies. */
@@ -194,19 +195,39 @@ static void put_row(struct rows *rows, uint64_t base, uint64_t start, uint32_t r
 	rows->rules[rows->count++] = (uint16_t)rule;
 }
 
+/* The gap in glibc's clone3() has 10 bytes. */
+#define GAP_BYTES 16u
+
+/*
+ * Whether the code between `end` and `start` goes on with what is before it. clone() and
+ * clone3() of glibc are not described around their system call, because nothing fits both
+ * the parent and the child. The parent, which may wait there for the child to run another
+ * program, has only the return address on its stack. Padding between functions is told
+ * from such code by where it ends: functions begin at multiples of 16.
+ */
+static int continues_over(const struct making *making, const struct row *before, uint64_t end, uint64_t start)
+{
+	const struct lode_unwind_rule *rule = &making->rules[before->rule];
+
+	return making->machine == EM_X86_64 && start - end <= GAP_BYTES && start & 15 && rule->cfa == LODE_CFA_SP &&
+	       rule->cfa_offset == 8 && rule->return_at == LODE_PLACE_CFA && rule->frame_at == LODE_PLACE_KEPT;
+}
+
 /* All rows in order; `rows` has room for one more a function. */
 static void put_rows(const struct making *making, uint64_t base, struct rows *rows)
 {
+	const struct row *before = NULL;
 	uint64_t end = base;
 
 	for (size_t i = 0; i < making->function_count; i++) {
 		const struct function *function = &making->functions[i];
 
-		if (function->start > end)
+		if (function->start > end && !(before && continues_over(making, before, end, function->start)))
 			put_row(rows, base, end, 0);
 		for (uint32_t j = 0; j < function->count; j++)
 			put_row(rows, base, making->rows[function->first + j].start,
 				making->rows[function->first + j].rule);
+		before = function->count ? &making->rows[function->first + function->count - 1] : NULL;
 		end = function->end;
 	}
 	put_row(rows, base, end, 0);

@@ -128,6 +128,10 @@ static int caller_register(Dwarf_Frame *frame, int number, const struct machine 
 		*value = machine->registers[number];
 		return 1;
 	}
+	if (operations[0].atom == DW_OP_regx && operations[0].number < REGISTERS) {
+		*value = machine->registers[operations[0].number];
+		return 1;
+	}
 	if (operations[count - 1].atom == DW_OP_stack_value || operations[0].atom == DW_OP_regx)
 		return -1;
 	if (evaluate(operations, count, machine, cfa, value) < 0)
@@ -218,9 +222,9 @@ static void compare_at(struct comparison *comparison, uint64_t address)
 		.pc = address,
 		.sp = machine.registers[numbers.sp],
 		.fp = machine.registers[numbers.fp],
-		.link = machine.registers[30],
+		.link = machine.registers[machine_number == EM_AARCH64 ? 30 : 5],
 		.scratch = machine.registers[10],
-		.has_link = machine_number == EM_AARCH64,
+		.has_link = 1,
 		.is_first = 1,
 		.is_exact = 1,
 		.signed_returns = machine_number == EM_AARCH64,
