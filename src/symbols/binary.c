@@ -56,11 +56,13 @@ static uint32_t file_checksum(const char *path)
 	return checksum;
 }
 
-static int is_right(const struct lode_elf *elf, const struct lode_candidate *candidate, const char *build_id,
-		    uint32_t link_checksum)
+static int is_right(const struct lode_elf *elf, const struct lode_candidate *candidate,
+		    const struct lode_image *image, const char *build_id, uint32_t link_checksum)
 {
 	char own[LODE_BUILD_ID_TEXT];
 
+	if (image->options->machine && elf->header.e_machine != image->options->machine)
+		return 0;
 	lode_elf_build_id(elf, own);
 	if (build_id[0] && own[0])
 		return strcmp(build_id, own) == 0;
@@ -69,8 +71,8 @@ static int is_right(const struct lode_elf *elf, const struct lode_candidate *can
 	return !build_id[0];
 }
 
-static void open_binary(struct found *found, const struct lode_candidates *candidates, const char *build_id,
-			struct lode_origin *origin)
+static void open_binary(struct found *found, const struct lode_candidates *candidates,
+			const struct lode_image *image, struct lode_origin *origin)
 {
 	for (size_t i = 0; i < candidates->count && !found->has_binary; i++) {
 		const struct lode_candidate *candidate = &candidates->items[i];
@@ -78,7 +80,7 @@ static void open_binary(struct found *found, const struct lode_candidates *candi
 		if (candidate->role != LODE_CANDIDATE_BINARY ||
 		    lode_elf_open(&found->binary, candidate->path) < 0)
 			continue;
-		if (is_right(&found->binary, candidate, build_id, 0)) {
+		if (is_right(&found->binary, candidate, image, image->build_id, 0)) {
 			found->has_binary = 1;
 			set_text(&origin->binary, candidate->path);
 		} else {
@@ -90,7 +92,7 @@ static void open_binary(struct found *found, const struct lode_candidates *candi
 
 /* The first debug file that has symbols, or DWARF for a binary that has symbols itself. */
 static void open_debug(struct found *found, const struct lode_candidates *candidates,
-		       enum lode_candidate_role role, const char *build_id, struct lode_origin *origin)
+		       enum lode_candidate_role role, const struct lode_image *image, struct lode_origin *origin)
 {
 	for (size_t i = 0; i < candidates->count && !found->has_debug; i++) {
 		const struct lode_candidate *candidate = &candidates->items[i];
@@ -98,7 +100,7 @@ static void open_debug(struct found *found, const struct lode_candidates *candid
 		if (candidate->role != role || lode_elf_open(&found->debug, candidate->path) < 0)
 			continue;
 		if ((lode_elf_has_symtab(&found->debug) || lode_elf_has_dwarf(&found->debug)) &&
-		    is_right(&found->debug, candidate, build_id, found->link_checksum)) {
+		    is_right(&found->debug, candidate, image, origin->build_id, found->link_checksum)) {
 			found->has_debug = 1;
 			set_text(&origin->debug, candidate->path);
 		} else {
@@ -206,7 +208,7 @@ static int list_all(struct lode_candidates *candidates, const struct lode_image 
 	lode_candidates_find(candidates, image, origin->build_id);
 	lode_candidates_find_link(candidates, image, origin->debuglink);
 	lode_free(origin->identity);
-	origin->identity = lode_candidates_identity(candidates);
+	origin->identity = lode_candidates_identity(candidates, image->options->machine);
 	return candidates->failed || !origin->identity ? LODE_SYSTEM : 0;
 }
 
@@ -223,12 +225,12 @@ static int find_files(struct found *found, const struct lode_image *image, struc
 	lode_candidates_find(&candidates, image, image->build_id);
 	if (candidates.failed)
 		goto out;
-	open_binary(found, &candidates, image->build_id, origin);
+	open_binary(found, &candidates, image, origin);
 	if (read_hints(found, image, origin) < 0 || list_all(&candidates, image, origin) < 0)
 		goto out;
 	if (!is_enough(found)) {
-		open_debug(found, &candidates, LODE_CANDIDATE_DEBUG, origin->build_id, origin);
-		open_debug(found, &candidates, LODE_CANDIDATE_DEBUGLINK, origin->build_id, origin);
+		open_debug(found, &candidates, LODE_CANDIDATE_DEBUG, image, origin);
+		open_debug(found, &candidates, LODE_CANDIDATE_DEBUGLINK, image, origin);
 	}
 	code = fetch_missing(found, image, origin->build_id, origin);
 	found->debug_guess = !found->has_binary;

@@ -221,10 +221,15 @@ static char *as_text(struct lode_buffer *buffer)
 	return buffer->bytes;
 }
 
-char *lode_candidates_identity(const struct lode_candidates *candidates)
+char *lode_candidates_identity(const struct lode_candidates *candidates, uint32_t machine)
 {
 	struct lode_buffer buffer = {0};
 
+	if (machine) {
+		lode_buffer_text(&buffer, "machine ");
+		lode_buffer_number(&buffer, machine);
+		lode_buffer_byte(&buffer, '\n');
+	}
 	for (size_t i = 0; i < candidates->count; i++)
 		add_identity(&buffer, &candidates->items[i]);
 	return as_text(&buffer);

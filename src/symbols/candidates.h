@@ -38,8 +38,11 @@ void lode_candidates_find_link(struct lode_candidates *candidates, const struct 
 			       const char *link);
 /* Appends one place if there is a plain file. */
 void lode_candidates_add(struct lode_candidates *candidates, enum lode_candidate_role role, const char *path);
-/* All of them as one text, which changes when a file comes, goes or changes. NULL when memory ran out. */
-char *lode_candidates_identity(const struct lode_candidates *candidates);
+/*
+ * All of them as one text, which changes when a file comes, goes or changes, and with the
+ * machine that binaries must be of (0: any). NULL when memory ran out.
+ */
+char *lode_candidates_identity(const struct lode_candidates *candidates, uint32_t machine);
 /* The identity of one file; "" when it is not there, NULL when memory ran out. */
 char *lode_candidate_identity(const char *path);
 

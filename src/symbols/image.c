@@ -104,14 +104,23 @@ static void load_inlines(struct lode_image *image)
 		note_memory(image);
 }
 
+static int has_file(const struct lode_image *image)
+{
+	return image->origin.binary && image->origin.binary[0];
+}
+
 static void load_unwind(struct lode_image *image)
 {
 	const struct lode_origin *origin = &image->origin;
 	const char *debug = origin->debug && origin->debug[0] ? origin->debug : NULL;
+	int code = 0;
 
-	if (origin->binary && origin->binary[0] &&
-	    lode_unwind_table_open(&image->unwind, origin->binary, debug,
-				   origin->build_id ? origin->build_id : "", image->cache) < 0)
+	if (has_file(image))
+		code = lode_unwind_table_open(&image->unwind, origin->binary, debug,
+					      origin->build_id ? origin->build_id : "", image->cache);
+	else if (image->kind == LODE_IMAGE_VDSO)
+		code = lode_unwind_table_vdso(&image->unwind, image->build_id);
+	if (code < 0)
 		note_memory(image);
 }
 
@@ -347,13 +356,26 @@ size_t lode_image_inlines(struct lode_image *image, uint64_t address, const char
 	return filled;
 }
 
-int lode_image_link_register(struct lode_image *image, uint64_t address)
+const struct lode_unwind_table *lode_image_unwind(struct lode_image *image)
 {
-	const struct lode_unwind_rule *rule;
-
 	lode_image_load(image);
 	once(image, &image->unwind_loaded, load_unwind);
-	rule = lode_unwind_table_find(&image->unwind, address - image->shift);
+	return &image->unwind;
+}
+
+int lode_image_is_found(struct lode_image *image)
+{
+	lode_image_load(image);
+	if (image->kind == LODE_IMAGE_VDSO && !has_file(image))
+		return lode_image_unwind(image)->count > 0;
+	return has_file(image);
+}
+
+int lode_image_link_register(struct lode_image *image, uint64_t address)
+{
+	const struct lode_unwind_rule *rule =
+		lode_unwind_table_find(lode_image_unwind(image), address - image->shift);
+
 	if (rule->return_at == LODE_PLACE_NONE)
 		return 0;
 	return rule->cfa == LODE_CFA_NONE ? -1 : rule->return_at == LODE_PLACE_KEPT;

@@ -20,6 +20,7 @@ struct lode_symbols_options {
 	const char *const *paths; /* more folders with debug files or binaries, NULL-terminated; or NULL */
 	const char *cache;        /* cache folder; NULL: $XDG_CACHE_HOME/lode/symbols; "": none */
 	const char *root;         /* prefix for file paths ("/proc/PID/root"); NULL: none */
+	uint32_t machine;         /* binaries are of this one (EM_X86_64, …); 0: of any */
 	int debuginfod;           /* may ask $DEBUGINFOD_URLS */
 	int no_demangle;
 	struct lode_notes *notes;
@@ -27,6 +28,7 @@ struct lode_symbols_options {
 
 struct lode_symbolizer;
 struct lode_image;
+struct lode_unwind_table;
 
 int lode_symbolizer_create(struct lode_symbolizer **symbolizer, const struct lode_symbols_options *options,
 			   struct lode_error *error);
@@ -86,5 +88,13 @@ size_t lode_image_inlines(struct lode_image *image, uint64_t address, const char
  * -1 when there is no unwind information. Thread-safe.
  */
 int lode_image_link_register(struct lode_image *image, uint64_t address);
+
+/*
+ * The unwind table of a binary or vDSO, which the image owns; an empty one where there is
+ * none. Never NULL. Thread-safe.
+ */
+const struct lode_unwind_table *lode_image_unwind(struct lode_image *image);
+/* Whether the file itself was found; its symbols may come from its debug file alone. Thread-safe. */
+int lode_image_is_found(struct lode_image *image);
 
 #endif

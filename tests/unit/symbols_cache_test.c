@@ -275,6 +275,29 @@ static void what_was_not_found_is_not_cached(void **state)
 
 /* ---- damage ---- */
 
+/* Not from the file, and not from the cache, where the same path has been seen as one of this machine. */
+static void a_binary_of_another_machine_is_not_taken(void **state)
+{
+	struct fixture *fixture = *state;
+	const ElfW(Ehdr) *header = (const void *)fixture->bytes;
+
+	for (int i = 0; i < 4; i++) {
+		struct lode_symbols_options options = {
+			.cache = fixture->cache,
+			.machine = i % 2 ? header->e_machine + 1u : header->e_machine,
+		};
+		struct lode_symbolizer *symbolizer;
+		struct lode_image *image;
+
+		assert_int_equal(lode_symbolizer_create(&symbolizer, &options, NULL), 0);
+		image = lode_symbolizer_binary(symbolizer, fixture->whole, "");
+		assert_int_equal(lode_image_symbols(image) > 0, i % 2 == 0);
+		assert_int_equal(lode_image_is_found(image), i % 2 == 0);
+		assert_int_equal(lode_image_unwind(image)->count > 0, i % 2 == 0);
+		lode_symbolizer_destroy(symbolizer);
+	}
+}
+
 static void a_damaged_cache_file_is_refused_whatever_byte_it_is(void **state)
 {
 	struct fixture *fixture = *state;
@@ -579,6 +602,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_debug_file_that_comes_later_is_picked_up, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(what_was_not_found_is_not_cached, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_binary_of_another_machine_is_not_taken, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_damaged_cache_file_is_refused_whatever_byte_it_is, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_forged_cache_file_leads_nowhere_outside_itself, set_up,
