@@ -10,6 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "import/perf_data/chains.h"
 #include "import/perf_data/format.h"
 
 /* A batch is handed on at the end of a round of the recorder, and when it has so many entries. */
@@ -58,15 +59,6 @@ struct lode_perf_task {
 	uint8_t build_id[PERF_BUILD_ID_BYTES];
 	uint8_t build_id_size; /* 0: unknown */
 	uint8_t share_space;   /* fork: the child starts with its parent's mappings */
-};
-
-/* A distinct call chain. */
-struct lode_perf_chain {
-	const uint64_t *ips; /* leaf first, with markers; the reader's memory, as long as the import */
-	uint32_t count;
-	uint16_t has_link;    /* `link` is the user's link register */
-	uint16_t kernel_only; /* it does not depend on the address space */
-	uint64_t link;
 };
 
 struct lode_perf_batch {

@@ -26,9 +26,7 @@ int lode_perf_decoder_init(struct lode_perf_decoder *decoder, struct lode_perf_f
 
 void lode_perf_decoder_release(struct lode_perf_decoder *decoder)
 {
-	lode_arena_release(&decoder->chain_bytes);
-	lode_index_release(&decoder->chain_index);
-	lode_free(decoder->chains);
+	lode_perf_chains_release(&decoder->chains);
 	lode_free(decoder->named);
 	lode_free(decoder->scratch);
 	memset(decoder, 0, sizeof(*decoder));
@@ -54,53 +52,20 @@ void lode_perf_counts_note(const struct lode_perf_counts *counts, struct lode_no
 
 /* ---- call chains ---- */
 
-static int same_chain(const struct lode_perf_chain *chain, const struct lode_perf_chain *other,
-		      const void *bytes)
-{
-	return chain->count == other->count && chain->has_link == other->has_link &&
-	       chain->link == other->link && memcmp(chain->ips, bytes, 8ull * chain->count) == 0;
-}
-
-static int in_kernel_only(const uint64_t *ips, uint32_t count)
-{
-	for (uint32_t i = 1; i < count; i++)
-		if (ips[i] >= PERF_FIRST_MARKER)
-			return 0;
-	return count && ips[0] == (uint64_t)PERF_CONTEXT_KERNEL;
-}
-
-static uint32_t add_chain(struct lode_perf_decoder *decoder, struct lode_perf_chain chain, const void *bytes,
-			  uint64_t hash)
-{
-	struct lode_perf_batch *batch = decoder->batch;
-	uint64_t *copy = lode_arena_alloc(&decoder->chain_bytes, 8ull * chain.count);
-
-	if (!copy || decoder->chain_count >= LODE_NONE - 1 ||
-	    lode_grow(&decoder->chains, &decoder->chain_capacity, decoder->chain_count + 1, sizeof(chain)) <
-		    0 ||
-	    lode_grow(&batch->chains, &batch->chain_capacity, batch->chain_count + 1, sizeof(chain)) < 0 ||
-	    lode_index_insert(&decoder->chain_index, hash, (uint32_t)decoder->chain_count) < 0)
-		return LODE_NONE;
-	memcpy(copy, bytes, 8ull * chain.count);
-	chain.ips = copy;
-	chain.kernel_only = in_kernel_only(copy, chain.count);
-	batch->chains[batch->chain_count++] = chain;
-	decoder->chains[decoder->chain_count] = chain;
-	return (uint32_t)decoder->chain_count++;
-}
-
 /* The number of the chain whose addresses are `bytes` (anywhere in memory), added if it is new. */
 static uint32_t intern_chain(struct lode_perf_decoder *decoder, const struct lode_perf_chain *chain,
 			     const void *bytes)
 {
-	uint64_t hash = lode_hash_bytes(bytes, 8ull * chain->count) ^ chain->link * 0x9e3779b97f4a7c15u;
-	size_t probe = 0;
+	struct lode_perf_batch *batch = decoder->batch;
+	size_t before = decoder->chains.count;
 	uint32_t id;
 
-	while ((id = lode_index_next(&decoder->chain_index, hash, &probe)) != LODE_NONE)
-		if (same_chain(&decoder->chains[id], chain, bytes))
-			return id;
-	return add_chain(decoder, *chain, bytes, hash);
+	if (lode_grow(&batch->chains, &batch->chain_capacity, batch->chain_count + 1, sizeof(*chain)) < 0)
+		return LODE_NONE;
+	id = lode_perf_chains_add(&decoder->chains, chain, bytes);
+	if (decoder->chains.count > before)
+		batch->chains[batch->chain_count++] = decoder->chains.items[id];
+	return id;
 }
 
 /* ---- samples ---- */

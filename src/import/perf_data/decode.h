@@ -30,11 +30,7 @@ struct lode_perf_decoder {
 	struct lode_perf_batch *batch; /* being filled */
 	struct lode_perf_counts counts;
 	uint64_t time; /* of the last record that had one */
-	struct lode_arena chain_bytes;
-	struct lode_index chain_index;
-	struct lode_perf_chain *chains;
-	size_t chain_count;
-	size_t chain_capacity;
+	struct lode_perf_chains chains;
 	uint64_t last_id; /* the id looked up last, and its event */
 	const struct lode_perf_event *last_event;
 	uint64_t *scratch; /* room for the longest chain */
@@ -42,9 +38,6 @@ struct lode_perf_decoder {
 };
 
 #define LODE_PERF_NAMED_TIDS 65536
-
-/* Addresses that fit into a record, and two more. */
-#define LODE_PERF_CHAIN_LIMIT 8192
 
 /* Returns 0 or LODE_SYSTEM. `facts` must outlive it. */
 int lode_perf_decoder_init(struct lode_perf_decoder *decoder, struct lode_perf_facts *facts);
