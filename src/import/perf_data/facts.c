@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 
+#include <elf.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -29,6 +30,15 @@ void lode_perf_facts_release(struct lode_perf_facts *facts)
 	lode_perf_tracepoints_release(&facts->tracepoints);
 	lode_arena_release(&facts->arena);
 	memset(facts, 0, sizeof(*facts));
+}
+
+uint32_t lode_perf_facts_machine(const struct lode_perf_facts *facts)
+{
+	const char *arch = facts->arch ? facts->arch : "";
+
+	if (!strncmp(arch, "x86", 3))
+		return EM_X86_64;
+	return !strncmp(arch, "aarch64", 7) || !strncmp(arch, "arm64", 5) ? EM_AARCH64 : 0;
 }
 
 /* ---- layout ---- */

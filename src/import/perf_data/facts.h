@@ -118,6 +118,8 @@ int lode_perf_facts_build_id(struct lode_perf_facts *facts, const unsigned char 
 /* Decides what each event is used for. To be called once, before the first sample. */
 int lode_perf_facts_freeze(struct lode_perf_facts *facts);
 
+/* The machine by its number in ELF files (EM_X86_64, EM_AARCH64); 0: unknown, or another one. */
+uint32_t lode_perf_facts_machine(const struct lode_perf_facts *facts);
 /* The event of an id; NULL when no event has it. */
 const struct lode_perf_event *lode_perf_facts_event(const struct lode_perf_facts *facts, uint64_t id);
 /* The build-id of a path, hexadecimal; "" when it is not in the table. */

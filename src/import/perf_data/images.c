@@ -59,21 +59,12 @@ static int add_fixed_images(struct lode_perf_images *images)
 }
 
 int lode_perf_images_init(struct lode_perf_images *images, const struct lode_perf_facts *facts,
-			  const struct lode_import_options *options, struct lode_error *error)
+			  const struct lode_import_options *options)
 {
-	struct lode_symbols_options symbols = {
-		.paths = options->symbol_paths,
-		.cache = options->cache,
-		.debuginfod = options->debuginfod,
-		.notes = options->notes,
-	};
-
 	memset(images, 0, sizeof(*images));
 	images->facts = facts;
 	images->options = options;
-	if (add_fixed_images(images) < 0)
-		return lode_fail_memory(error);
-	return options->no_symbols ? 0 : lode_symbolizer_create(&images->symbolizer, &symbols, error);
+	return add_fixed_images(images);
 }
 
 static void stop_prefetcher(struct lode_perf_images *images)
@@ -247,26 +238,40 @@ static void add_prefetched(struct lode_perf_images *images, struct lode_image *i
 		images->prefetched[images->prefetched_count++] = image;
 }
 
-/* Failing here costs only time: what is not loaded now is loaded when it is needed. */
-void lode_perf_images_prefetch(struct lode_perf_images *images)
+/* A binary may lie at any of the paths that its build-id has: all are told before one is opened. */
+static void register_binaries(struct lode_perf_images *images, size_t count)
 {
 	const struct lode_perf_facts *facts = images->facts;
 
-	if (!images->symbolizer || images->options->jobs == 1 || images->prefetched)
-		return;
-	images->prefetched = lode_calloc(facts->build_id_count + 1, sizeof(*images->prefetched));
-	if (!images->prefetched)
-		return;
 	if (images->reference_name && (*kernel_build_id(images) || is_this_kernel(images)))
 		add_prefetched(images, open_kernel(images));
-	for (size_t i = 0; i < facts->build_id_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct lode_perf_build_id *entry = &facts->build_ids[i];
 
 		if (!entry->kernel && *entry->path == '/')
 			add_prefetched(images, open_binary(images, entry->path, entry->build_id));
 	}
-	if (images->prefetched_count)
+}
+
+int lode_perf_images_start(struct lode_perf_images *images)
+{
+	struct lode_symbols_options symbols = {
+		.paths = images->options->symbol_paths,
+		.cache = images->options->cache,
+		.machine = is_this_machine(images) ? 0 : lode_perf_facts_machine(images->facts),
+		.debuginfod = images->options->debuginfod,
+		.notes = images->options->notes,
+	};
+	size_t count = images->facts->build_id_count;
+
+	images->prefetched = lode_calloc(count + 1, sizeof(*images->prefetched));
+	if (!images->prefetched || lode_symbolizer_create(&images->symbolizer, &symbols, NULL) < 0)
+		return LODE_SYSTEM;
+	register_binaries(images, count);
+	/* Failing here costs only time: what is not loaded now is loaded when it is needed. */
+	if (images->prefetched_count && images->options->jobs != 1 && !images->options->no_symbols)
 		images->prefetching = pthread_create(&images->prefetcher, NULL, prefetch, images) == 0;
+	return 0;
 }
 
 static struct lode_image *open_image(struct lode_perf_images *images, const struct lode_perf_image *image)
@@ -315,7 +320,7 @@ static void note_foreign(const struct lode_perf_images *images, const struct lod
 int lode_perf_images_settle(struct lode_perf_images *images)
 {
 	stop_prefetcher(images);
-	for (size_t i = 0; images->symbolizer && i < images->count; i++) {
+	for (size_t i = 0; !images->options->no_symbols && i < images->count; i++) {
 		struct lode_perf_image *image = &images->items[i];
 
 		if (!image->used)

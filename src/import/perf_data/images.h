@@ -43,7 +43,7 @@ struct lode_perf_image {
 struct lode_perf_images {
 	const struct lode_perf_facts *facts;
 	const struct lode_import_options *options;
-	struct lode_symbolizer *symbolizer; /* NULL: no symbols are wanted */
+	struct lode_symbolizer *symbolizer; /* NULL until the start */
 	struct lode_arena arena;
 	struct lode_perf_image *items;
 	size_t count;
@@ -58,15 +58,16 @@ struct lode_perf_images {
 	atomic_int stop;
 };
 
-/* `facts` and `options` must outlive it. Returns 0 or a negative code. */
+/* `facts` and `options` must outlive it. Returns 0 or LODE_SYSTEM; release it in either case. */
 int lode_perf_images_init(struct lode_perf_images *images, const struct lode_perf_facts *facts,
-			  const struct lode_import_options *options, struct lode_error *error);
+			  const struct lode_import_options *options);
 void lode_perf_images_release(struct lode_perf_images *images);
 /*
- * Begins to load, in the background, the symbols of the kernel and of what the
- * build-id table names. To be called when the kernel's mapping is known.
+ * To be called once, when the facts and the kernel's mapping are known: makes files
+ * findable and begins to load, in the background, the symbols of the kernel and of
+ * what the build-id table names. Returns 0 or LODE_SYSTEM.
  */
-void lode_perf_images_prefetch(struct lode_perf_images *images);
+int lode_perf_images_start(struct lode_perf_images *images);
 
 /*
  * The image a process maps under `path`, added if new: LODE_NONE when memory has

@@ -15,18 +15,14 @@ int lode_perf_replay_init(struct lode_perf_replay *replay, const struct lode_per
 			  const struct lode_import_options *options, struct lode_stream *stream,
 			  struct lode_error *error)
 {
-	int code;
-
 	memset(replay, 0, sizeof(*replay));
 	replay->facts = facts;
 	replay->options = options;
 	replay->stream = stream;
 	lode_perf_threads_init(&replay->threads, &replay->spaces);
-	code = lode_perf_images_init(&replay->images, facts, options, error);
-	if (code < 0)
-		return code;
 	replay->sched = lode_sched_create(stream, options->notes);
-	if (!replay->sched || lode_spaces_init(&replay->spaces) < 0 ||
+	if (!replay->sched || lode_perf_images_init(&replay->images, facts, options) < 0 ||
+	    lode_spaces_init(&replay->spaces) < 0 ||
 	    lode_perf_stacks_init(&replay->stacks, &replay->images, &replay->spaces) < 0 ||
 	    lode_strings_init(&replay->texts) < 0)
 		return lode_fail_memory(error);
@@ -346,9 +342,8 @@ static int add_sample(struct lode_perf_replay *replay, const struct lode_perf_en
 static int start(struct lode_perf_replay *replay)
 {
 	replay->started = 1;
-	lode_perf_images_prefetch(&replay->images);
 	replay->event_names = lode_calloc(replay->facts->event_count, sizeof(*replay->event_names));
-	return replay->event_names ? 0 : LODE_SYSTEM;
+	return replay->event_names ? lode_perf_images_start(&replay->images) : LODE_SYSTEM;
 }
 
 static int play(struct lode_perf_replay *replay, size_t count)
