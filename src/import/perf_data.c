@@ -5,8 +5,8 @@
  *
  *	reader	goes through the records in the order of the file; a sample becomes
  *		32 bytes, its call chain a number (reader.c, decode.c)
- *	replay	puts them into order of time, follows threads and mappings, and
- *		tells the stream (replay.c)
+ *	replay	puts them into order of time, follows threads and mappings, unwinds
+ *		copies of user stacks, and tells the stream (replay.c)
  *
  * and at the end each distinct address is looked up once (translate.c). Nothing
  * grows with the number of samples but the events themselves.
@@ -122,13 +122,7 @@ static int describe(struct recording *recording, struct lode_error *error)
 
 static void note_stacks(const struct lode_perf_facts *facts, struct lode_notes *notes)
 {
-	if (facts->has_stack_copies)
-		lode_notes_add(notes, 1,
-			       "recordings with copies of user stacks (--call-graph dwarf), of which only "
-			       "the innermost "
-			       "function is shown; record with --call-graph fp",
-			       NULL);
-	else if (!facts->has_frames && facts->event_count)
+	if (!facts->has_frames && facts->event_count)
 		lode_notes_add(notes, 1, "recordings without call chains; record with -g", NULL);
 }
 

@@ -1,6 +1,7 @@
 /*
- * Batch: records as the reader hands them on, in the order of the file. Nothing
- * in it points into the file: a sample is 32 bytes, its call chain a number.
+ * Batch: records as the reader hands them on, in the order of the file. A sample
+ * is 32 bytes, its call chain a number. Nothing in it points into the file but
+ * copies of user stacks, where the file lies in memory.
  *
  * The reader thread fills batches, the replay thread empties them; a batch
  * belongs to one of them at a time.
@@ -11,10 +12,12 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "import/perf_data/chains.h"
+#include "import/perf_data/copies.h"
 #include "import/perf_data/format.h"
 
-/* A batch is handed on at the end of a round of the recorder, and when it has so many entries. */
-#define LODE_PERF_BATCH_ENTRIES 32768
+/* A batch is handed on at the end of the recorder's round, and when it has so many entries or stack bytes. */
+#define LODE_PERF_BATCH_ENTRIES    32768
+#define LODE_PERF_BATCH_COPY_BYTES (8u << 20)
 
 /* `event` of an entry that is no sample. */
 #define LODE_PERF_TASK UINT16_MAX
@@ -25,10 +28,18 @@ struct lode_perf_entry {
 			   number of the system call; of a task: its place among the batch's tasks */
 	uint32_t pid;
 	uint32_t tid;
-	uint32_t chain; /* LODE_NONE: no call chain */
+	uint32_t chain; /* LODE_NONE: no call chain; with LODE_PERF_COPIED: number of a copy of its stack */
 	uint16_t cpu;
 	uint16_t event; /* number of the event, or LODE_PERF_TASK */
 };
+
+#define LODE_PERF_COPIED LODE_PERF_CHAIN_MARK
+
+/* Whether the sample has a copy of its user's stack, which names its chain. */
+static inline int lode_perf_has_copy(const struct lode_perf_entry *entry)
+{
+	return entry->chain != LODE_NONE && entry->chain & LODE_PERF_COPIED;
+}
 
 static inline uint64_t lode_perf_switch_value(uint32_t next, unsigned state)
 {
@@ -59,6 +70,7 @@ struct lode_perf_task {
 	uint8_t build_id[PERF_BUILD_ID_BYTES];
 	uint8_t build_id_size; /* 0: unknown */
 	uint8_t share_space;   /* fork: the child starts with its parent's mappings */
+	uint8_t is_data;       /* mapping: not executable */
 };
 
 struct lode_perf_batch {
@@ -71,6 +83,10 @@ struct lode_perf_batch {
 	struct lode_perf_chain *chains; /* those that are new, in order of their numbers */
 	size_t chain_count;
 	size_t chain_capacity;
+	struct lode_perf_copy *copies; /* in order of the entries that name them */
+	size_t copy_count;
+	size_t copy_capacity;
+	size_t copy_bytes; /* of all copies */
 	struct lode_buffer texts;
 	int round; /* a round of the recorder ends here */
 	int last;  /* nothing follows */

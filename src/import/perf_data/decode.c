@@ -5,15 +5,17 @@
  * is set, in this order (those in brackets are stepped over):
  *
  *	[identifier] ip tid time [addr] id [stream id] cpu period	fixed, see facts.c
- *	[read values] call chain, raw, [branch stack], user registers
- *	[user stack, weight, data source, transaction, interrupt registers,
- *	physical address, cgroup, page sizes, aux]			of no use here
+ *	[read values] call chain, raw, [branch stack], user registers, user stack
+ *	[weight, data source, transaction, interrupt registers, physical
+ *	address, cgroup, page sizes, aux]				of no use here
  *
  * All other records are changes of threads and mappings ("tasks") or are counted.
  */
 #include "import/perf_data/decode.h"
 
 #include "import/sched.h"
+
+#include <elf.h>
 
 int lode_perf_decoder_init(struct lode_perf_decoder *decoder, struct lode_perf_facts *facts)
 {
@@ -46,6 +48,18 @@ void lode_perf_counts_note(const struct lode_perf_counts *counts, struct lode_no
 	lode_notes_add(notes, counts->aux, "records of hardware traces skipped", NULL);
 	lode_notes_add(notes, counts->deferred, "user stacks recorded apart from their samples skipped",
 		       NULL);
+	lode_notes_add(notes, counts->narrow,
+		       "user stacks of 32-bit programs, of which only the innermost function is shown", NULL);
+	lode_notes_add(
+		notes, counts->other_machine,
+		"user stacks of a machine whose stacks Lode does not unwind; import the output of perf "
+		"script instead",
+		NULL);
+	lode_notes_add(
+		notes, counts->no_registers,
+		"user stacks without the registers to unwind them, of which only the innermost function is "
+		"shown; record without --user-regs",
+		NULL);
 	lode_notes_add(notes, counts->timeless, "samples without a time stamp", NULL);
 	lode_notes_add(notes, counts->unknown, "records of unknown types skipped", NULL);
 }
@@ -78,10 +92,12 @@ struct tail {
 	uint64_t chain_count;
 	const unsigned char *raw;
 	uint32_t raw_size;
-	int has_link;
-	uint64_t link;
-	int has_counter;
-	uint64_t counter;
+	uint64_t abi; /* of the user's registers */
+	uint64_t register_mask;
+	const unsigned char *registers; /* the values of those in the mask, in order */
+	const unsigned char *stack;     /* from the user's stack pointer on; NULL: not asked for */
+	uint64_t stack_size;            /* bytes that were copied */
+	int stack_is_cut;               /* there may be more */
 };
 
 /* Steps over `count` things of `each` bytes; 0 when they are not all there. */
@@ -136,43 +152,38 @@ static int step_branches(struct tail *tail, uint64_t branch_type)
 	return step(tail, count, 24) && (!(branch_type & PERF_BRANCH_COUNTERS) || step(tail, count, 8));
 }
 
-/* The program counter among perf's numbers of registers. */
-static uint64_t counter_bit(const char *arch)
-{
-	if (arch && !strncmp(arch, "x86", 3))
-		return 1ull << 8;
-	return arch && (!strncmp(arch, "aarch64", 7) || !strncmp(arch, "arm64", 5)) ? 1ull << 32 : 0;
-}
-
-/* The value of the register `bit` of `mask`; 1 when it is there. */
-static int take_register(const unsigned char *values, uint64_t mask, uint64_t bit, uint64_t *value)
-{
-	if (!(mask & bit))
-		return 0;
-	*value = perf_u64(values + 8 * __builtin_popcountll(mask & (bit - 1)));
-	return 1;
-}
-
 /* Registers are there when their ABI is told. */
-static int step_registers(struct tail *tail, uint64_t mask, const char *arch)
+static int step_registers(struct tail *tail, uint64_t mask)
 {
-	const unsigned char *values = tail->at + 8;
-	uint64_t abi;
+	if (!step(tail, 1, 8))
+		return 0;
+	tail->abi = perf_u64(tail->at - 8);
+	if (tail->abi == PERF_SAMPLE_REGS_ABI_NONE)
+		return 1;
+	tail->register_mask = mask;
+	tail->registers = tail->at;
+	return step(tail, (uint64_t)__builtin_popcountll(mask), 8);
+}
+
+/* Size, bytes, and how many of them were copied; where the size is 0 it stands alone. */
+static int step_stack(struct tail *tail)
+{
+	uint64_t size;
 
 	if (!step(tail, 1, 8))
 		return 0;
-	abi = perf_u64(tail->at - 8);
-	if (abi == PERF_SAMPLE_REGS_ABI_NONE)
+	size = perf_u64(tail->at - 8);
+	tail->stack = tail->at;
+	if (!size)
 		return 1;
-	if (!step(tail, (uint64_t)__builtin_popcountll(mask), 8))
+	if (!step(tail, size, 1) || !step(tail, 1, 8))
 		return 0;
-	if (abi == PERF_SAMPLE_REGS_ABI_64)
-		tail->has_link = take_register(values, mask, 1ull << PERF_AARCH64_LINK_REGISTER, &tail->link);
-	tail->has_counter = take_register(values, mask, counter_bit(arch), &tail->counter);
-	return 1;
+	tail->stack_size = perf_u64(tail->at - 8);
+	tail->stack_is_cut = tail->stack_size == size;
+	return tail->stack_size <= size;
 }
 
-static int read_tail(struct tail *tail, const struct perf_event_attr *attr, const char *arch)
+static int read_tail(struct tail *tail, const struct perf_event_attr *attr)
 {
 	uint64_t type = attr->sample_type;
 
@@ -184,22 +195,70 @@ static int read_tail(struct tail *tail, const struct perf_event_attr *attr, cons
 		return 0;
 	if (type & PERF_SAMPLE_BRANCH_STACK && !step_branches(tail, attr->branch_sample_type))
 		return 0;
-	return !(type & PERF_SAMPLE_REGS_USER) || step_registers(tail, attr->sample_regs_user, arch);
+	if (type & PERF_SAMPLE_REGS_USER && !step_registers(tail, attr->sample_regs_user))
+		return 0;
+	return !(type & PERF_SAMPLE_STACK_USER) || step_stack(tail);
+}
+
+/* ---- registers ---- */
+
+/* The value of a register by its number; 1 when it is there. */
+static int take_register(const struct tail *tail, unsigned number, uint64_t *value)
+{
+	uint64_t bit = 1ull << number;
+
+	*value = 0;
+	if (!(tail->register_mask & bit))
+		return 0;
+	*value = perf_u64(tail->registers + 8 * __builtin_popcountll(tail->register_mask & (bit - 1)));
+	return 1;
 }
 
 /*
- * perf asks for the link register alone where it serves to complete chains of
- * frame pointers; with a copy of the stack it is for unwinding that.
+ * The machine whose registers these are; 0: one whose stacks are not unwound. A recording
+ * that was cut off does not tell, but of the two only aarch64 has a register of this number.
  */
-static int link_completes_chain(const struct lode_perf_decoder *decoder, const struct perf_event_attr *attr)
+static uint32_t machine_of(const struct lode_perf_facts *facts, const struct tail *tail)
 {
-	const char *arch = decoder->facts->arch;
-
-	if (decoder->facts->has_stack_copies)
-		return 0;
-	return attr->sample_regs_user == 1ull << PERF_AARCH64_LINK_REGISTER ||
-	       (arch && (!strncmp(arch, "aarch64", 7) || !strncmp(arch, "arm64", 5)));
+	if (facts->arch)
+		return lode_perf_facts_machine(facts);
+	return tail->register_mask & 1ull << PERF_AARCH64_PC ? EM_AARCH64 : EM_X86_64;
 }
+
+/* Those that unwinding begins with; 1 when all that it cannot do without are there. */
+static int take_registers(const struct tail *tail, uint32_t machine, struct lode_unwind_registers *registers)
+{
+	int is_aarch64 = machine == EM_AARCH64;
+	int has_counter, has_pointer;
+
+	memset(registers, 0, sizeof(*registers));
+	registers->machine = machine;
+	if (!machine)
+		return 0;
+	has_counter = take_register(tail, is_aarch64 ? PERF_AARCH64_PC : PERF_X86_IP, &registers->pc);
+	has_pointer = take_register(tail, is_aarch64 ? PERF_AARCH64_SP : PERF_X86_SP, &registers->sp);
+	take_register(tail, is_aarch64 ? PERF_AARCH64_FP : PERF_X86_BP, &registers->fp);
+	take_register(tail, is_aarch64 ? PERF_AARCH64_LINK_REGISTER : PERF_X86_DI, &registers->link);
+	if (!is_aarch64)
+		take_register(tail, PERF_X86_R10, &registers->scratch);
+	return has_counter && has_pointer && tail->abi == PERF_SAMPLE_REGS_ABI_64;
+}
+
+/*
+ * The link register where it completes a chain of frame pointers: perf asks for it
+ * alone then. With a copy of the stack it is for unwinding that.
+ */
+static int take_link(const struct lode_perf_decoder *decoder, const struct perf_event_attr *attr,
+		     const struct tail *tail, uint64_t *link)
+{
+	if (tail->stack || tail->abi != PERF_SAMPLE_REGS_ABI_64 ||
+	    (attr->sample_regs_user != 1ull << PERF_AARCH64_LINK_REGISTER &&
+	     lode_perf_facts_machine(decoder->facts) != EM_AARCH64))
+		return 0;
+	return take_register(tail, PERF_AARCH64_LINK_REGISTER, link);
+}
+
+/* ---- chains of samples ---- */
 
 static uint64_t marker_of_mode(uint16_t misc)
 {
@@ -226,20 +285,6 @@ static uint64_t user_calls(const struct tail *tail)
 	return 0;
 }
 
-/* Where the user's stack was copied the chain has nothing of it: the place it ran at stands in for it. */
-static const void *complete_chain(struct lode_perf_decoder *decoder, const struct tail *tail,
-				  struct lode_perf_chain *chain)
-{
-	if (!decoder->facts->has_stack_copies || !tail->has_counter || user_calls(tail) ||
-	    chain->count + 2 > LODE_PERF_CHAIN_LIMIT)
-		return tail->chain;
-	if (chain->count)
-		memcpy(decoder->scratch, tail->chain, 8ull * chain->count);
-	decoder->scratch[chain->count++] = (uint64_t)PERF_CONTEXT_USER;
-	decoder->scratch[chain->count++] = tail->counter;
-	return decoder->scratch;
-}
-
 /* The chain of a sample; without one the place where it was taken is a chain of one. LODE_NONE: none. */
 static int chain_of(struct lode_perf_decoder *decoder, const unsigned char *record,
 		    const struct lode_perf_event *event, const struct tail *tail, uint32_t *id)
@@ -249,15 +294,11 @@ static int chain_of(struct lode_perf_decoder *decoder, const unsigned char *reco
 
 	*id = LODE_NONE;
 	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
-		const void *ips = complete_chain(decoder, tail, &chain);
-
 		if (!chain.count)
 			return 0;
-		if (tail->has_link && link_completes_chain(decoder, &event->attr) && user_calls(tail) > 1) {
-			chain.has_link = 1;
-			chain.link = tail->link;
-		}
-		*id = intern_chain(decoder, &chain, ips);
+		if (user_calls(tail) > 1)
+			chain.has_link = (uint16_t)take_link(decoder, &event->attr, tail, &chain.link);
+		*id = intern_chain(decoder, &chain, tail->chain);
 	} else if (event->layout.ip) {
 		single[0] = marker_of_mode(perf_u16(record + 4));
 		single[1] = perf_u64(record + event->layout.ip);
@@ -267,6 +308,76 @@ static int chain_of(struct lode_perf_decoder *decoder, const unsigned char *reco
 		return 0;
 	}
 	return *id == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
+/* Where the user's stack cannot be unwound the place it ran at stands in for it. */
+static int chain_with_counter(struct lode_perf_decoder *decoder, const struct tail *tail, uint64_t counter,
+			      uint32_t *id)
+{
+	struct lode_perf_chain chain = { .count = (uint32_t)tail->chain_count };
+
+	if (!counter || chain.count + 2 > LODE_PERF_CHAIN_LIMIT)
+		return 0;
+	if (chain.count)
+		memcpy(decoder->scratch, tail->chain, 8ull * chain.count);
+	decoder->scratch[chain.count++] = (uint64_t)PERF_CONTEXT_USER;
+	decoder->scratch[chain.count++] = counter;
+	*id = intern_chain(decoder, &chain, decoder->scratch);
+	return *id == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
+/* The bytes of a record that goes away are copied. */
+static int keep_stack(const struct lode_perf_decoder *decoder, const struct tail *tail,
+		      struct lode_perf_copy *copy)
+{
+	copy->bytes = tail->stack;
+	copy->size = (uint32_t)tail->stack_size;
+	copy->is_cut = tail->stack_is_cut != 0;
+	if (decoder->is_lasting || !copy->size)
+		return 0;
+	copy->owned = lode_alloc(copy->size);
+	if (!copy->owned)
+		return LODE_SYSTEM;
+	memcpy(copy->owned, tail->stack, copy->size);
+	copy->bytes = copy->owned;
+	return 0;
+}
+
+/* A copy that names the chain `*id`, in whose place it stands. */
+static int add_copy(struct lode_perf_decoder *decoder, const struct tail *tail,
+		    const struct lode_unwind_registers *registers, uint32_t *id)
+{
+	struct lode_perf_batch *batch = decoder->batch;
+	struct lode_perf_copy copy = { .registers = *registers, .chain = *id };
+
+	if (batch->copy_count >= LODE_PERF_COPIED - 1 ||
+	    lode_grow(&batch->copies, &batch->copy_capacity, batch->copy_count + 1, sizeof(copy)) < 0 ||
+	    keep_stack(decoder, tail, &copy) < 0)
+		return LODE_SYSTEM;
+	*id = LODE_PERF_COPIED | (uint32_t)batch->copy_count;
+	batch->copies[batch->copy_count++] = copy;
+	batch->copy_bytes += copy.size;
+	return 0;
+}
+
+/* A copy of the user's stack is what the chain `*id` has nothing of. A kernel thread has none. */
+static int take_copy(struct lode_perf_decoder *decoder, const struct lode_perf_event *event,
+		     const struct tail *tail, uint32_t *id)
+{
+	struct lode_unwind_registers registers;
+
+	if (!tail->stack || !(event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) || user_calls(tail) ||
+	    tail->abi == PERF_SAMPLE_REGS_ABI_NONE)
+		return 0;
+	if (take_registers(tail, machine_of(decoder->facts, tail), &registers))
+		return add_copy(decoder, tail, &registers, id);
+	if (!registers.machine)
+		decoder->counts.other_machine++;
+	else if (tail->abi == PERF_SAMPLE_REGS_ABI_64)
+		decoder->counts.no_registers++;
+	else
+		decoder->counts.narrow++;
+	return chain_with_counter(decoder, tail, registers.pc, id);
 }
 
 /* A number of the raw bytes; 0 where the field does not lie in them. */
@@ -448,7 +559,7 @@ static int decode_sample(struct lode_perf_decoder *decoder, const unsigned char 
 	}
 	tail.at = record + event->layout.end;
 	tail.end = record + size;
-	if (size < event->layout.end || !read_tail(&tail, &event->attr, decoder->facts->arch)) {
+	if (size < event->layout.end || !read_tail(&tail, &event->attr)) {
 		decoder->counts.bad_samples++;
 		return 0;
 	}
@@ -460,7 +571,8 @@ static int decode_sample(struct lode_perf_decoder *decoder, const unsigned char 
 	entry.event = (uint16_t)(event - decoder->facts->events);
 	if (event->tracepoint && read_tracepoint(decoder, event, &tail, &entry) < 0)
 		return LODE_SYSTEM;
-	if (chain_of(decoder, record, event, &tail, &entry.chain) < 0)
+	if (chain_of(decoder, record, event, &tail, &entry.chain) < 0 ||
+	    take_copy(decoder, event, &tail, &entry.chain) < 0)
 		return LODE_SYSTEM;
 	place = new_entry(decoder->batch);
 	if (!place)
@@ -538,6 +650,7 @@ static int decode_map(struct lode_perf_decoder *decoder, const struct body *body
 	task.start = perf_u64(record + 16);
 	task.length = perf_u64(record + 24);
 	task.offset = perf_u64(record + 32);
+	task.is_data = (misc & PERF_RECORD_MISC_MMAP_DATA) != 0;
 	if (second && misc & PERF_MISC_MMAP_BUILD_ID) {
 		task.build_id_size = record[40] < PERF_BUILD_ID_BYTES ? record[40] : PERF_BUILD_ID_BYTES;
 		memcpy(task.build_id, record + 44, PERF_BUILD_ID_BYTES);

@@ -89,9 +89,8 @@ struct lode_perf_facts {
 	struct lode_index build_id_index; /* by path */
 	struct lode_perf_tracepoints tracepoints;
 	int frozen;
-	int by_id;            /* samples tell their event; else all are of the first one */
-	int has_frames;       /* some event has call chains */
-	int has_stack_copies; /* user stacks were copied, for unwinding with DWARF */
+	int by_id;      /* samples tell their event; else all are of the first one */
+	int has_frames; /* some event has call chains */
 };
 
 void lode_perf_facts_init(struct lode_perf_facts *facts, struct lode_notes *notes);

@@ -74,8 +74,20 @@ enum {
 #define PERF_BRANCH_COUNTERS       (1ull << 19)
 #define PERF_READ_LOST             (1u << 4)
 #define PERF_DEFERRED_USER         ((uint64_t)-640)
-#define PERF_AARCH64_LINK_REGISTER 30
 #define PERF_BUILD_ID_BYTES        20
+
+/* Numbers of user registers. */
+enum {
+	PERF_X86_DI = 5,
+	PERF_X86_BP = 6,
+	PERF_X86_SP = 7,
+	PERF_X86_IP = 8,
+	PERF_X86_R10 = 18,
+	PERF_AARCH64_FP = 29,
+	PERF_AARCH64_LINK_REGISTER = 30,
+	PERF_AARCH64_SP = 31,
+	PERF_AARCH64_PC = 32,
+};
 
 /* Entries of a call chain from here up are markers, not addresses. */
 #define PERF_FIRST_MARKER ((uint64_t)-4095)

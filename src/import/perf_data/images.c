@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "symbols/mapped.h"
+#include "symbols/unwind_table.h"
 
 #include <string.h>
 #include <sys/utsname.h>
@@ -36,7 +37,7 @@ static uint32_t add_image(struct lode_perf_images *images, const struct lode_per
 	}
 	image.path = lode_arena_text(&images->arena, image.path, strlen(image.path));
 	image.build_id = lode_arena_text(&images->arena, image.build_id, strlen(image.build_id));
-	if (!image.path || !image.build_id || images->count >= LODE_NONE - 1 ||
+	if (!image.path || !image.build_id || images->count >= LODE_PERF_IMAGE_DATA - 1 ||
 	    lode_grow(&images->items, &images->capacity, images->count + 1, sizeof(image)) < 0 ||
 	    lode_index_insert(&images->index, hash, (uint32_t)images->count) < 0)
 		return LODE_NONE;
@@ -306,6 +307,36 @@ static int has_symbols(const struct lode_perf_images *images, const struct lode_
 	default:
 		return 0;
 	}
+}
+
+static enum lode_perf_unwind_state unwind_state(struct lode_image *file)
+{
+	if (!lode_image_is_found(file))
+		return LODE_PERF_UNWIND_MISSING;
+	return lode_image_unwind(file)->count ? LODE_PERF_UNWIND_THERE : LODE_PERF_UNWIND_ABSENT;
+}
+
+int lode_perf_images_load_unwind(struct lode_perf_images *images, uint32_t number)
+{
+	struct lode_perf_image *image = &images->items[number];
+	struct lode_image *file;
+
+	if (image->unwind_state != LODE_PERF_UNWIND_NOT_ASKED)
+		return 0;
+	if (image->kind != LODE_PERF_BINARY && image->kind != LODE_PERF_VDSO) {
+		image->unwind_state = LODE_PERF_UNWIND_ABSENT;
+		return 0;
+	}
+	image->unwind_state = LODE_PERF_UNWIND_MISSING;
+	if (!has_symbols(images, image))
+		return 0;
+	file = open_image(images, image);
+	if (!file)
+		return LODE_SYSTEM;
+	image->unwind_state = unwind_state(file);
+	if (image->unwind_state == LODE_PERF_UNWIND_THERE)
+		image->unwind = lode_image_unwind(file);
+	return 0;
 }
 
 static void note_foreign(const struct lode_perf_images *images, const struct lode_perf_image *image)

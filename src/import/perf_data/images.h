@@ -26,6 +26,22 @@ enum lode_perf_image_kind {
 	LODE_PERF_NAMED,    /* [heap], [stack] and the like */
 };
 
+/* What is known of an image's unwind table. */
+enum lode_perf_unwind_state {
+	LODE_PERF_UNWIND_NOT_ASKED,
+	LODE_PERF_UNWIND_THERE,
+	LODE_PERF_UNWIND_ABSENT,  /* the code has none */
+	LODE_PERF_UNWIND_MISSING, /* the file was not found */
+};
+
+/* Why a user stack is not unwound up to the start of its thread, and whose code that is put down to. */
+enum lode_perf_unwind_failure {
+	LODE_PERF_FILE_MISSING,  /* its file was not found */
+	LODE_PERF_NO_TABLE,      /* it has no unwind information */
+	LODE_PERF_LEADS_NOWHERE, /* its unwind information, or the stack, is wrong or says nothing */
+	LODE_PERF_UNWIND_FAILURES,
+};
+
 struct lode_perf_image {
 	enum lode_perf_image_kind kind;
 	const char *path;           /* as recorded; of a perf map: where it is looked for */
@@ -33,12 +49,18 @@ struct lode_perf_image {
 	uint64_t start;             /* kernel module, code: its first address */
 	int used;                   /* some address in it is wanted */
 	struct lode_image *symbols; /* NULL until asked for, and for kinds that have none */
+	enum lode_perf_unwind_state unwind_state;
+	const struct lode_unwind_table *unwind;       /* NULL unless its state is LODE_PERF_UNWIND_THERE */
+	uint64_t failures[LODE_PERF_UNWIND_FAILURES]; /* user stacks */
 };
 
 /* Always there. */
 #define LODE_PERF_IMAGE_UNKNOWN 0
 #define LODE_PERF_IMAGE_KERNEL  1
 #define LODE_PERF_IMAGE_GUEST   2
+
+/* In a mapping: with this bit the image's number is that of data, which no return address points to. */
+#define LODE_PERF_IMAGE_DATA 0x80000000u
 
 struct lode_perf_images {
 	const struct lode_perf_facts *facts;
@@ -87,6 +109,11 @@ static inline int lode_perf_image_by_offset(const struct lode_perf_image *image)
 	       image->kind == LODE_PERF_NAMED;
 }
 
+/*
+ * Asks for the unwind table of an image, after the start. Cheap when it is known. Returns 0 or
+ * LODE_SYSTEM.
+ */
+int lode_perf_images_load_unwind(struct lode_perf_images *images, uint32_t image);
 /* Stops the background and asks the symbolizer for all images that are used. Returns 0 or LODE_SYSTEM. */
 int lode_perf_images_settle(struct lode_perf_images *images);
 /* The address that the symbols of an image know an address of it by. */

@@ -191,9 +191,11 @@ static int take_record(struct lode_perf_reader *reader, const unsigned char *rec
 		return take_own(reader, record, size, left, error);
 	if (type == PERF_RECORD_SAMPLE && !reader->facts->frozen && lode_perf_facts_freeze(reader->facts) < 0)
 		return lode_fail_memory(error);
+	reader->decoder.is_lasting = lode_input_is_whole(reader->input) && !reader->unpacking;
 	if (lode_perf_decode(&reader->decoder, record, size) < 0)
 		return lode_fail_memory(error);
-	if (reader->decoder.batch->entry_count >= LODE_PERF_BATCH_ENTRIES)
+	if (reader->decoder.batch->entry_count >= LODE_PERF_BATCH_ENTRIES ||
+	    reader->decoder.batch->copy_bytes >= LODE_PERF_BATCH_COPY_BYTES)
 		return hand_batch(reader, 0, 0, error);
 	return 0;
 }

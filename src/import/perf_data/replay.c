@@ -20,10 +20,12 @@ int lode_perf_replay_init(struct lode_perf_replay *replay, const struct lode_per
 	replay->options = options;
 	replay->stream = stream;
 	lode_perf_threads_init(&replay->threads, &replay->spaces);
+	lode_perf_user_stacks_init(&replay->user_stacks, &replay->images, &replay->spaces);
 	replay->sched = lode_sched_create(stream, options->notes);
 	if (!replay->sched || lode_perf_images_init(&replay->images, facts, options) < 0 ||
 	    lode_spaces_init(&replay->spaces) < 0 ||
-	    lode_perf_stacks_init(&replay->stacks, &replay->images, &replay->spaces) < 0 ||
+	    lode_perf_stacks_init(&replay->stacks, &replay->images, &replay->spaces,
+				  &replay->user_stacks.chains) < 0 ||
 	    lode_strings_init(&replay->texts) < 0)
 		return lode_fail_memory(error);
 	return 0;
@@ -33,6 +35,8 @@ void lode_perf_replay_release(struct lode_perf_replay *replay)
 {
 	lode_sched_destroy(replay->sched);
 	lode_perf_stacks_release(&replay->stacks);
+	lode_perf_user_stacks_release(&replay->user_stacks);
+	lode_perf_copies_release(&replay->copies);
 	lode_perf_threads_release(&replay->threads);
 	lode_spaces_release(&replay->spaces);
 	lode_perf_images_release(&replay->images);
@@ -86,6 +90,8 @@ static int take_task(struct lode_perf_replay *replay, const struct lode_perf_tas
 		change.end = UINT64_MAX;
 	change.image = image_of(replay, task, text);
 	change.text = text_of(replay, task, text);
+	if (task->is_data && change.image != LODE_NONE)
+		change.image |= LODE_PERF_IMAGE_DATA;
 	if (change.image == LODE_NONE || change.text == LODE_NONE ||
 	    lode_grow(&replay->changes, &replay->change_capacity, replay->change_count + 1, sizeof(change)) <
 		    0)
@@ -106,6 +112,25 @@ static int take_tasks(struct lode_perf_replay *replay, struct lode_perf_batch *b
 	for (size_t i = 0; i < batch->entry_count; i++)
 		if (batch->entries[i].event == LODE_PERF_TASK)
 			batch->entries[i].value += before;
+	return 0;
+}
+
+static int take_copies(struct lode_perf_replay *replay, struct lode_perf_batch *batch)
+{
+	if (!batch->copy_count)
+		return 0;
+	for (size_t i = 0; i < batch->entry_count; i++) {
+		struct lode_perf_entry *entry = &batch->entries[i];
+		uint32_t number;
+
+		if (!lode_perf_has_copy(entry))
+			continue;
+		number = lode_perf_copies_add(&replay->copies,
+					      &batch->copies[entry->chain & ~LODE_PERF_COPIED]);
+		if (number == LODE_NONE)
+			return LODE_SYSTEM;
+		entry->chain = LODE_PERF_COPIED | number;
+	}
 	return 0;
 }
 
@@ -297,6 +322,35 @@ static uint64_t cost_of(struct lode_perf_replay *replay, const struct lode_perf_
 	}
 }
 
+/* The chain that the copy of a user's stack comes to, for `stacks`. */
+static uint32_t unwind_copy(struct lode_perf_replay *replay, const struct lode_space *space, uint32_t number)
+{
+	const struct lode_perf_copy *copy = &replay->copies.items[number];
+	const struct lode_perf_chain *above =
+		copy->chain == LODE_NONE ? NULL : &replay->stacks.chains[copy->chain];
+	uint32_t chain = lode_perf_user_stacks_unwind(&replay->user_stacks, space, copy, above);
+
+	lode_perf_copies_remove(&replay->copies, number);
+	return chain == LODE_NONE ? LODE_NONE : chain | LODE_PERF_UNWOUND;
+}
+
+/* The number of a sample's stack; 0: it has none. LODE_NONE: memory has run out. */
+static uint32_t stack_of(struct lode_perf_replay *replay, const struct lode_perf_entry *entry,
+			 uint32_t thread)
+{
+	static const struct lode_space nowhere;
+	const struct lode_space *space = &nowhere;
+	uint32_t chain = entry->chain;
+
+	if (chain == LODE_NONE)
+		return 0;
+	if (replay->threads.items[thread].process != LODE_NONE)
+		space = &replay->threads.processes[replay->threads.items[thread].process].space;
+	if (lode_perf_has_copy(entry))
+		chain = unwind_copy(replay, space, chain & ~LODE_PERF_COPIED);
+	return chain == LODE_NONE ? LODE_NONE : lode_perf_stacks_get(&replay->stacks, space, thread, chain);
+}
+
 static int add_sample(struct lode_perf_replay *replay, const struct lode_perf_entry *entry)
 {
 	const struct lode_perf_event *event = &replay->facts->events[entry->event];
@@ -304,16 +358,11 @@ static int add_sample(struct lode_perf_replay *replay, const struct lode_perf_en
 	struct lode_event result = {
 		.t = entry->time, .thread = thread, .waker = LODE_NONE, .cpu = entry->cpu
 	};
-	static const struct lode_space nowhere;
-	const struct lode_space *space = &nowhere;
 
 	if (thread == LODE_NONE)
 		return LODE_SYSTEM;
 	replay->threads.items[thread].used = 1;
-	if (replay->threads.items[thread].process != LODE_NONE)
-		space = &replay->threads.processes[replay->threads.items[thread].process].space;
-	if (entry->chain != LODE_NONE)
-		result.stack = lode_perf_stacks_get(&replay->stacks, space, thread, entry->chain);
+	result.stack = stack_of(replay, entry, thread);
 	if (result.stack == LODE_NONE)
 		return LODE_SYSTEM;
 	if (event->use == LODE_PERF_SWITCH)
@@ -368,7 +417,7 @@ int lode_perf_replay_batch(struct lode_perf_replay *replay, struct lode_perf_bat
 	size_t ready;
 
 	if (lode_perf_stacks_add_chains(&replay->stacks, batch->chains, batch->chain_count) < 0 ||
-	    take_tasks(replay, batch) < 0 ||
+	    take_tasks(replay, batch) < 0 || take_copies(replay, batch) < 0 ||
 	    lode_perf_order_add(&replay->order, batch->entries, batch->entry_count) < 0)
 		return LODE_SYSTEM;
 	if (!batch->round && !batch->last)
@@ -389,6 +438,7 @@ int lode_perf_replay_finish(struct lode_perf_replay *replay)
 		       NULL);
 	lode_notes_add(notes, replay->spaces.dropped,
 		       "mappings beyond the limit, whose addresses have no symbols", NULL);
+	lode_perf_user_stacks_note(&replay->user_stacks, notes);
 	if (replay->has_gaps && lode_perf_finish_costs(replay->stream, notes) < 0)
 		return LODE_SYSTEM;
 	return lode_perf_finish_events(replay);

@@ -11,6 +11,7 @@
 #include "import/perf_data/order.h"
 #include "import/perf_data/stacks.h"
 #include "import/perf_data/threads.h"
+#include "import/perf_data/user_stacks.h"
 #include "import/sched.h"
 
 /* System calls whose names are remembered. */
@@ -38,6 +39,8 @@ struct lode_perf_replay {
 	struct lode_perf_images images;
 	struct lode_spaces spaces;
 	struct lode_perf_stacks stacks;
+	struct lode_perf_user_stacks user_stacks;
+	struct lode_perf_copies copies; /* of user stacks; those that wait */
 	struct lode_perf_threads threads;
 	struct lode_perf_order order;
 	struct lode_sched *sched;

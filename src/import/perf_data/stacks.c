@@ -16,9 +16,10 @@
 #include "import/perf_data/stacks.h"
 
 int lode_perf_stacks_init(struct lode_perf_stacks *stacks, struct lode_perf_images *images,
-			  struct lode_spaces *spaces)
+			  struct lode_spaces *spaces, const struct lode_perf_chains *unwound)
 {
 	memset(stacks, 0, sizeof(*stacks));
+	stacks->unwound = unwound;
 	stacks->images = images;
 	stacks->spaces = spaces;
 	stacks->kernel = lode_space_empty(spaces);
@@ -55,6 +56,12 @@ int lode_perf_stacks_add_chains(struct lode_perf_stacks *stacks, const struct lo
 	return 0;
 }
 
+static const struct lode_perf_chain *chain_of(const struct lode_perf_stacks *stacks, uint32_t chain)
+{
+	return chain & LODE_PERF_UNWOUND ? &stacks->unwound->items[chain & ~LODE_PERF_UNWOUND]
+					 : &stacks->chains[chain];
+}
+
 /* ---- locations ---- */
 
 static uint32_t add_location(struct lode_perf_stacks *stacks, uint32_t image, uint64_t address)
@@ -83,12 +90,11 @@ static uint32_t user_location(struct lode_perf_stacks *stacks, const struct lode
 			      uint64_t address)
 {
 	const struct lode_mapping *mapping = lode_space_find(stacks->spaces, space, address);
+	uint32_t image = mapping ? mapping->image & ~LODE_PERF_IMAGE_DATA : LODE_PERF_IMAGE_UNKNOWN;
 
-	if (!mapping)
-		return add_location(stacks, LODE_PERF_IMAGE_UNKNOWN, address);
-	if (lode_perf_image_by_offset(&stacks->images->items[mapping->image]))
-		return add_location(stacks, mapping->image, address - mapping->start + mapping->offset);
-	return add_location(stacks, mapping->image, address);
+	if (lode_perf_image_by_offset(&stacks->images->items[image]))
+		return add_location(stacks, image, address - mapping->start + mapping->offset);
+	return add_location(stacks, image, address);
 }
 
 static uint32_t kernel_location(struct lode_perf_stacks *stacks, uint64_t address)
@@ -233,14 +239,14 @@ static int resolve(struct lode_perf_stacks *stacks, const struct walk *walk, siz
 static int make_calls(struct lode_perf_stacks *stacks, const struct lode_space *space,
 		      struct lode_perf_path *path, struct lode_perf_stack *stack)
 {
-	const struct lode_perf_chain *chain = &stacks->chains[stack->chain];
+	const struct lode_perf_chain *chain = chain_of(stacks, stack->chain);
 	struct walk walk = { chain, space, path };
 	size_t shared = 0;
 
 	if (lode_grow(&path->calls, &path->capacity, chain->count, sizeof(*path->calls)) < 0)
 		return LODE_SYSTEM;
 	if (path->count && path->version == space->version && path->kernel_version == stack->kernel_version)
-		shared = shared_calls(chain, &stacks->chains[path->chain]);
+		shared = shared_calls(chain, chain_of(stacks, path->chain));
 	stack->parent = shared ? path->calls[shared - 1] : 0;
 	stack->start = (uint32_t)stacks->call_count;
 	path->count = 0; /* until all of it is there */
@@ -257,7 +263,7 @@ static int make_calls(struct lode_perf_stacks *stacks, const struct lode_space *
 static uint32_t add_stack(struct lode_perf_stacks *stacks, const struct lode_space *space,
 			  struct lode_perf_path *path, struct lode_perf_stack stack, uint64_t hash)
 {
-	size_t count = stacks->chains[stack.chain].count;
+	size_t count = chain_of(stacks, stack.chain)->count;
 
 	/* A call for each address, and one for the link register in place of a marker. */
 	if (stacks->call_count + count >= LODE_NONE || stacks->count >= LODE_NONE - 1 ||
@@ -279,7 +285,7 @@ uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode
 	size_t probe = 0;
 	uint32_t id;
 
-	stack.version = stacks->chains[chain].kernel_only ? 0 : space->version;
+	stack.version = chain_of(stacks, chain)->kernel_only ? 0 : space->version;
 	hash = lode_hash_pair(stack.version ^ stack.kernel_version * 0x85ebca6bu, chain);
 	while ((id = lode_index_next(&stacks->index, hash, &probe)) != LODE_NONE) {
 		const struct lode_perf_stack *known = &stacks->items[id];

@@ -29,7 +29,7 @@ struct lode_perf_path {
 struct lode_perf_stack {
 	uint32_t version; /* of the address space, 0 where it does not matter */
 	uint32_t kernel_version;
-	uint32_t chain;
+	uint32_t chain; /* see LODE_PERF_UNWOUND */
 	uint32_t parent;
 	uint32_t start;
 	uint32_t count;
@@ -38,8 +38,9 @@ struct lode_perf_stack {
 struct lode_perf_stacks {
 	struct lode_perf_images *images;
 	struct lode_spaces *spaces;
+	const struct lode_perf_chains *unwound;
 	struct lode_space kernel;
-	struct lode_perf_chain *chains;
+	struct lode_perf_chain *chains; /* of the recording */
 	size_t chain_count;
 	size_t chain_capacity;
 	struct lode_perf_stack *items; /* number 0 is the empty stack */
@@ -64,9 +65,12 @@ struct lode_perf_stacks {
  */
 #define LODE_PERF_OPTIONAL 0x80000000u
 
-/* Returns 0 or LODE_SYSTEM. What is given must outlive it. */
+/* With this bit the number of a chain is one of `unwound`, else of the recording. */
+#define LODE_PERF_UNWOUND LODE_PERF_CHAIN_MARK
+
+/* Returns 0 or LODE_SYSTEM. What is given must outlive it; `unwound` may grow meanwhile. */
 int lode_perf_stacks_init(struct lode_perf_stacks *stacks, struct lode_perf_images *images,
-			  struct lode_spaces *spaces);
+			  struct lode_spaces *spaces, const struct lode_perf_chains *unwound);
 void lode_perf_stacks_release(struct lode_perf_stacks *stacks);
 /* Takes over the chains that a batch brings. Returns 0 or LODE_SYSTEM. */
 int lode_perf_stacks_add_chains(struct lode_perf_stacks *stacks, const struct lode_perf_chain *chains,
