@@ -336,6 +336,56 @@ static void kernel_modules_and_run_time_code_have_names_of_their_own(void **stat
 	release(&recording);
 }
 
+/* MMAP2: the file's numbers, or in their place the size and the bytes of its build-id. */
+static void put_second_map(struct recording *recording, uint64_t start, const uint8_t numbers[24],
+			   const char *path)
+{
+	struct lode_buffer body = { 0 };
+
+	lode_buffer_u64(&body, 10ull << 32 | 10);
+	lode_buffer_u64(&body, start);
+	lode_buffer_u64(&body, 0x1000);
+	lode_buffer_u64(&body, 0);
+	lode_buffer_add(&body, numbers, 24);
+	lode_buffer_u64(&body, 5); /* rights */
+	put_text(&body, path);
+	put_trailer(&body, recording, 0);
+	put_record(&recording->records, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | 1 << 14, &body);
+	lode_buffer_release(&body);
+}
+
+/* A kernel may set the mark of build-ids for all recorders when one of them asks for it. */
+static void what_is_marked_as_a_build_id_is_one_only_if_it_can_be(void **state)
+{
+	static const uint8_t device[24] = { 254, 0, 0, 0, 1 },
+			     disk[24] = { 8, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8 };
+	static const uint8_t usual[24] = { 20, 0, 0, 0, 0xab, [23] = 0xcd };
+
+	(void)state;
+	for (int asked = 0; asked < 2; asked++) {
+		struct recording recording = { 0 };
+
+		add_clock(&recording)->build_id = (unsigned)asked;
+		put_second_map(&recording, 0x400000, device, "/bin/device");
+		put_second_map(&recording, 0x500000, disk, "/bin/disk");
+		put_second_map(&recording, 0x600000, usual, "/bin/usual");
+		put_sample(&recording, (struct sample){ .time = 1,
+							.pid = 10,
+							.tid = 10,
+							.period = 1,
+							CHAIN(USER, 0x400010, 0x500010, 0x600010) });
+		assert_becomes(
+			&recording, "module",
+			asked ? "module usual user /bin/usual ab000000000000000000000000000000000000cd\n"
+				"module disk user /bin/disk 0102030405060708\n"
+				"module device user /bin/device \n"
+			      : "module usual user /bin/usual ab000000000000000000000000000000000000cd\n"
+				"module disk user /bin/disk \n"
+				"module device user /bin/device \n");
+		release(&recording);
+	}
+}
+
 /* ---- order ---- */
 
 static int compare_times(const void *left, const void *right)
@@ -1151,6 +1201,7 @@ int main(void)
 		cmocka_unit_test(a_mapping_counts_from_its_time_on_and_a_fork_keeps_it),
 		cmocka_unit_test(a_child_has_its_parents_name_until_it_has_its_own),
 		cmocka_unit_test(kernel_modules_and_run_time_code_have_names_of_their_own),
+		cmocka_unit_test(what_is_marked_as_a_build_id_is_one_only_if_it_can_be),
 		cmocka_unit_test(records_of_several_cpus_are_replayed_in_order_of_time),
 		cmocka_unit_test(ordering_is_stable_and_lets_go_what_is_safe),
 		cmocka_unit_test(address_spaces_agree_with_an_array_of_pages),

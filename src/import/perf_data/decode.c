@@ -632,6 +632,20 @@ static int is_kernel_map(const struct lode_perf_task *task, uint16_t misc)
 	       (mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_CPUMODE_UNKNOWN);
 }
 
+/*
+ * The build-id of an MMAP2 record: 40 its size, 44 its bytes, in place of the file's numbers.
+ * While another recorder asks for build-ids a kernel (6.18 was seen to) may set the bit for all
+ * recorders; the file's numbers are there all the same then, and what seems a size is a device.
+ */
+static uint8_t build_id_size(const struct lode_perf_facts *facts, const unsigned char *record, uint16_t misc)
+{
+	uint8_t size = record[40];
+
+	if (!(misc & PERF_MISC_MMAP_BUILD_ID) || size > PERF_BUILD_ID_BYTES)
+		return 0;
+	return facts->has_build_ids || size == PERF_BUILD_ID_BYTES ? size : 0;
+}
+
 /* MMAP: 8 pid, 12 tid, 16 address, 24 length, 32 offset, 40 path; MMAP2 has 40 file, 64 rights, 72 path. */
 static int decode_map(struct lode_perf_decoder *decoder, const struct body *body, int second)
 {
@@ -651,8 +665,8 @@ static int decode_map(struct lode_perf_decoder *decoder, const struct body *body
 	task.length = perf_u64(record + 24);
 	task.offset = perf_u64(record + 32);
 	task.is_data = (misc & PERF_RECORD_MISC_MMAP_DATA) != 0;
-	if (second && misc & PERF_MISC_MMAP_BUILD_ID) {
-		task.build_id_size = record[40] < PERF_BUILD_ID_BYTES ? record[40] : PERF_BUILD_ID_BYTES;
+	if (second) {
+		task.build_id_size = build_id_size(decoder->facts, record, misc);
 		memcpy(task.build_id, record + 44, PERF_BUILD_ID_BYTES);
 	}
 	if (is_kernel_map(&task, misc))

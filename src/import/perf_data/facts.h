@@ -89,8 +89,9 @@ struct lode_perf_facts {
 	struct lode_index build_id_index; /* by path */
 	struct lode_perf_tracepoints tracepoints;
 	int frozen;
-	int by_id;      /* samples tell their event; else all are of the first one */
-	int has_frames; /* some event has call chains */
+	int by_id;         /* samples tell their event; else all are of the first one */
+	int has_frames;    /* some event has call chains */
+	int has_build_ids; /* some event asked for build-ids of mappings */
 };
 
 void lode_perf_facts_init(struct lode_perf_facts *facts, struct lode_notes *notes);
