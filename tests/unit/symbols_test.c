@@ -632,11 +632,18 @@ static int slow_link_register(Dwarf_CFI *tables, uint64_t address)
 	return rule;
 }
 
+static int is_inside(const ElfW(Shdr) *section, uint64_t address)
+{
+	return section && address >= section->sh_addr && address - section->sh_addr < section->sh_size;
+}
+
+/* Of the linkage table, which leaves the register as it is, libdw knows nothing. */
 static void the_link_register_rule_is_the_one_that_libdw_gives(void **state)
 {
 	struct symbolizer_fixture *fixture = *state;
 	const ElfW(Ehdr) *header = (const void *)fixture->own.bytes;
 	const ElfW(Shdr) *text = own_section(&fixture->own, ".text");
+	const ElfW(Shdr) *linkage = own_section(&fixture->own, ".plt");
 	int seen[3] = {0};
 	struct lode_elf elf;
 	Dwarf_CFI *tables;
@@ -653,7 +660,7 @@ static void the_link_register_rule_is_the_one_that_libdw_gives(void **state)
 		uint64_t address = text->sh_addr - 64 + random_below(&seed, text->sh_size + 128);
 		int rule = lode_image_link_register(fixture->image, address);
 
-		assert_int_equal(rule, slow_link_register(tables, address));
+		assert_int_equal(rule, is_inside(linkage, address) ? 1 : slow_link_register(tables, address));
 		seen[rule + 1]++;
 	}
 	assert_true(seen[1] && seen[2]);
