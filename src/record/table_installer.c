@@ -43,8 +43,8 @@ struct lode_table_installer *lode_table_installer_create(int tables)
 /* What the kernel does not take is not in the map of maps: its stacks stay copies. */
 static void install(const struct lode_table_installer *installer, const struct table *tables, uint32_t count)
 {
-	uint32_t places[TABLES_AT_A_TIME], done = count;
-	int fds[TABLES_AT_A_TIME];
+	uint32_t places[TABLES_AT_A_TIME] = { 0 }, done = count;
+	int fds[TABLES_AT_A_TIME] = { 0 };
 
 	for (uint32_t i = 0; i < count; i++) {
 		places[i] = tables[i].place;
