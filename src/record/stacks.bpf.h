@@ -110,8 +110,8 @@ static __always_inline uint64_t forget(struct scratch *scratch, uint64_t number)
 }
 
 /*
- * Reads the next piece of the user's stack, from `from` on: `span` bytes, or, at
- * the end of the memory there, one frame record. Returns how many.
+ * Reads the next piece of the user's stack, from `from` on: `span` bytes, or, at the
+ * end of the memory there, what the last page has. Returns how many.
  */
 static __always_inline uint64_t read_block(struct scratch *scratch, uint64_t from, uint64_t span)
 {
@@ -122,7 +122,10 @@ static __always_inline uint64_t read_block(struct scratch *scratch, uint64_t fro
 	span = forget(scratch, span) & (BLOCK_BYTES - 1);
 	if (!bpf_probe_read_user(scratch->block, span, (void *)from))
 		return span;
-	return bpf_probe_read_user(scratch->block, 16, (void *)from) ? 0 : 16;
+	if (4096 - (from & 4095) >= span)
+		return 0;
+	span = forget(scratch, 4096 - (from & 4095)) & (BLOCK_BYTES - 1);
+	return bpf_probe_read_user(scratch->block, span, (void *)from) ? 0 : span;
 }
 
 /*
@@ -146,7 +149,7 @@ __noinline int lode_walk_user(struct scratch *scratch, uint64_t fp, uint32_t spa
 			if (fp & 7 || !fp)
 				break;
 			size = read_block(scratch, fp, first + span - fp);
-			if (!size)
+			if (size < 16)
 				break;
 			start = fp;
 			at = 0;

@@ -70,9 +70,12 @@ struct lode_unwind_cached unwind_cache[1 << LODE_UNWIND_CACHE_BITS];
 #define RULE_MISSING (-1) /* no mapping is known there */
 #define RULE_PENDING (-2) /* its table is not loaded */
 
-/* Frames that lode_walk_on walks at a time, and times that it is tried. */
+/* Frames that lode_walk_on walks at a time, and times that it is tried: large frames need a step each. */
 #define WALK_FRAMES 64
-#define WALK_STEPS  128
+#define WALK_STEPS  LODE_RECORD_FRAMES
+
+/* Bytes that are fetched at a time where a stack is larger than was expected. */
+#define FURTHER_SPAN 1024
 
 /* ---- memory ---- */
 
@@ -81,6 +84,8 @@ __noinline int lode_fetch_block(struct scratch *scratch, uint64_t address)
 {
 	if (!scratch)
 		return 0;
+	if ((int64_t)(scratch->span_end - address) < LEAST_SPAN)
+		scratch->span_end = address + FURTHER_SPAN;
 	scratch->block_start = address;
 	scratch->block_size = read_block(scratch, address, scratch->span_end - address);
 	return scratch->block_size != 0;
