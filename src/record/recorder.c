@@ -611,6 +611,7 @@ int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorde
 		return LODE_SYSTEM;
 	if (hand_over(recorder, &changes) < 0)
 		return LODE_SYSTEM;
+	recorder->copies.known = until;
 	return recorder->loader ? keep_tables(recorder, until) : 0;
 }
 

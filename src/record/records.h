@@ -140,6 +140,7 @@ struct lode_record_copy {
 	uint32_t kind;
 	uint32_t unused;
 	uint64_t number; /* of copies so far, on this CPU */
+	uint64_t t;      /* when it was taken */
 	uint64_t pc;
 	uint64_t sp; /* `bytes` begin LODE_RECORD_RED_ZONE below it */
 	uint64_t fp;

@@ -4,9 +4,11 @@
  * A copy is unwound when the first record names it. By then the mappings that it
  * needs are known, because records and changes are handed over in order of time.
  * Those that no record has named yet are unwound when the next batch begins, so
- * that bytes are held for one batch only. What remains of each is its stack. When
- * there are many, the older ones are dropped: of each thread and kind only the
- * latest can still be named, and what came with the last two batches.
+ * that bytes are held for one batch only, or two: copies are read a little further
+ * than changes of processes, and one that was taken later than what is known waits.
+ * What remains of each is its stack. When there are many, the older ones are dropped:
+ * of each thread and kind only the latest can still be named, and what came with the
+ * last two batches.
  */
 #include "record/stack_copies.h"
 
@@ -139,12 +141,36 @@ static int unwind_item(struct lode_stack_copies *copies, struct lode_stack_copy 
 	return item->stack == LODE_NONE ? LODE_SYSTEM : 0;
 }
 
+/* Bytes that a copy takes in the batch. */
+static size_t copy_size(const struct lode_record_copy *copy)
+{
+	return (offsetof(struct lode_record_copy, bytes) + copy->size + 7) & ~(size_t)7;
+}
+
+/* Unwinds what can be; the bytes of what has to wait move to the front. */
 static int unwind_rest(struct lode_stack_copies *copies)
 {
+	size_t first = copies->count, size = 0;
 	int code = 0;
 
-	while (!code && copies->unwound < copies->count)
-		code = unwind_item(copies, &copies->items[copies->unwound++]);
+	for (size_t i = copies->unwound; !code && i < copies->count; i++) {
+		struct lode_stack_copy *item = &copies->items[i];
+		const struct lode_record_copy *copy = (const void *)(copies->bytes.bytes + item->bytes);
+
+		if (item->stack != LODE_NONE)
+			continue;
+		if (copy->t <= copies->known) {
+			code = unwind_item(copies, item);
+			continue;
+		}
+		if (first == copies->count)
+			first = i;
+		item->bytes = size;
+		size += copy_size(copy);
+		memmove(copies->bytes.bytes + item->bytes, copy, size - item->bytes);
+	}
+	copies->unwound = first;
+	copies->bytes.size = size;
 	return code;
 }
 
@@ -166,7 +192,7 @@ static int enter(struct lode_stack_copies *copies, size_t item)
 	return lode_index_insert(&copies->index, copies->items[item].id * 0x9e3779b97f4a7c15u, (uint32_t)item);
 }
 
-/* Marks in `keep` what records may still name; all copies are unwound. */
+/* Marks in `keep` what records may still name. */
 static int choose_kept(const struct lode_stack_copies *copies, unsigned char *keep)
 {
 	struct lode_index seen = { 0 };
@@ -178,7 +204,7 @@ static int choose_kept(const struct lode_stack_copies *copies, unsigned char *ke
 		size_t probe = 0;
 		uint32_t other;
 
-		keep[i - 1] = item->batch + 1 >= copies->batch;
+		keep[i - 1] = item->batch + 1 >= copies->batch || item->stack == LODE_NONE;
 		while ((other = lode_index_next(&seen, hash, &probe)) != LODE_NONE)
 			if (copies->items[other].tid == item->tid && copies->items[other].kind == item->kind)
 				break;
@@ -202,6 +228,8 @@ static int drop_stacks(struct lode_stack_copies *copies)
 	copies->stack_count = copies->stack_capacity = 0;
 	lode_index_release(&copies->stack_index);
 	for (size_t i = 0; !code && i < copies->count; i++) {
+		if (copies->items[i].stack == LODE_NONE)
+			continue;
 		copies->items[i].stack = keep_stack(copies, before[copies->items[i].stack]);
 		if (copies->items[i].stack == LODE_NONE) {
 			copies->count = copies->unwound = 0; /* none is named any more */
@@ -225,14 +253,16 @@ static int drop_old(struct lode_stack_copies *copies)
 		return code;
 	}
 	lode_index_release(&copies->index);
+	copies->unwound = 0;
 	for (size_t i = 0; !code && i < copies->count; i++) {
 		if (!keep[i])
 			continue;
 		copies->items[kept] = copies->items[i];
+		copies->unwound += copies->unwound == kept && copies->items[kept].stack != LODE_NONE;
 		code = enter(copies, kept++);
 	}
 	lode_free(keep);
-	copies->count = copies->unwound = kept;
+	copies->count = kept;
 	/* Where many threads are alive there is little to drop; it must not be looked for each time. */
 	copies->limit = kept * 2 > ITEMS_LIMIT ? kept * 2 : ITEMS_LIMIT;
 	return code ? code : drop_stacks(copies);
@@ -244,9 +274,8 @@ static int begin_batch(struct lode_stack_copies *copies)
 
 	copies->handed = 0;
 	copies->batch++;
-	if (copies->bytes.capacity > BYTES_KEPT)
+	if (copies->bytes.capacity > BYTES_KEPT && !copies->bytes.size)
 		lode_buffer_release(&copies->bytes);
-	lode_buffer_clear(&copies->bytes);
 	if (!code && copies->count >= copies->limit)
 		code = drop_old(copies);
 	return code;

@@ -237,6 +237,7 @@ static __always_inline uint64_t copy_user_stack(struct task_struct *task, struct
 
 	if (!copy)
 		return 0;
+	copy->t = bpf_ktime_get_ns();
 	copy->pid = task->tgid;
 	copy->tid = tid;
 	copy->kind = kind;

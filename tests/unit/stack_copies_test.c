@@ -287,6 +287,37 @@ static void a_wait_that_is_long_keeps_its_stack_while_others_come_and_go(void **
 	end(&fixture);
 }
 
+static void a_copy_waits_until_it_is_known_what_its_process_had_mapped(void **state)
+{
+	struct capture *capture = calloc(1, sizeof(*capture));
+	struct fixture fixture;
+
+	(void)state;
+	assert_int_equal(begin(&fixture), 0);
+	first(capture, stack_end(), 3, 4);
+	fixture.copies.known = 100;
+	for (uint64_t id = 1; id <= 6; id++) {
+		name_copy(&capture->copy, id);
+		capture->copy.t = id % 2 ? 50 : 150;
+		assert_int_equal(lode_stack_copies_add(&fixture.copies, &capture->copy), 0);
+	}
+	stack_of(&fixture, 1);
+	/* The next batch begins, and old copies are dropped: what is not unwound now keeps its bytes. */
+	fixture.copies.limit = 1;
+	name_copy(&capture->copy, 7);
+	assert_int_equal(lode_stack_copies_add(&fixture.copies, &capture->copy), 0);
+	for (uint64_t id = 1; id <= 7; id++)
+		assert_int_equal(fixture.copies.items[id - 1].stack == LODE_NONE, id % 2 == 0 || id == 7);
+	assert_int_equal(stack_of(&fixture, 4)->id, stack_of(&fixture, 1)->id);
+	fixture.copies.known = 200;
+	name_copy(&capture->copy, 8);
+	assert_int_equal(lode_stack_copies_add(&fixture.copies, &capture->copy), 0);
+	assert_int_equal(stack_of(&fixture, 6)->id, stack_of(&fixture, 7)->id);
+	assert_int_equal(fixture.copies.stacks[0]->id, stack_of(&fixture, 8)->id);
+	free(capture);
+	end(&fixture);
+}
+
 static int tell_all(struct fixture *fixture, struct capture *capture)
 {
 	const struct lode_record_stack *stack;
@@ -329,6 +360,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_in_the_copy_is_cut),
 		cmocka_unit_test(copies_that_make_no_sense_end_and_show_no_data),
 		cmocka_unit_test(a_wait_that_is_long_keeps_its_stack_while_others_come_and_go),
+		cmocka_unit_test(a_copy_waits_until_it_is_known_what_its_process_had_mapped),
 		cmocka_unit_test(memory_that_runs_out_anywhere_is_told),
 	};
 
