@@ -434,7 +434,7 @@ static __always_inline struct lode_unwind_space *space_place(uint32_t pid)
 static __always_inline void clear_space(struct lode_unwind_space *space, uint32_t pid)
 {
 	space->id = 0;
-	space->copies = 0;
+	space->strays = 0;
 	space->pid = pid;
 }
 
@@ -448,11 +448,27 @@ static __always_inline struct lode_unwind_space *find_space(uint32_t pid)
 	return space;
 }
 
+/* Counts a copy of a stack that needs what the program has not told yet. */
 static __always_inline bool may_copy(struct lode_unwind_space *space)
 {
+	uint32_t window = bpf_ktime_get_ns() >> LODE_UNWIND_WINDOW;
+
+	if (space->window != window) {
+		space->window = window;
+		space->copies = 0;
+	}
 	if (space->copies >= LODE_UNWIND_COPIES)
 		return false;
 	space->copies++;
+	return true;
+}
+
+/* Counts a copy of a stack that ends where nothing is mapped. */
+static __always_inline bool may_copy_stray(struct lode_unwind_space *space)
+{
+	if (space->strays >= LODE_UNWIND_STRAYS)
+		return false;
+	space->strays++;
 	return true;
 }
 
@@ -491,8 +507,9 @@ static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_
 
 		*span = came < UINT16_MAX ? came : UINT16_MAX;
 	}
-	return (scratch->stack.end == LODE_STACK_PENDING || scratch->stack.end == LODE_STACK_UNMAPPED) &&
-	       may_copy(space);
+	if (scratch->stack.end == LODE_STACK_PENDING)
+		return may_copy(space);
+	return scratch->stack.end == LODE_STACK_UNMAPPED && may_copy_stray(space);
 }
 
 #endif

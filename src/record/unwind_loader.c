@@ -349,7 +349,7 @@ static int enter_process(struct lode_unwind_loader *loader, const struct lode_pr
 	space->pid = process->pid;
 	space->first = run->first;
 	space->count = run->count;
-	space->copies = 0;
+	space->strays = 0;
 	/* Last: a walk in the kernel may look at it at any moment. */
 	__atomic_store_n(&space->id, id, __ATOMIC_RELEASE);
 	return 1;

@@ -54,15 +54,20 @@ struct lode_unwind_space {
 	uint32_t id; /* 0: the program has not told of it yet */
 	uint32_t first; /* mapping */
 	uint32_t count;
-	uint32_t copies; /* of stacks that its mappings could not unwind, sent since it was entered */
+	uint32_t strays; /* copies of stacks that end where nothing is mapped, since it was entered */
+	uint32_t window; /* of time, in which `copies` of other stacks were sent */
+	uint32_t copies;
 	uint32_t unused;
 };
 
 /*
- * So many stacks of a space are copied. If its mappings still miss code then, the stacks
- * are broken, or the program is too busy to look: copying more would not help.
+ * So many stacks of a process are copied in a window of time, while the program learns
+ * what it has mapped and loads tables for it. Of stacks that end where nothing is mapped
+ * only so many at all: they are broken, and copying more would not help.
  */
-#define LODE_UNWIND_COPIES 128
+#define LODE_UNWIND_WINDOW 27 /* 2^27 nanoseconds, a tenth of a second */
+#define LODE_UNWIND_COPIES 512
+#define LODE_UNWIND_STRAYS 128
 
 /*
  * A remembered rule, as one word that a walk can take apart quickly. Both words are
