@@ -73,6 +73,10 @@ struct task_struct {
 	struct signal_struct *signal;
 };
 
+struct vm_unmapped_area_info {
+	unsigned long length;
+};
+
 struct bpf_iter__task {
 	struct task_struct *task;
 };

@@ -70,6 +70,7 @@ const volatile struct lode_record_limit limits[LODE_RECORD_LIMITS] = {};
 volatile uint64_t epoch = 0;
 volatile uint32_t writer_pid = 0;
 volatile uint32_t copies_wait = 0; /* the reader was woken for them */
+volatile uint64_t mapped_known = 0; /* the program knows what processes mapped until then */
 
 #define WRONG_WALKS_LIMIT  16
 #define CALIBRATIONS_LIMIT 64
@@ -650,6 +651,8 @@ int lode_fork(uint64_t *context)
 		return 0;
 	copy->first = space->first;
 	copy->count = space->count;
+	copy->stale = space->stale;
+	copy->stale_id = space->stale_id;
 	copy->id = space->id;
 	return 0;
 }
@@ -662,8 +665,22 @@ int lode_exec(uint64_t *context)
 	uint32_t pid = task->tgid;
 	struct lode_unwind_space *space = space_place(pid);
 
-	if (space)
-		clear_space(space, pid);
+	if (!space)
+		return 0;
+	clear_space(space, pid);
+	/* The program may still tell of the old one. */
+	space->stale = bpf_ktime_get_ns();
+	space->stale_id = 0;
+	return 0;
+}
+
+/* The current process is about to map something there. */
+SEC("tp_btf/vm_unmapped_area")
+int lode_map(uint64_t *context)
+{
+	struct vm_unmapped_area_info *info = (void *)context[1];
+
+	take_memory(bpf_get_current_pid_tgid() >> 32, context[0], info->length);
 	return 0;
 }
 

@@ -214,6 +214,9 @@ static void set_unwinding(struct recorder *programs, const struct lode_recorder_
 	bpf_program__set_autoload(programs->progs.lode_fork, options->only_pids || by_tables);
 	bpf_program__set_autoload(programs->progs.lode_exit, options->only_pids || by_tables);
 	bpf_program__set_autoload(programs->progs.lode_exec, by_tables);
+	/* A kernel that does not tell has tables that are out of date for a moment when a library takes another's place. */
+	bpf_program__set_autoload(programs->progs.lode_map,
+				  by_tables && libbpf_find_vmlinux_btf_id("vm_unmapped_area", BPF_TRACE_RAW_TP) > 0);
 }
 
 static void set_up(struct lode_recorder *recorder, const struct lode_recorder_options *options)
@@ -612,7 +615,12 @@ int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorde
 	if (hand_over(recorder, &changes) < 0)
 		return LODE_SYSTEM;
 	recorder->copies.known = until;
-	return recorder->loader ? keep_tables(recorder, until) : 0;
+	if (!recorder->loader)
+		return 0;
+	if (keep_tables(recorder, until) < 0)
+		return LODE_SYSTEM;
+	recorder->programs->bss->mapped_known = until;
+	return 0;
 }
 
 /* ---- stopping ---- */

@@ -7,7 +7,8 @@
  * and its rules come from the maps of unwind_maps.h. Where these do not know the code at
  * an address (a program that was just started, a library that was just opened) the walk
  * ends, and the stack is copied for the program to unwind; from that the program learns
- * what to load.
+ * what to load. Where a library may have been mapped in place of another one, stacks are
+ * copied too, until the program has heard of it: the tables would lead astray.
  *
  * The verifier looks at each global function once, by itself. So a step is such a
  * function, finding a rule is another, and a third walks the many frames that need no
@@ -111,10 +112,11 @@ static __always_inline int read_user_word(struct scratch *scratch, uint64_t addr
 
 /* ---- rules ---- */
 
-/* The mapping of the scratch's space at an address, or NULL. */
-static __always_inline struct lode_unwind_mapping *find_mapping(struct scratch *scratch, uint64_t address)
+/* The last mapping of a space that begins at an address or before it, or NULL. */
+static __always_inline struct lode_unwind_mapping *last_mapping(const struct lode_unwind_space *space,
+								uint64_t address)
 {
-	uint32_t low = scratch->space.first, high = low + scratch->space.count, place;
+	uint32_t low = space->first, high = low + space->count, place;
 	struct lode_unwind_mapping *mapping;
 
 	for (uint32_t i = 0; i < 17; i++) {
@@ -130,8 +132,16 @@ static __always_inline struct lode_unwind_mapping *find_mapping(struct scratch *
 			high = place;
 	}
 	place = low - 1;
-	mapping = low > scratch->space.first ? bpf_map_lookup_elem(&unwind_mappings, &place) : 0;
-	return mapping && mapping->space == scratch->space.id && address < mapping->end ? mapping : 0;
+	mapping = low > space->first ? bpf_map_lookup_elem(&unwind_mappings, &place) : 0;
+	return mapping && mapping->space == space->id ? mapping : 0;
+}
+
+/* The mapping of the scratch's space at an address, or NULL. */
+static __always_inline struct lode_unwind_mapping *find_mapping(struct scratch *scratch, uint64_t address)
+{
+	struct lode_unwind_mapping *mapping = last_mapping(&scratch->space, address);
+
+	return mapping && address < mapping->end ? mapping : 0;
 }
 
 /* The chunk of table `number`, `table`, that holds `key`, or NULL. */
@@ -472,6 +482,29 @@ static __always_inline bool may_copy_stray(struct lode_unwind_space *space)
 	return true;
 }
 
+/* Memory is taken for something new: if there was code, what is known of the process is out of date. */
+static __always_inline void take_memory(uint32_t pid, uint64_t start, uint64_t size)
+{
+	struct lode_unwind_space *space = space_place(pid);
+	uint64_t now = bpf_ktime_get_ns();
+	struct lode_unwind_mapping *mapping;
+
+	if (!space || space->pid != pid || !space->id ||
+	    (space->stale_id == space->id && now < space->stale + LODE_UNWIND_NO_MATTER))
+		return;
+	mapping = last_mapping(space, start + size - 1);
+	if (!mapping || mapping->end <= start || mapping->table == LODE_UNWIND_NO_TABLE)
+		return;
+	space->stale_id = space->id;
+	space->stale = now + LODE_UNWIND_TOLD;
+}
+
+static __always_inline bool is_stale(const struct lode_unwind_space *space)
+{
+	return space->stale > *(volatile uint64_t *)&mapped_known &&
+	       (!space->stale_id || space->stale_id == space->id);
+}
+
 /* The user's stack of the current thread. Returns whether copying it would tell more. */
 static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_struct *task, struct pt_regs *regs,
 					   uint16_t *span)
@@ -507,7 +540,7 @@ static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_
 
 		*span = came < UINT16_MAX ? came : UINT16_MAX;
 	}
-	if (scratch->stack.end == LODE_STACK_PENDING)
+	if (scratch->stack.end == LODE_STACK_PENDING || is_stale(space))
 		return may_copy(space);
 	return scratch->stack.end == LODE_STACK_UNMAPPED && may_copy_stray(space);
 }

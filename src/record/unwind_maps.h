@@ -57,7 +57,8 @@ struct lode_unwind_space {
 	uint32_t strays; /* copies of stacks that end where nothing is mapped, since it was entered */
 	uint32_t window; /* of time, in which `copies` of other stacks were sent */
 	uint32_t copies;
-	uint32_t unused;
+	uint32_t stale_id; /* with this id, or with any if it is 0, it is out of date ... */
+	uint64_t stale;    /* ... until the program knows what happened until then (`mapped_known`) */
 };
 
 /*
@@ -68,6 +69,14 @@ struct lode_unwind_space {
 #define LODE_UNWIND_WINDOW 27 /* 2^27 nanoseconds, a tenth of a second */
 #define LODE_UNWIND_COPIES 512
 #define LODE_UNWIND_STRAYS 128
+
+/*
+ * Memory where a process had code is taken for something else. If that is code, the
+ * program is told within so many nanoseconds, and tells of the new mapping. If it is not,
+ * and memory there is taken again and again, it does not count for a while.
+ */
+#define LODE_UNWIND_TOLD     100000000
+#define LODE_UNWIND_NO_MATTER 1000000000
 
 /*
  * A remembered rule, as one word that a walk can take apart quickly. Both words are
