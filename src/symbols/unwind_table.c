@@ -36,12 +36,13 @@
 #include "base/index.h"
 #include "symbols/cache.h"
 #include "symbols/cfi_program.h"
+#include "symbols/linkage_frames.h"
 #include "symbols/vdso.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLE_VERSION 3u
+#define TABLE_VERSION 5u
 #define TABLE_MAGIC   0x444e575545444f4cull /* "LODEUNWD" where the low byte comes first */
 #define CHECKED_FROM  24
 /* Rows a table may have; what is beyond is a file that lies. */
@@ -348,44 +349,6 @@ static int add_signal_return(struct making *making, const struct lode_elf *elf)
 	return take_function(making, &function);
 }
 
-static int add_function(struct making *making, uint64_t start, uint64_t end, const struct lode_unwind_rule *rule)
-{
-	struct function function = { start, end, making->row_count, 1, making->priority };
-
-	if (end <= start)
-		return 0;
-	if (lode_grow(&making->functions, &making->function_capacity, making->function_count + 1,
-		      sizeof(function)) < 0)
-		return LODE_SYSTEM;
-	making->functions[making->function_count++] = function;
-	return take_row(making, start, rule);
-}
-
-/*
- * Linkers describe the procedure linkage table of x86-64 but not that of aarch64, whose
- * entries leave stack and link register alone; the first one pushes two registers.
- */
-static int add_plt(struct making *making, const struct lode_elf *elf)
-{
-	const struct lode_unwind_rule in_link = { .cfa = LODE_CFA_SP };
-	const struct lode_unwind_rule pushed = {
-		.cfa = LODE_CFA_SP, .cfa_offset = 16, .return_at = LODE_PLACE_CFA, .return_offset = -8
-	};
-	GElf_Shdr header;
-	uint64_t start, end;
-	int code;
-
-	if (making->machine != EM_AARCH64 || !lode_elf_section(elf, ".plt", &header) || header.sh_size < 32 ||
-	    __builtin_add_overflow(header.sh_addr, header.sh_size, &end))
-		return 0;
-	making->priority++;
-	start = header.sh_addr;
-	code = add_function(making, start, start + 4, &in_link);
-	if (!code)
-		code = add_function(making, start + 4, start + 32, &pushed);
-	return code ? code : add_function(making, start + 32, end, &in_link);
-}
-
 int lode_unwind_table_make(struct lode_unwind_table *table, const struct lode_elf *binary,
 			   const struct lode_elf *debug)
 {
@@ -404,10 +367,12 @@ int lode_unwind_table_make(struct lode_unwind_table *table, const struct lode_el
 		code = read_section(&making, binary, ".debug_frame");
 	if (!code && debug && debug->header.e_machine == making.machine)
 		code = read_section(&making, debug, ".debug_frame");
+	if (!code) {
+		making.priority++;
+		code = lode_linkage_frames_walk(binary, take_function, &making);
+	}
 	if (!code)
 		code = add_signal_return(&making, binary);
-	if (!code)
-		code = add_plt(&making, binary);
 	if (!code) {
 		if (making.function_count)
 			qsort(making.functions, making.function_count, sizeof(*making.functions),
