@@ -151,6 +151,21 @@ static struct lode_unwind_rule signal_rule(const struct run *run)
 	return rule;
 }
 
+/*
+ * The functions of glibc's dynamic linker that linkage tables jump to are described as if
+ * the two registers that the table pushed were the caller's: the return address then lies
+ * above the CFA.
+ */
+static void count_pushed_by_linkage(struct lode_unwind_rule *rule)
+{
+	if (rule->cfa != LODE_CFA_SP || rule->return_at != LODE_PLACE_CFA || rule->return_offset != 8)
+		return;
+	rule->cfa_offset += 16;
+	rule->return_offset -= 16;
+	if (rule->frame_at == LODE_PLACE_CFA)
+		rule->frame_offset -= 16;
+}
+
 static struct lode_unwind_rule make_rule(const struct run *run)
 {
 	const struct row *row = &run->row;
@@ -172,6 +187,8 @@ static struct lode_unwind_rule make_rule(const struct run *run)
 	rule.return_offset = rule.return_at == LODE_PLACE_KEPT ? 0 : (int32_t)row->pc.offset;
 	rule.frame_at = place_of(&row->fp);
 	rule.frame_offset = rule.frame_at == LODE_PLACE_KEPT ? 0 : (int32_t)row->fp.offset;
+	if (run->machine == EM_AARCH64)
+		count_pushed_by_linkage(&rule);
 	return rule;
 }
 

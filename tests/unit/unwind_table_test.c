@@ -230,6 +230,10 @@ static void compare_at(struct comparison *comparison, uint64_t address)
 		.signed_returns = machine_number == EM_AARCH64,
 	};
 	result = lode_unwind_step(&state, rule, NULL);
+	/* glibc's description of what linkage tables jump to leaves out what these pushed. */
+	if (machine_number == EM_AARCH64 && truth == CALLER &&
+	    caller.registers[numbers.pc] == memory_at(caller.registers[numbers.sp] + 8))
+		caller.registers[numbers.sp] += 16;
 	if (truth == ROOT ? result == LODE_UNWIND_ROOT
 			  : result == LODE_UNWIND_CALLER && state.sp == caller.registers[numbers.sp] &&
 				    state.fp == caller.registers[numbers.fp] &&
