@@ -180,12 +180,14 @@ __noinline int lode_walk_user(struct scratch *scratch, uint64_t fp, uint32_t spa
 /* ---- copies of the user's stack ---- */
 
 /*
- * Page by page, because what lies behind the stack cannot be read. Returns the
- * id of the copy that was sent, 0 when there was no room.
+ * Page by page, because what lies behind the stack cannot be read, nor what no function
+ * has touched yet of a large frame. Returns the id of the copy that was sent, 0 when there
+ * was no room.
  */
 __noinline uint64_t lode_copy_user(struct lode_record_copy *copy)
 {
-	uint64_t from, size = 0, flags = BPF_RB_NO_WAKEUP, waiting = bpf_ringbuf_query(&stacks, BPF_RB_AVAIL_DATA);
+	uint64_t from, size = 0, end = 0, flags = BPF_RB_NO_WAKEUP;
+	uint64_t waiting = bpf_ringbuf_query(&stacks, BPF_RB_AVAIL_DATA);
 
 	if (!copy)
 		return 0;
@@ -202,11 +204,12 @@ __noinline uint64_t lode_copy_user(struct lode_record_copy *copy)
 			piece = copy_bytes - size;
 		if (size >= copy_bytes || size >= LODE_RECORD_COPY_BYTES || piece > 4096)
 			break;
-		if (bpf_probe_read_user(copy->bytes + size, piece, (void *)from))
-			break;
+		if (!bpf_probe_read_user(copy->bytes + size, piece, (void *)from))
+			end = size + piece;
 		size += piece;
 		from += piece;
 	}
+	size = end;
 	if (size > LODE_RECORD_COPY_BYTES)
 		return 0;
 	copy->size = size;
