@@ -83,6 +83,9 @@ int lode_unwind(const struct lode_unwind_source *source, const struct lode_unwin
 		frames[count++] = (struct lode_unwind_frame){ address, state.sp };
 		if (table)
 			rule = lode_unwind_table_find(table, image_address);
+		/* A signal handler returns to where nothing was called: the address itself is in the function. */
+		if (rule->cfa >= LODE_CFA_SIGNAL)
+			frames[count - 1].address = state.pc;
 		guesses = rule->cfa == LODE_CFA_NONE && rule->return_at != LODE_PLACE_NONE;
 		if (guesses && count == 1)
 			unwound->link = leaf_caller(source, &state, is_aarch64);

@@ -288,6 +288,14 @@ __noinline uint64_t lode_leaf_caller(struct scratch *scratch)
 	return find_mapping(scratch, word - 1) ? word : 0;
 }
 
+/* Adds to the latest address. */
+static __always_inline void correct_address(struct scratch *scratch, uint64_t number)
+{
+	scratch->stack.addresses[(scratch->stack.count - 1) & LODE_RECORD_FRAMES] += number;
+	scratch->hash += number;
+	scratch->sum += number;
+}
+
 /* One step, whatever it takes. Returns 0 when the walk is over: scratch->stack.end says how. */
 __noinline int lode_walk_step(struct scratch *scratch)
 {
@@ -309,6 +317,9 @@ __noinline int lode_walk_step(struct scratch *scratch)
 		scratch->stack.end = result == RULE_PENDING ? LODE_STACK_PENDING : LODE_STACK_UNMAPPED;
 		return 0;
 	}
+	/* A signal handler returns to where nothing was called: the address itself is in the function. */
+	if (scratch->rule.cfa >= LODE_CFA_SIGNAL && !state->is_exact)
+		correct_address(scratch, 1);
 	if (!scratch->rule.cfa && scratch->rule.return_at != LODE_PLACE_NONE) {
 		uint64_t caller = scratch->stack.count == 1 ? lode_leaf_caller(scratch) : 0;
 
