@@ -55,6 +55,31 @@ lode_unwind_frame_record(struct lode_unwind_state *state, void *context)
 	return state->pc ? LODE_UNWIND_CALLER : LODE_UNWIND_ROOT;
 }
 
+/*
+ * aarch64: whether a function without a rule, the innermost one or one that a signal
+ * interrupted, has no frame record of its own, as short functions and the ends of others
+ * have none. Then the frame pointer is its caller's, and the link register says where it
+ * returns to. In a record of its own is what the link register holds; if it has called
+ * something since, the link register leads to the function itself, and that has a record.
+ */
+static inline __attribute__((always_inline)) int lode_unwind_lacks_record(const struct lode_unwind_state *state,
+									  void *context)
+{
+	uint64_t address;
+
+	if (!state->signed_returns || !state->has_link || !state->link)
+		return 0;
+	return !LODE_UNWIND_READ(context, state->fp + 8, address) ||
+	       lode_unwind_plain(state, address) != lode_unwind_plain(state, state->link);
+}
+
+/* To the caller of such a function. */
+static inline __attribute__((always_inline)) void lode_unwind_by_link(struct lode_unwind_state *state)
+{
+	state->pc = lode_unwind_plain(state, state->link);
+	state->has_link = state->is_first = state->is_exact = 0;
+}
+
 /* What the kernel saved when it called a signal handler: all registers. */
 static inline __attribute__((always_inline)) enum lode_unwind_result
 lode_unwind_signal(struct lode_unwind_state *state, const struct lode_unwind_rule *rule, void *context)

@@ -31,21 +31,25 @@ static enum lode_unwind_end end_of(enum lode_unwind_result result)
 	}
 }
 
-/*
- * Where the caller of a leaf without a table may be, besides the frame record: in the
- * link register, or on top of the stack if the leaf has no frame. 0: nowhere.
- */
-static uint64_t leaf_caller(const struct lode_unwind_source *source, const struct lode_unwind_state *state,
-			    int is_aarch64)
+/* x86-64: where the caller of a leaf without a table is if the leaf has no frame: on top of the stack. 0: nowhere. */
+static uint64_t leaf_caller(const struct lode_unwind_source *source, const struct lode_unwind_state *state)
 {
 	const struct lode_unwind_table *table;
 	uint64_t word, image_address;
 
-	if (is_aarch64)
-		return state->has_link ? lode_unwind_plain(state, state->link) : 0;
 	if (!source->read(source->context, state->sp, &word))
 		return 0;
 	return source->find(source->context, word - 1, &table, &image_address) > 0 ? word : 0;
+}
+
+/* Whether the caller of a function without a rule is where the link register says. */
+static int leads_to_code(const struct lode_unwind_source *source, const struct lode_unwind_state *state)
+{
+	const struct lode_unwind_table *table;
+	uint64_t image_address;
+
+	return lode_unwind_lacks_record(state, (void *)(uintptr_t)source) &&
+	       source->find(source->context, lode_unwind_plain(state, state->link) - 1, &table, &image_address) == 1;
 }
 
 int lode_unwind(const struct lode_unwind_source *source, const struct lode_unwind_registers *registers,
@@ -87,9 +91,14 @@ int lode_unwind(const struct lode_unwind_source *source, const struct lode_unwin
 		if (rule->cfa >= LODE_CFA_SIGNAL)
 			frames[count - 1].address = state.pc;
 		guesses = rule->cfa == LODE_CFA_NONE && rule->return_at != LODE_PLACE_NONE;
-		if (guesses && count == 1)
-			unwound->link = leaf_caller(source, &state, is_aarch64);
-		result = lode_unwind_step(&state, rule, (void *)(uintptr_t)source);
+		if (guesses && count == 1 && !is_aarch64)
+			unwound->link = leaf_caller(source, &state);
+		if (guesses && leads_to_code(source, &state)) {
+			unwound->by_link |= count == 1;
+			lode_unwind_by_link(&state);
+		} else {
+			result = lode_unwind_step(&state, rule, (void *)(uintptr_t)source);
+		}
 		unwound->guessed |= guesses && result == LODE_UNWIND_CALLER;
 	}
 	unwound->end = end_of(result);

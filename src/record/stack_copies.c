@@ -86,11 +86,11 @@ static int unwind(struct lode_stack_copies *copies, const struct lode_record_cop
 	stack->user = 1;
 	stack->end = end_of(unwound.end);
 	stack->guessed = unwound.guessed != 0;
-	stack->has_link = unwound.link != 0;
+	stack->has_link = unwound.link || unwound.by_link;
 	/* As in stacks from the kernel: all but the leaf are return addresses. */
 	for (int i = 0; i < count; i++) {
 		stack->addresses[stack->count++] = frames[i].address + (i > 0);
-		if (!i && stack->has_link)
+		if (!i && unwound.link)
 			stack->addresses[stack->count++] = unwound.link;
 	}
 	stack->id = lode_hash_bytes(stack->addresses, stack->count * sizeof(*stack->addresses)) & ~LODE_RECORD_COPY_ID;

@@ -271,19 +271,12 @@ static __always_inline void add_address(struct scratch *scratch, uint64_t addres
 	scratch->sum = scratch->sum * 3 + address;
 }
 
-/*
- * Where the caller of a leaf without a table may be, besides the frame record: in the
- * link register, or on top of the stack if the leaf has no frame. 0: nowhere.
- */
+/* x86-64: where the caller of a leaf without a table is if the leaf has no frame: on top of the stack. 0: nowhere. */
 __noinline uint64_t lode_leaf_caller(struct scratch *scratch)
 {
 	uint64_t word;
 
-	if (!scratch)
-		return 0;
-	if (HAS_LINK)
-		return scratch->state.has_link ? scratch->state.link : 0;
-	if (!read_user_word(scratch, scratch->state.sp, &word))
+	if (!scratch || !read_user_word(scratch, scratch->state.sp, &word))
 		return 0;
 	return find_mapping(scratch, word - 1) ? word : 0;
 }
@@ -321,12 +314,20 @@ __noinline int lode_walk_step(struct scratch *scratch)
 	if (scratch->rule.cfa >= LODE_CFA_SIGNAL && !state->is_exact)
 		correct_address(scratch, 1);
 	if (!scratch->rule.cfa && scratch->rule.return_at != LODE_PLACE_NONE) {
-		uint64_t caller = scratch->stack.count == 1 ? lode_leaf_caller(scratch) : 0;
+		uint64_t caller = !HAS_LINK && scratch->stack.count == 1 ? lode_leaf_caller(scratch) : 0;
 
 		scratch->stack.guessed = 1;
 		if (caller) {
 			scratch->stack.has_link = 1;
 			add_address(scratch, caller);
+		}
+		if (HAS_LINK && lode_unwind_lacks_record(state, scratch) &&
+		    find_mapping(scratch, lode_unwind_plain(state, state->link) - 1)) {
+			if (scratch->stack.count == 1)
+				scratch->stack.has_link = 1;
+			lode_unwind_by_link(state);
+			add_address(scratch, state->pc);
+			return 1;
 		}
 	}
 	result = lode_unwind_step(state, &scratch->rule, scratch);
