@@ -307,7 +307,10 @@ __noinline int lode_walk_step(struct scratch *scratch)
 		/* A return address where nothing is mapped may be none: it is not kept. */
 		if (result == RULE_MISSING && scratch->stack.count > 1)
 			scratch->stack.count--;
-		scratch->stack.end = result == RULE_PENDING ? LODE_STACK_PENDING : LODE_STACK_UNMAPPED;
+		/* Behind a guess it is most likely the guess that was wrong: a copy would not tell more. */
+		scratch->stack.end = result == RULE_PENDING	  ? LODE_STACK_PENDING
+				     : scratch->stack.guessed ? LODE_STACK_BROKEN
+							      : LODE_STACK_UNMAPPED;
 		return 0;
 	}
 	/* A signal handler returns to where nothing was called: the address itself is in the function. */
