@@ -49,6 +49,8 @@ enum {
 
 #define TASK_DEAD  0x80u
 #define PF_KTHREAD 0x00200000u
+/* In a thread's preempt_count while an interrupt is served. */
+#define HARDIRQ_MASK 0x000f0000u
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -62,7 +64,13 @@ struct signal_struct {
 	atomic_t live;
 };
 
+/* Only where it is part of the thread: not on x86-64. */
+struct thread_info {
+	uint64_t preempt_count;
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
 	int pid;

@@ -523,6 +523,16 @@ int lode_switch(uint64_t *context)
 	return 0;
 }
 
+/*
+ * Whether the current thread is interrupted, and so has nothing to do with a waking: its
+ * user stack then is not asked for. Where the kernel does not tell, it is taken for nothing.
+ */
+static __always_inline bool is_interrupted(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->thread_info.preempt_count) &&
+	       task->thread_info.preempt_count & HARDIRQ_MASK;
+}
+
 SEC("tp_btf/sched_waking")
 int lode_waking(uint64_t *context)
 {
@@ -545,8 +555,10 @@ int lode_waking(uint64_t *context)
 	thread->waker_tid = waker->pid;
 	if (!only_own) {
 		thread->waker_kernel = kernel_stack(context, scratch, &walkings[1]);
-		thread->waker_user = user_stack(scratch, waker, with_calls ? find_thread(waker->pid) : 0,
-						&thread->waker_span, task->pid, LODE_COPY_WAKER);
+		thread->waker_user = 0;
+		if (!is_interrupted(waker))
+			thread->waker_user = user_stack(scratch, waker, with_calls ? find_thread(waker->pid) : 0,
+							&thread->waker_span, task->pid, LODE_COPY_WAKER);
 	}
 	if (state == LODE_THREAD_BLOCKED)
 		thread->state = LODE_THREAD_WOKEN;
