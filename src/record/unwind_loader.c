@@ -71,6 +71,16 @@ static void *map_array(int fd, size_t count, size_t size)
 	return bytes == MAP_FAILED ? NULL : bytes;
 }
 
+/* Every process has the vDSO, and its table is small: no stack has to ask for it. */
+static int load_vdso(struct lode_unwind_loader *loader)
+{
+	struct lode_process_image image = { .path = "[vdso]", .build_id = "" };
+	uint32_t number = lode_process_images_get(&loader->unwinder->images, &image), table;
+
+	return number == LODE_NONE ? LODE_SYSTEM
+				   : lode_process_unwinder_load_table(loader->unwinder, number, &table);
+}
+
 struct lode_unwind_loader *lode_unwind_loader_create(const struct lode_unwind_map_fds *fds,
 						     struct lode_process_unwinder *unwinder)
 {
@@ -88,7 +98,8 @@ struct lode_unwind_loader *lode_unwind_loader_create(const struct lode_unwind_ma
 	loader->sizes = map_array(fds->sizes, LODE_UNWIND_TABLES * SIZES_APART, sizeof(*loader->sizes));
 	loader->rules = map_array(fds->rules, LODE_UNWIND_RULES, sizeof(*loader->rules));
 	loader->installer = lode_table_installer_create(fds->tables);
-	if (loader->installer && loader->images && loader->spaces && loader->mappings && loader->sizes && loader->rules)
+	if (loader->installer && loader->images && loader->spaces && loader->mappings && loader->sizes &&
+	    loader->rules && load_vdso(loader) == 0)
 		return loader;
 	lode_unwind_loader_destroy(loader);
 	return NULL;
