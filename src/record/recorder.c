@@ -602,11 +602,13 @@ int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorde
 	struct changes changes = { 0 };
 	uint64_t until;
 
-	recorder->programs->bss->copies_wait = 0;
 	lode_rings_begin(&recorder->rings);
 	until = now(); /* all records that this reading finds were written by then */
 	recorder->sink = sink;
 	recorder->failed = 0;
+	ring_buffer__consume(recorder->stacks);
+	/* The next copy wakes the reader; what came before is taken now. */
+	__atomic_store_n(&recorder->programs->bss->copies_wait, 0, __ATOMIC_SEQ_CST);
 	ring_buffer__consume(recorder->stacks);
 	if (recorder->failed)
 		return LODE_SYSTEM;
