@@ -49,6 +49,7 @@ enum {
 
 #define TASK_DEAD  0x80u
 #define PF_KTHREAD 0x00200000u
+#define PROT_WRITE 0x2u
 /* In a thread's preempt_count while an interrupt is served. */
 #define HARDIRQ_MASK 0x000f0000u
 
@@ -118,6 +119,7 @@ struct pt_regs {
 struct pt_regs {
 	unsigned long bp;
 	unsigned long r10;
+	unsigned long dx; /* third argument of the system call */
 	unsigned long di; /* first argument of the system call */
 	unsigned long orig_ax;
 	unsigned long ip;
@@ -140,6 +142,8 @@ struct pt_regs {
 #define REGS_SCRATCH(regs)  0
 #define REGS_CALL(regs)     ((regs)->syscallno)
 #define REGS_ARGUMENT(regs) ((regs)->orig_x0)
+#define REGS_THIRD(regs)    ((regs)->regs[2])
+#define CALL_MMAP           222
 #define CALL_EXECVE         221
 #define CALL_EXECVEAT       281
 #else
@@ -150,6 +154,8 @@ struct pt_regs {
 #define REGS_SCRATCH(regs)  ((regs)->r10)
 #define REGS_CALL(regs)     ((int32_t)(regs)->orig_ax)
 #define REGS_ARGUMENT(regs) ((regs)->di)
+#define REGS_THIRD(regs)    ((regs)->dx)
+#define CALL_MMAP           9
 #define CALL_EXECVE         59
 #define CALL_EXECVEAT       322
 #endif

@@ -686,13 +686,19 @@ int lode_exec(uint64_t *context)
 	return 0;
 }
 
-/* The current process is about to map something there. */
+/*
+ * The current process is about to map something there. Memory to write to is left alone,
+ * which some programs take all the time; for a library all is taken at first that it needs.
+ */
 SEC("tp_btf/vm_unmapped_area")
 int lode_map(uint64_t *context)
 {
 	struct vm_unmapped_area_info *info = (void *)context[1];
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 
-	take_memory(bpf_get_current_pid_tgid() >> 32, context[0], info->length);
+	if (REGS_CALL(regs) != CALL_MMAP || !(REGS_THIRD(regs) & PROT_WRITE))
+		take_memory(task->tgid, context[0], info->length);
 	return 0;
 }
 

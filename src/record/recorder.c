@@ -287,12 +287,13 @@ static int open_unwinding(struct lode_recorder *recorder, const struct lode_reco
 			  struct lode_error *error)
 {
 	const struct recorder *programs = recorder->programs;
-	struct lode_unwind_map_fds fds = {
+	struct lode_unwind_maps maps = {
 		.spaces = bpf_map__fd(programs->maps.unwind_spaces),
 		.mappings = bpf_map__fd(programs->maps.unwind_mappings),
 		.sizes = bpf_map__fd(programs->maps.unwind_sizes),
 		.rules = bpf_map__fd(programs->maps.unwind_rules),
 		.tables = bpf_map__fd(programs->maps.unwind_tables),
+		.taken = programs->bss->taken,
 	};
 
 	if (options->unwind == LODE_RECORDER_FRAME_POINTER)
@@ -302,7 +303,7 @@ static int open_unwinding(struct lode_recorder *recorder, const struct lode_reco
 	if (lode_process_unwinder_init(&recorder->unwinder, options->cache) < 0)
 		return lode_fail_memory(error);
 	if (options->unwind == LODE_RECORDER_AUTO) {
-		recorder->loader = lode_unwind_loader_create(&fds, &recorder->unwinder);
+		recorder->loader = lode_unwind_loader_create(&maps, &recorder->unwinder);
 		if (!recorder->loader)
 			return lode_fail_memory(error);
 	}
@@ -592,9 +593,9 @@ static int keep_tables(struct lode_recorder *recorder, uint64_t t)
 {
 	int tidied = lode_process_unwinder_tidy(&recorder->unwinder, t);
 
-	if (tidied < 0 || (tidied && lode_unwind_loader_renumbered(recorder->loader) < 0))
+	if (tidied < 0 || (tidied && lode_unwind_loader_renumbered(recorder->loader, t) < 0))
 		return LODE_SYSTEM;
-	return lode_unwind_loader_flush(recorder->loader);
+	return lode_unwind_loader_flush(recorder->loader, t);
 }
 
 int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorder_sink *sink)

@@ -67,6 +67,10 @@ struct {
 /* A variable, because that takes less to look up than a map. */
 struct lode_unwind_cached unwind_cache[1 << LODE_UNWIND_CACHE_BITS];
 
+/* Memory that processes took, for the program to look at. */
+struct lode_unwind_taken taken[LODE_UNWIND_TAKEN];
+uint64_t taken_count = 0;
+
 /* What lode_find_rule returns where there is no rule. */
 #define RULE_MISSING (-1) /* no mapping is known there */
 #define RULE_PENDING (-2) /* its table is not loaded */
@@ -497,15 +501,29 @@ static __always_inline bool may_copy_stray(struct lode_unwind_space *space)
 	return true;
 }
 
-/* Memory is taken for something new: if there was code, what is known of the process is out of date. */
+/* Keeps for the program that a process takes memory. */
+static __always_inline void note_taken(uint32_t pid, uint64_t start, uint64_t size, uint64_t now)
+{
+	uint64_t number = __sync_fetch_and_add(&taken_count, 1);
+	struct lode_unwind_taken *place = &taken[number & (LODE_UNWIND_TAKEN - 1)];
+
+	place->start = start;
+	place->end = start + size;
+	place->pid = pid;
+	__sync_lock_test_and_set(&place->t, now);
+}
+
+/* A process takes memory for something new: if there was code, what is known of the process is out of date. */
 static __always_inline void take_memory(uint32_t pid, uint64_t start, uint64_t size)
 {
 	struct lode_unwind_space *space = space_place(pid);
 	uint64_t now = bpf_ktime_get_ns();
 	struct lode_unwind_mapping *mapping;
 
-	if (!space || space->pid != pid || !space->id ||
-	    (space->stale_id == space->id && now < space->stale + LODE_UNWIND_NO_MATTER))
+	if (!space || space->pid != pid)
+		return;
+	note_taken(pid, start, size, now);
+	if (!space->id || (space->stale_id == space->id && now < space->stale + LODE_UNWIND_NO_MATTER))
 		return;
 	mapping = last_mapping(space, start + size - 1);
 	if (!mapping || mapping->end <= start || mapping->table == LODE_UNWIND_NO_TABLE)

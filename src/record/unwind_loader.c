@@ -36,7 +36,8 @@ struct run {
 
 struct lode_unwind_loader {
 	struct lode_process_unwinder *unwinder;
-	struct lode_unwind_map_fds fds;
+	struct lode_unwind_maps maps;
+	uint64_t known; /* until then all changes of processes are known */
 	struct lode_table_installer *installer;
 	struct lode_unwind_space *spaces;     /* of the kernel */
 	struct lode_unwind_mapping *mappings; /* of the kernel */
@@ -81,7 +82,7 @@ static int load_vdso(struct lode_unwind_loader *loader)
 				   : lode_process_unwinder_load_table(loader->unwinder, number, &table);
 }
 
-struct lode_unwind_loader *lode_unwind_loader_create(const struct lode_unwind_map_fds *fds,
+struct lode_unwind_loader *lode_unwind_loader_create(const struct lode_unwind_maps *maps,
 						     struct lode_process_unwinder *unwinder)
 {
 	struct lode_unwind_loader *loader = lode_calloc(1, sizeof(*loader));
@@ -89,15 +90,15 @@ struct lode_unwind_loader *lode_unwind_loader_create(const struct lode_unwind_ma
 	if (!loader)
 		return NULL;
 	loader->unwinder = unwinder;
-	loader->fds = *fds;
+	loader->maps = *maps;
 	loader->kernel_next = 1;
 	loader->rule_count = 1; /* number 0 is the empty rule, which the kernel has from the start */
 	loader->images = lode_calloc(LODE_UNWIND_MAPPINGS, sizeof(*loader->images));
-	loader->spaces = map_array(fds->spaces, LODE_UNWIND_SPACES, sizeof(*loader->spaces));
-	loader->mappings = map_array(fds->mappings, LODE_UNWIND_MAPPINGS, sizeof(*loader->mappings));
-	loader->sizes = map_array(fds->sizes, LODE_UNWIND_TABLES * SIZES_APART, sizeof(*loader->sizes));
-	loader->rules = map_array(fds->rules, LODE_UNWIND_RULES, sizeof(*loader->rules));
-	loader->installer = lode_table_installer_create(fds->tables);
+	loader->spaces = map_array(maps->spaces, LODE_UNWIND_SPACES, sizeof(*loader->spaces));
+	loader->mappings = map_array(maps->mappings, LODE_UNWIND_MAPPINGS, sizeof(*loader->mappings));
+	loader->sizes = map_array(maps->sizes, LODE_UNWIND_TABLES * SIZES_APART, sizeof(*loader->sizes));
+	loader->rules = map_array(maps->rules, LODE_UNWIND_RULES, sizeof(*loader->rules));
+	loader->installer = lode_table_installer_create(maps->tables);
 	if (loader->installer && loader->images && loader->spaces && loader->mappings && loader->sizes &&
 	    loader->rules && load_vdso(loader) == 0)
 		return loader;
@@ -342,6 +343,33 @@ static void clear_space(struct lode_unwind_space *space)
 	__atomic_store_n(&space->id, 0, __ATOMIC_RELEASE);
 }
 
+static int has_code(const struct lode_unwind_loader *loader, const struct run *run, uint64_t start, uint64_t end)
+{
+	for (uint32_t i = run->first; i < run->first + run->count; i++)
+		if (loader->mappings[i].start < end && loader->mappings[i].end > start &&
+		    loader->mappings[i].table != LODE_UNWIND_NO_TABLE)
+			return 1;
+	return 0;
+}
+
+/*
+ * What the kernel was told of a process may be out of date already: memory where it had
+ * code was taken since. What is taken from now on, the kernel compares itself.
+ */
+static void mark_stale(struct lode_unwind_loader *loader, struct lode_unwind_space *space, const struct run *run)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (size_t i = 0; i < LODE_UNWIND_TAKEN; i++) {
+		const struct lode_unwind_taken *taken = &loader->maps.taken[i];
+		uint64_t t = __atomic_load_n(&taken->t, __ATOMIC_ACQUIRE);
+
+		if (t <= loader->known || taken->pid != space->pid || !has_code(loader, run, taken->start, taken->end))
+			continue;
+		space->stale_id = run->space;
+		space->stale = t + LODE_UNWIND_TOLD;
+	}
+}
+
 /* Tells the kernel of a process. Returns 1, 0 when its mappings did not fit, or LODE_SYSTEM. */
 static int enter_process(struct lode_unwind_loader *loader, const struct lode_process *process)
 {
@@ -363,6 +391,7 @@ static int enter_process(struct lode_unwind_loader *loader, const struct lode_pr
 	space->strays = 0;
 	/* Last: a walk in the kernel may look at it at any moment. */
 	__atomic_store_n(&space->id, id, __ATOMIC_RELEASE);
+	mark_stale(loader, space, run);
 	return 1;
 }
 
@@ -403,8 +432,9 @@ int lode_unwind_loader_changed(struct lode_unwind_loader *loader, uint32_t pid)
 	return 0;
 }
 
-int lode_unwind_loader_renumbered(struct lode_unwind_loader *loader)
+int lode_unwind_loader_renumbered(struct lode_unwind_loader *loader, uint64_t t)
 {
+	loader->known = t;
 	return rewrite(loader);
 }
 
@@ -418,10 +448,11 @@ static void settle_pending(struct lode_unwind_loader *loader)
 			set_table(loader, &loader->mappings[i], loader->mappings[i].bias, loader->images[i]);
 }
 
-int lode_unwind_loader_flush(struct lode_unwind_loader *loader)
+int lode_unwind_loader_flush(struct lode_unwind_loader *loader, uint64_t t)
 {
 	int code = load_tables(loader);
 
+	loader->known = t;
 	if (!code && loader->has_pending && loader->asked != loader->unwinder->asked)
 		settle_pending(loader);
 	for (size_t i = 0; code >= 0 && i < loader->dirty_count; i++) {

@@ -9,13 +9,14 @@
 #include "process/process_unwinder.h"
 #include "record/unwind_maps.h"
 
-/* The maps, by their descriptors. */
-struct lode_unwind_map_fds {
+/* The maps, by their descriptors, and what the kernel keeps in a variable. */
+struct lode_unwind_maps {
 	int spaces;
 	int mappings;
 	int sizes;
 	int rules;
 	int tables;
+	const struct lode_unwind_taken *taken; /* LODE_UNWIND_TAKEN of them */
 };
 
 /* What is in the kernel. */
@@ -31,15 +32,17 @@ struct lode_unwind_totals {
 struct lode_unwind_loader;
 
 /* `unwinder` must outlive it. NULL when memory has run out or the maps cannot be mapped. */
-struct lode_unwind_loader *lode_unwind_loader_create(const struct lode_unwind_map_fds *fds,
-						     struct lode_process_unwinder *unwinder);
+struct lode_unwind_loader *lode_unwind_loader_create(const struct lode_unwind_maps *maps, struct lode_process_unwinder *unwinder);
 void lode_unwind_loader_destroy(struct lode_unwind_loader *loader);
 /* The mappings of a process changed, or it is new. Returns 0 or LODE_SYSTEM. */
 int lode_unwind_loader_changed(struct lode_unwind_loader *loader, uint32_t pid);
-/* All images have new numbers (lode_process_unwinder_tidy). */
-int lode_unwind_loader_renumbered(struct lode_unwind_loader *loader);
-/* Brings the kernel up to date with what changed and what was loaded since the last call. Returns 0 or LODE_SYSTEM. */
-int lode_unwind_loader_flush(struct lode_unwind_loader *loader);
+/* All images have new numbers (lode_process_unwinder_tidy); until `t` all changes are known. */
+int lode_unwind_loader_renumbered(struct lode_unwind_loader *loader, uint64_t t);
+/*
+ * Brings the kernel up to date with what changed and what was loaded since the last call;
+ * until `t` all changes are known. Returns 0 or LODE_SYSTEM.
+ */
+int lode_unwind_loader_flush(struct lode_unwind_loader *loader, uint64_t t);
 struct lode_unwind_totals lode_unwind_loader_totals(const struct lode_unwind_loader *loader);
 
 #endif

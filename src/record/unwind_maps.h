@@ -71,11 +71,26 @@ struct lode_unwind_space {
 #define LODE_UNWIND_STRAYS 128
 
 /*
- * Memory where a process had code is taken for something else. If that is code, the
- * program is told within so many nanoseconds, and tells of the new mapping. If it is not,
- * and memory there is taken again and again, it does not count for a while.
+ * Memory that processes took lately, but for memory to write to. Where a process had code
+ * before, its mappings are out of date: the kernel looks at those that it has, the program
+ * at those that it tells of later.
  */
-#define LODE_UNWIND_TOLD     100000000
+#define LODE_UNWIND_TAKEN 1024 /* a power of two */
+
+struct lode_unwind_taken {
+	uint64_t start;
+	uint64_t end;
+	uint64_t t; /* CLOCK_MONOTONIC; written last */
+	uint32_t pid;
+	uint32_t unused;
+};
+
+/*
+ * If code is mapped there, the program hears of it within so many nanoseconds, and tells
+ * of the new mapping. If not, and memory there is taken again and again, that does not
+ * count for a while.
+ */
+#define LODE_UNWIND_TOLD      100000000
 #define LODE_UNWIND_NO_MATTER 1000000000
 
 /*
