@@ -477,8 +477,8 @@ static __always_inline struct lode_unwind_space *find_space(uint32_t pid)
 	return space;
 }
 
-/* Counts a copy of a stack that needs what the program has not told yet. */
-static __always_inline bool may_copy(struct lode_unwind_space *space)
+/* Counts a copy of a stack that needs what the program has not told yet; `most`: in a window of time. */
+static __always_inline bool may_copy(struct lode_unwind_space *space, uint32_t most)
 {
 	uint32_t window = bpf_ktime_get_ns() >> LODE_UNWIND_WINDOW;
 
@@ -486,7 +486,7 @@ static __always_inline bool may_copy(struct lode_unwind_space *space)
 		space->window = window;
 		space->copies = 0;
 	}
-	if (space->copies >= LODE_UNWIND_COPIES)
+	if (space->copies >= most)
 		return false;
 	space->copies++;
 	return true;
@@ -496,7 +496,7 @@ static __always_inline bool may_copy(struct lode_unwind_space *space)
 static __always_inline bool may_copy_stray(struct lode_unwind_space *space)
 {
 	if (space->strays >= LODE_UNWIND_STRAYS)
-		return false;
+		return may_copy(space, LODE_UNWIND_LATE_STRAYS);
 	space->strays++;
 	return true;
 }
@@ -552,7 +552,7 @@ static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_
 	if (!space)
 		return false;
 	if (!space->id)
-		return may_copy(space);
+		return may_copy(space, LODE_UNWIND_COPIES);
 	scratch->space = *space;
 	scratch->state = (struct lode_unwind_state){
 		.pc = REGS_PC(regs),
@@ -574,7 +574,7 @@ static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_
 		*span = came < UINT16_MAX ? came : UINT16_MAX;
 	}
 	if (scratch->stack.end == LODE_STACK_PENDING || is_stale(space))
-		return may_copy(space);
+		return may_copy(space, LODE_UNWIND_COPIES);
 	return scratch->stack.end == LODE_STACK_UNMAPPED && may_copy_stray(space);
 }
 

@@ -64,11 +64,13 @@ struct lode_unwind_space {
 /*
  * So many stacks of a process are copied in a window of time, while the program learns
  * what it has mapped and loads tables for it. Of stacks that end where nothing is mapped
- * only so many at all: they are broken, and copying more would not help.
+ * only so many since it was entered, and a few in each window: they are probably broken,
+ * but may be the first through a new library.
  */
-#define LODE_UNWIND_WINDOW 27 /* 2^27 nanoseconds, a tenth of a second */
-#define LODE_UNWIND_COPIES 512
-#define LODE_UNWIND_STRAYS 128
+#define LODE_UNWIND_WINDOW	27 /* 2^27 nanoseconds, a tenth of a second */
+#define LODE_UNWIND_COPIES	512
+#define LODE_UNWIND_STRAYS	128
+#define LODE_UNWIND_LATE_STRAYS 16
 
 /*
  * Memory that processes took lately, but for memory to write to. Where a process had code
