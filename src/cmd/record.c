@@ -369,6 +369,12 @@ static void show_unwinding(const struct recording *recording, const struct lode_
 	lode_json_key_u64(json, "copied", counts->copies);
 	lode_json_key_u64(json, "lost_copies", counts->lost_copies);
 	lode_json_object_end(json);
+	lode_json_key(json, "kernel_stacks");
+	lode_json_object(json);
+	lode_json_key_u64(json, "asked", counts->asked_stacks);
+	lode_json_key_u64(json, "checked", counts->checked_walks);
+	lode_json_key_u64(json, "wrong", counts->wrong_walks);
+	lode_json_object_end(json);
 	lode_json_key(json, "unwind_tables");
 	lode_json_object(json);
 	lode_json_key_u64(json, "binaries", totals.tables);

@@ -19,6 +19,8 @@
  *   record lies relative to a program's context is found by comparing with that
  *   way, and one walk in `check_every` is compared again: what differs is
  *   counted, and when it happens too often the kernel's own way is used for good.
+ *   On x86-64 there are no frame records; how far it is from one return address to
+ *   the next is learnt from that way instead (kernel_stack_x86.bpf.h).
  * - A stack is sent once and then named by its id, a hash of its addresses. A
  *   second, independent sum of the addresses is kept with each id; a stack that
  *   has the id of another takes a new one. Those that a CPU met lately it keeps in
@@ -165,10 +167,12 @@ struct scratch {
 	uint8_t block[BLOCK_BYTES + 16];
 	struct lode_record_stack stack;
 	uint64_t check[LODE_RECORD_KERNEL_FRAMES + 1];
+	uint64_t places[LODE_RECORD_KERNEL_FRAMES + 1]; /* of what is in `check` (kernel_stack_x86.bpf.h) */
 	uint64_t hash; /* of the stack so far */
 	uint64_t sum;
 	uint64_t number; /* on its way from what the verifier knows to what it does not */
 	uint64_t walks;
+	uint64_t chances; /* stacks that something could be learnt from */
 	/* The walk of a user's stack by tables (unwind.bpf.h). */
 	struct lode_unwind_state state;
 	struct lode_unwind_space space;

@@ -807,6 +807,7 @@ void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_cou
 			counts->lost_copies += each[i].lost_copies;
 			counts->lost_threads += each[i].lost_threads;
 			counts->short_waits += each[i].short_waits;
+			counts->asked_stacks += each[i].asked_stacks;
 			counts->checked_walks += each[i].checked_walks;
 			counts->wrong_walks += each[i].wrong_walks;
 		}

@@ -157,6 +157,7 @@ struct lode_record_counts {
 	uint64_t lost_copies;   /* copies of stacks without room */
 	uint64_t lost_threads;  /* switch-outs of threads that got no memory for their state */
 	uint64_t short_waits;   /* waits and preemptions shorter than asked for */
+	uint64_t asked_stacks;  /* kernel stacks of waits and wakings that were taken by the kernel's own way */
 	uint64_t checked_walks; /* kernel stacks that were also taken by the kernel's own way */
 	uint64_t wrong_walks;   /* and differed */
 };
@@ -212,7 +213,7 @@ struct lode_record_thread {
 
 /* What is learnt about walking the kernel's stack in one program. */
 struct lode_record_walking {
-	int64_t offset; /* from its context to the first frame record; 0: not known */
+	int64_t offset; /* from its context to the first frame record, x86-64: return address; 0: not known */
 	uint32_t tries; /* to find it */
 	uint32_t wrong; /* walks that were not what the kernel's own way gives */
 };

@@ -305,12 +305,35 @@ __noinline int lode_take_asked(struct scratch *scratch, uint32_t count)
 	return 0;
 }
 
-#if defined(__TARGET_ARCH_arm64)
-
 extern void *bpf_rdonly_cast(const void *object, uint32_t type) __ksym __weak;
 
 #define CAST(type, address)                                                                                  \
 	((struct type *)bpf_rdonly_cast((void *)(address), bpf_core_type_id_kernel(struct type)))
+
+/*
+ * Whether the walk in the scratch is not what the kernel's own way gave, which
+ * begins some frames deeper, in the program itself.
+ */
+__noinline int lode_differs(struct scratch *scratch, uint32_t count)
+{
+	uint64_t hash = 2;
+	uint32_t first = 0;
+
+	if (!scratch || count >= LODE_RECORD_KERNEL_FRAMES - 16)
+		return 0;
+	COUNT(checked_walks);
+	while (first < 8 && scratch->check[first] != scratch->stack.addresses[0])
+		first++;
+	first = forget(scratch, first) & 15;
+	for (uint32_t i = 0; i < LODE_RECORD_KERNEL_FRAMES - 16; i++) {
+		if (first + i >= count)
+			break;
+		hash = hash * MULTIPLIER + scratch->check[first + i];
+	}
+	return hash != scratch->hash;
+}
+
+#if defined(__TARGET_ARCH_arm64)
 
 /* Return addresses may be signed in their upper bits; all of the kernel's code has them set. */
 #define KERNEL_BITS 0xffff000000000000ull
@@ -386,29 +409,6 @@ __noinline int lode_calibrate(struct scratch *scratch, uint64_t base, uint32_t c
 	return 0;
 }
 
-/*
- * Whether the walk in the scratch is not what the kernel's own way gave, which
- * begins some frames deeper, in the program itself.
- */
-__noinline int lode_differs(struct scratch *scratch, uint32_t count)
-{
-	uint64_t hash = 2;
-	uint32_t first = 0;
-
-	if (!scratch || count >= LODE_RECORD_KERNEL_FRAMES - 16)
-		return 0;
-	COUNT(checked_walks);
-	while (first < 8 && scratch->check[first] != scratch->stack.addresses[0])
-		first++;
-	first = forget(scratch, first) & 15;
-	for (uint32_t i = 0; i < LODE_RECORD_KERNEL_FRAMES - 16; i++) {
-		if (first + i >= count)
-			break;
-		hash = hash * MULTIPLIER + scratch->check[first + i];
-	}
-	return hash != scratch->hash;
-}
-
 /* Walks if that can be done; false: ask the kernel. */
 static __always_inline bool walk(void *context, struct scratch *scratch, struct lode_record_walking *walking)
 {
@@ -436,12 +436,7 @@ static __always_inline bool walk(void *context, struct scratch *scratch, struct 
 }
 
 #else
-
-static __always_inline bool walk(void *context, struct scratch *scratch, struct lode_record_walking *walking)
-{
-	return false;
-}
-
+#include "record/kernel_stack_x86.bpf.h"
 #endif
 
 static __always_inline uint64_t kernel_stack(void *context, struct scratch *scratch,
@@ -450,8 +445,10 @@ static __always_inline uint64_t kernel_stack(void *context, struct scratch *scra
 	if (only_own)
 		return 0;
 	begin_stack(scratch, false, false);
-	if (!walk(context, scratch, walking))
+	if (!walk(context, scratch, walking)) {
+		COUNT(asked_stacks);
 		lode_take_asked(scratch, ask_kernel_stack(context, scratch));
+	}
 	return identify(scratch);
 }
 

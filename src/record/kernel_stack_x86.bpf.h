@@ -1,0 +1,399 @@
+/*
+ * The kernel's stack on x86-64, where there are no frame pointers. A part of stacks.bpf.h.
+ *
+ * The kernel's own way unwinds by tables (ORC) and takes most of the time of a switch.
+ * But frames of the kernel's functions have fixed sizes, so how far it is from one
+ * return address on the stack to the next depends on the first address alone. Such a
+ * *step* is learnt once, from a stack that the kernel unwound: its addresses are looked
+ * for in the stack's memory, and the distances between them are kept in a table by
+ * address. From then on a walk follows steps: a load and a look-up a frame.
+ *
+ * Some frames hold the stack pointer to go on with: the last one on an interrupt's stack,
+ * and the registers that an interrupt saved (the stack is aligned before they are pushed,
+ * so their distance varies). Then the distance counts from where that points to, and the
+ * step says how many words above the return address it is held.
+ *
+ * One frame varies in every stack of a system call: the outermost function leaves a gap of
+ * random size (CONFIG_RANDOMIZE_KSTACK_OFFSET). But behind it comes the last address, whose
+ * place is known. So a step may also say that it leads to the end of the stack.
+ *
+ * What makes it safe:
+ *
+ * - Nothing is learnt that could be a mistake. An address may be found more than once, for
+ *   stacks are full of old return addresses. The lowest places that all addresses can have
+ *   in order, and the highest ones, are both looked for: where they agree there is no
+ *   other. The ends are known: the first lies in the frame of who calls the program, the last just
+ *   below the registers with which the thread entered the kernel.
+ * - A step that is learnt again and differs is not used any more, but for those that lead
+ *   to the end: frames of variable size.
+ * - Every word that a walk lands on must be an address with a step, and the last must lie
+ *   just below the registers. Otherwise the kernel is asked, and more is learnt.
+ * - One walk in `check_every` is compared with the kernel's own way.
+ *
+ * Return addresses that are not on the stack, because a return probe or a tracer of
+ * functions has replaced them, are never learnt, and never walked over.
+ */
+#ifndef LODE_RECORD_KERNEL_STACK_X86_BPF_H
+#define LODE_RECORD_KERNEL_STACK_X86_BPF_H
+
+/*
+ * A step is one word, so that it is always whole, whoever writes at the same time: the
+ * lower half of the address (code lies in the last 2 GiB), how many words above the
+ * address a stack pointer is held (0: none), and the distance in words. Without these the
+ * address was only seen as the last one. Those that share a place stand side by side.
+ */
+#define STEP_ADDRESS_SHIFT 32
+#define STEP_HOLDER_SHIFT  16
+#define STEP_HOLDER	   0xffu
+#define STEP_ENDS	   (1u << 24) /* it led to the last address, each time it was learnt */
+#define STEP_DISTANCE	   0xffffu
+/* As distances: */
+#define STEP_TO_END 0xfffeu /* it leads to the last address, by whatever distance */
+#define STEP_VARIES 0xffffu /* of no use */
+
+#define STEP_BITS 11
+#define STEP_WAYS 4
+
+uint64_t steps[1 << STEP_BITS][STEP_WAYS];
+
+/* Words of the largest frame that is learnt; the kernel is built with a warning of larger ones. */
+#define FRAME_WORDS 256
+/* So many stacks of a CPU are learnt from, then one in some: what is still not known mostly cannot be. */
+#define LEARN_ALWAYS 1024
+#define LEARN_SOMETIMES 16
+/* Addresses of the kernel's own way among which the first of a walk is, and words above the context where it lies. */
+#define FIRST_ADDRESSES 8
+#define FIRST_WORDS	32
+
+#define STACK_BYTES 16384 /* of a thread's stack */
+#define PAGE_BYTES  4096
+
+/* Where they are when an interrupt has saved registers: words above the instruction pointer, and their values. */
+#define SAVED_CS  1
+#define SAVED_SP  3
+#define SAVED_SS  4
+#define KERNEL_CS 0x10
+#define KERNEL_SS 0x18
+
+/* ---- memory ---- */
+
+/* The word at an address; 0 when it cannot be read. The type serves to say that it is a word. */
+static __always_inline uint64_t word_at(uint64_t address)
+{
+	return CAST(pt_regs, address - bpf_core_field_offset(struct pt_regs, ip))->ip;
+}
+
+/* `top`: the registers with which the thread entered the kernel, at the end of its stack. */
+static __always_inline bool is_on_own_stack(uint64_t at, uint64_t top)
+{
+	return top - at <= STACK_BYTES;
+}
+
+/* How many words above a return address, or an interrupted one, a stack pointer to go on with is; 0: none. */
+static __always_inline uint64_t find_holder(uint64_t at, uint64_t top)
+{
+	uint64_t above = word_at(at + 8 * SAVED_CS);
+
+	if (!is_on_own_stack(at, top) && (at + 16) % PAGE_BYTES == 0)
+		return is_on_own_stack(above, top);
+	if ((above & 0xffff) == KERNEL_CS && (word_at(at + 8 * SAVED_SS) & 0xffff) == KERNEL_SS &&
+	    word_at(at + 8 * SAVED_SP) - at <= STACK_BYTES)
+		return SAVED_SP;
+	return 0;
+}
+
+/* Where distances from `at` count from. */
+static __always_inline uint64_t held_or_own(uint64_t at, uint64_t holder)
+{
+	return holder ? word_at(at + 8 * holder) : at;
+}
+
+/* ---- steps ---- */
+
+static __always_inline uint64_t *step_places(uint64_t address)
+{
+	return steps[address * MULTIPLIER >> (64 - STEP_BITS)];
+}
+
+/* The step of an address, or 0. */
+static __always_inline uint64_t find_step(uint64_t address)
+{
+	const uint64_t *places = step_places(address);
+
+	if (address >> 32 != UINT32_MAX)
+		return 0;
+	for (uint32_t i = 0; i < STEP_WAYS; i++)
+		if (places[i] >> STEP_ADDRESS_SHIFT == (uint32_t)address)
+			return places[i];
+	return 0;
+}
+
+static __always_inline uint64_t make_step(uint64_t address, uint64_t rest)
+{
+	return address << STEP_ADDRESS_SHIFT | rest;
+}
+
+/* What is known of an address after it was learnt twice; all without the address. */
+static __always_inline uint32_t join_steps(uint32_t before, uint32_t now)
+{
+	if (!before || !now)
+		return before | now;
+	if (!((before ^ now) & ~STEP_ENDS))
+		return before & now;
+	if (before & now & STEP_ENDS)
+		return STEP_ENDS | STEP_TO_END;
+	return STEP_VARIES;
+}
+
+/* Enters a step, for which another one may have to go. */
+__noinline int lode_enter_step(uint64_t address, uint32_t rest, uint32_t victim)
+{
+	uint64_t *places = step_places(address);
+
+	for (uint32_t i = 0; i < STEP_WAYS; i++) {
+		uint64_t before = places[i];
+
+		if (before && before >> STEP_ADDRESS_SHIFT != (uint32_t)address)
+			continue;
+		places[i] = make_step(address, join_steps((uint32_t)before, rest));
+		return 0;
+	}
+	places[victim % STEP_WAYS] = make_step(address, rest);
+	return 0;
+}
+
+/* ---- learning ---- */
+
+/* Which of the addresses in `check` a walk from `at` begins with; FIRST_ADDRESSES: none. */
+static __always_inline uint32_t find_first(const struct scratch *scratch, uint64_t address)
+{
+	uint32_t first = 0;
+
+	while (first < FIRST_ADDRESSES && scratch->check[first] != address)
+		first++;
+	return first;
+}
+
+/* Looks for the first return address above `base`, the context, in the frame of who calls the program. Returns its offset, or 0. */
+__noinline int lode_calibrate(struct scratch *scratch, uint64_t base)
+{
+	if (!scratch)
+		return 0;
+	for (int i = 1; i < FIRST_WORDS; i++)
+		if (find_first(scratch, word_at(base + i * 8)) < FIRST_ADDRESSES)
+			return i * 8;
+	return 0;
+}
+
+/* The first place of a word from `at` up or down (`step`), before `end`; 0: none, or too far away. */
+__noinline uint64_t lode_find_word(uint64_t word, uint64_t at, int64_t step, uint64_t end)
+{
+	for (uint32_t i = 0; i < FRAME_WORDS; i++) {
+		if (at == end)
+			return 0;
+		if (word_at(at) == word)
+			return at;
+		at += step;
+	}
+	return 0;
+}
+
+/* Up to where memory can be read, from `at`; of an interrupt's stack only the page is certain. */
+static __always_inline uint64_t readable_end(uint64_t at, uint64_t top)
+{
+	return is_on_own_stack(at, top) ? top : (at | (PAGE_BYTES - 1)) + 1;
+}
+
+/*
+ * The lowest places of the addresses in `check`, from number `first` at `at` on, into
+ * `places`. Returns whether all were found.
+ */
+__noinline int lode_find_lowest(struct scratch *scratch, uint64_t at, uint64_t top, uint32_t first, uint32_t count)
+{
+	if (!scratch)
+		return 0;
+	for (uint32_t i = 0; i < LODE_RECORD_KERNEL_FRAMES; i++) {
+		uint32_t number = (first + i) & LODE_RECORD_KERNEL_FRAMES;
+		uint64_t holder;
+
+		if (first + i >= count)
+			return 1;
+		at = lode_find_word(scratch->check[number], at, 8, readable_end(at, top));
+		if (!at)
+			return 0;
+		scratch->places[number] = at;
+		holder = find_holder(at, top);
+		at = holder ? word_at(at + 8 * holder) : at + 8;
+	}
+	return 0;
+}
+
+/* Learns the step from `address` at `at` to the next address at `next`; 0: it is the last one. */
+__noinline int lode_learn_step(uint64_t address, uint64_t at, uint64_t next, uint64_t top)
+{
+	uint64_t holder = find_holder(at, top);
+	uint64_t distance = (next - held_or_own(at, holder)) / 8;
+	uint32_t rest = holder << STEP_HOLDER_SHIFT | (distance & STEP_DISTANCE);
+
+	if (address >> 32 != UINT32_MAX)
+		return 0;
+	if (!next)
+		rest = 0;
+	else if (distance >= STEP_TO_END)
+		return 0;
+	else if (next + 8 == top)
+		rest |= STEP_ENDS;
+	return lode_enter_step(address, rest, (uint32_t)at / 8);
+}
+
+/*
+ * The highest places of the same addresses, from the last one at the end of the stack on;
+ * and the steps between those that are at their lowest places, too.
+ */
+__noinline int lode_learn_steps(struct scratch *scratch, uint64_t top, uint32_t first, uint32_t count)
+{
+	uint64_t at = top - 8, next = 0;
+
+	if (!scratch)
+		return 0;
+	for (uint32_t i = 0; i < LODE_RECORD_KERNEL_FRAMES; i++) {
+		uint32_t number = (count - 1 - i) & LODE_RECORD_KERNEL_FRAMES;
+		uint64_t lowest = scratch->places[number];
+
+		if (first + i >= count)
+			return 0;
+		/* On to the end of an interrupt's stack. */
+		if (is_on_own_stack(at, top) && !is_on_own_stack(lowest, top))
+			at = lowest;
+		at = lode_find_word(scratch->check[number], at, -8, i ? lowest - 8 : top - 16);
+		if (!at)
+			return 0;
+		if (at == lowest && (next || !i))
+			lode_learn_step(scratch->check[number], at, next, top);
+		next = at == lowest ? at : 0;
+		at -= 8;
+	}
+	return 0;
+}
+
+/* Learns from the stack that the kernel gave, `count` addresses in `check`. `at`: the place of a walk's first address. */
+static __always_inline bool learn(struct scratch *scratch, uint64_t at, uint64_t top, uint32_t count)
+{
+	uint32_t first = find_first(scratch, word_at(at));
+
+	if (first >= FIRST_ADDRESSES || first >= count || count >= LODE_RECORD_KERNEL_FRAMES)
+		return false;
+	if (lode_find_lowest(scratch, at, top, first, count))
+		lode_learn_steps(scratch, top, first, count);
+	return true;
+}
+
+/* The walk in the scratch is not what the kernel gave: the step where they part is not used any more. */
+__noinline int lode_drop_step(struct scratch *scratch, uint32_t count)
+{
+	uint64_t address;
+	uint32_t first, i;
+
+	if (!scratch)
+		return 0;
+	address = scratch->stack.addresses[0];
+	first = forget(scratch, find_first(scratch, address)) & 15;
+	for (i = 1; i < LODE_RECORD_KERNEL_FRAMES - 16; i++) {
+		if (i >= scratch->stack.count || first + i >= count ||
+		    scratch->check[first + i] != scratch->stack.addresses[i])
+			break;
+		address = scratch->stack.addresses[i];
+	}
+	return lode_enter_step(address, STEP_VARIES, i);
+}
+
+/* ---- walking ---- */
+
+enum walk_result {
+	WALK_DONE,
+	WALK_UNKNOWN, /* there is an address without a step */
+	WALK_VARIES,  /* or one whose step is not always the same */
+};
+
+/* Follows steps from the return address at `at` to the end of the stack. */
+__noinline int lode_walk_kernel(struct scratch *scratch, uint64_t at, uint64_t top)
+{
+	uint64_t hash = 2, sum = 0;
+	uint32_t i;
+
+	if (!scratch)
+		return WALK_VARIES;
+	for (i = 0; i < LODE_RECORD_KERNEL_FRAMES; i++) {
+		uint64_t address = word_at(at), step = find_step(address), distance = step & STEP_DISTANCE;
+
+		if (!step)
+			return WALK_UNKNOWN;
+		scratch->stack.addresses[i] = address;
+		hash = hash * MULTIPLIER + address;
+		sum = sum * 3 + address;
+		if (at + 8 == top)
+			break;
+		if (!(uint32_t)step)
+			return WALK_UNKNOWN;
+		if (distance == STEP_VARIES)
+			return WALK_VARIES;
+		if (distance == STEP_TO_END)
+			at = top - 8;
+		else
+			at = held_or_own(at, step >> STEP_HOLDER_SHIFT & STEP_HOLDER) + distance * 8;
+	}
+	if (i == LODE_RECORD_KERNEL_FRAMES)
+		return WALK_VARIES;
+	scratch->hash = hash;
+	scratch->sum = sum;
+	scratch->stack.count = i + 1;
+	scratch->stack.end = LODE_STACK_WHOLE;
+	return WALK_DONE;
+}
+
+static __always_inline bool may_learn(struct scratch *scratch)
+{
+	uint64_t chances = scratch->chances++;
+
+	return chances < LEARN_ALWAYS || !(chances % LEARN_SOMETIMES);
+}
+
+/* Walks, or asks the kernel and learns from that; false: ask the kernel. */
+static __always_inline bool walk(void *context, struct scratch *scratch, struct lode_record_walking *walking)
+{
+	int result = WALK_UNKNOWN;
+	uint64_t base, top;
+	uint32_t count;
+
+	if (!walk_kernel || !bpf_rdonly_cast || walking->wrong > WRONG_WALKS_LIMIT ||
+	    walking->tries > CALIBRATIONS_LIMIT)
+		return false;
+	/* Pointers are no numbers to the verifier. */
+	base = forget(scratch, (uint64_t)context);
+	top = forget(scratch, (uint64_t)bpf_task_pt_regs(bpf_get_current_task_btf()));
+	if (walking->offset)
+		result = lode_walk_kernel(scratch, base + walking->offset, top);
+	if (result == WALK_DONE && scratch->walks++ & (check_every - 1))
+		return true;
+	count = ask_kernel_stack(context, scratch);
+	if (result == WALK_DONE) {
+		if (!lode_differs(scratch, count))
+			return true;
+		COUNT(wrong_walks);
+		walking->wrong++;
+		lode_drop_step(scratch, count);
+	} else {
+		if (!walking->offset) {
+			walking->tries++;
+			walking->offset = lode_calibrate(scratch, base);
+		}
+		if (result == WALK_UNKNOWN && walking->offset && may_learn(scratch) &&
+		    !learn(scratch, base + walking->offset, top, count))
+			walking->offset = 0;
+	}
+	COUNT(asked_stacks);
+	lode_take_asked(scratch, count);
+	return true;
+}
+
+#endif
