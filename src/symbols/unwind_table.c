@@ -36,6 +36,7 @@
 #include "base/index.h"
 #include "symbols/cache.h"
 #include "symbols/cfi_program.h"
+#include "symbols/frame_code_aarch64.h"
 #include "symbols/linkage_frames.h"
 #include "symbols/vdso.h"
 
@@ -332,8 +333,54 @@ static uint64_t exported_address(const struct lode_elf *elf, const char *name)
 	return 0;
 }
 
-/* Some aarch64 kernels are built without call frame information in their vDSO; signal handlers return through it. */
-static int add_signal_return(struct making *making, const struct lode_elf *elf)
+/* The bytes of a function, or NULL. */
+static const uint8_t *code_of(const struct lode_elf *elf, const GElf_Sym *symbol)
+{
+	Elf_Scn *section = elf_getscn(elf->elf, symbol->st_shndx);
+	Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+	GElf_Shdr header;
+
+	if (!data || !data->d_buf || !gelf_getshdr(section, &header) || symbol->st_value < header.sh_addr ||
+	    symbol->st_value - header.sh_addr > data->d_size ||
+	    symbol->st_size > data->d_size - (symbol->st_value - header.sh_addr))
+		return NULL;
+	return (const uint8_t *)data->d_buf + (symbol->st_value - header.sh_addr);
+}
+
+static int take_code(struct making *making, const struct lode_elf *elf, const GElf_Sym *symbol)
+{
+	struct function function = { symbol->st_value, symbol->st_value + symbol->st_size, making->row_count, 0,
+				     making->priority };
+	const uint8_t *code = code_of(elf, symbol);
+
+	if (!code || GELF_ST_TYPE(symbol->st_info) != STT_FUNC || !symbol->st_size)
+		return 0;
+	if (lode_frame_code_aarch64(code, symbol->st_size, function.start, take_row, making) < 0 ||
+	    lode_grow(&making->functions, &making->function_capacity, making->function_count + 1,
+		      sizeof(function)) < 0)
+		return LODE_SYSTEM;
+	function.count = (uint32_t)(making->row_count - function.first);
+	making->functions[making->function_count++] = function;
+	return 0;
+}
+
+/* Its functions, which programs call all the time to know the time. */
+static int add_vdso_functions(struct making *making, const struct lode_elf *elf)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = lode_elf_section(elf, ".dynsym", &header);
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	GElf_Sym symbol;
+	int code = 0;
+
+	making->priority++;
+	for (int i = 0; !code && data && gelf_getsym(data, i, &symbol); i++)
+		code = take_code(making, elf, &symbol);
+	return code;
+}
+
+/* aarch64 kernels are built without call frame information in their vDSO; signal handlers return through it. */
+static int add_vdso(struct making *making, const struct lode_elf *elf)
 {
 	struct lode_cfi_shared shared = { .is_signal = 1, .code_alignment = 4, .program = (const uint8_t *)"" };
 	struct lode_cfi_function function = { .shared = &shared };
@@ -346,7 +393,7 @@ static int add_signal_return(struct making *making, const struct lode_elf *elf)
 	function.start = address - 4;
 	function.end = address + 8;
 	shared.program_end = shared.program;
-	return take_function(making, &function);
+	return take_function(making, &function) < 0 ? LODE_SYSTEM : add_vdso_functions(making, elf);
 }
 
 int lode_unwind_table_make(struct lode_unwind_table *table, const struct lode_elf *binary,
@@ -372,7 +419,7 @@ int lode_unwind_table_make(struct lode_unwind_table *table, const struct lode_el
 		code = lode_linkage_frames_walk(binary, take_function, &making);
 	}
 	if (!code)
-		code = add_signal_return(&making, binary);
+		code = add_vdso(&making, binary);
 	if (!code) {
 		if (making.function_count)
 			qsort(making.functions, making.function_count, sizeof(*making.functions),
