@@ -17,6 +17,7 @@ struct lode_unwind_state {
 	uint32_t has_link;
 	uint32_t is_first; /* the innermost frame */
 	uint32_t is_exact; /* `pc` is an instruction about to run, not a return address */
+	uint32_t sp_is_guess; /* aarch64: `sp` was found by a frame record, and may be too low */
 	uint32_t signed_returns; /* aarch64: return addresses may be signed in their upper bits */
 };
 

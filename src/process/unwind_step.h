@@ -49,8 +49,9 @@ lode_unwind_frame_record(struct lode_unwind_state *state, void *context)
 		return LODE_UNWIND_UNREAD;
 	state->pc = lode_unwind_plain(state, address);
 	state->fp = next;
-	/* On aarch64 a frame record is at the bottom of its function's frame: the caller's is where its stack pointer was. */
-	state->sp = state->signed_returns && next > fp + 16 ? next : fp + 16;
+	/* On x86-64 a frame ends there; on aarch64 a record may be anywhere in it. */
+	state->sp = fp + 16;
+	state->sp_is_guess = state->signed_returns;
 	state->has_link = state->is_first = state->is_exact = 0;
 	return state->pc ? LODE_UNWIND_CALLER : LODE_UNWIND_ROOT;
 }
@@ -96,7 +97,7 @@ lode_unwind_signal(struct lode_unwind_state *state, const struct lode_unwind_rul
 	state->fp = fp;
 	state->link = link;
 	state->has_link = has_link;
-	state->is_first = 0;
+	state->is_first = state->sp_is_guess = 0;
 	state->is_exact = 1;
 	return pc ? LODE_UNWIND_CALLER : LODE_UNWIND_ROOT;
 }
@@ -120,6 +121,10 @@ lode_unwind_step(struct lode_unwind_state *state, const struct lode_unwind_rule 
 		cfa = state->scratch;
 	}
 	cfa += (uint64_t)(int64_t)rule->cfa_offset;
+	/* The frame pointer is at the record that the rule tells of, if the function has one. */
+	if (state->sp_is_guess && rule->cfa == LODE_CFA_SP && rule->return_at == LODE_PLACE_CFA &&
+	    rule->frame_at == LODE_PLACE_CFA && rule->return_offset == rule->frame_offset + 8 && fp >= state->sp)
+		cfa = fp - (uint64_t)(int64_t)rule->frame_offset;
 	if (rule->cfa == LODE_CFA_SP_DEREF || rule->cfa == LODE_CFA_FP_DEREF) {
 		if (!LODE_UNWIND_READ(context, cfa, address))
 			return LODE_UNWIND_UNREAD;
@@ -149,7 +154,7 @@ lode_unwind_step(struct lode_unwind_state *state, const struct lode_unwind_rule 
 	state->pc = lode_unwind_plain(state, address);
 	state->sp = cfa;
 	state->fp = fp;
-	state->has_link = state->is_first = state->is_exact = 0;
+	state->has_link = state->is_first = state->is_exact = state->sp_is_guess = 0;
 	return state->pc ? LODE_UNWIND_CALLER : LODE_UNWIND_ROOT;
 }
 

@@ -374,7 +374,7 @@ __noinline int lode_walk_on(struct scratch *scratch)
 	for (uint32_t i = 0; i < WALK_FRAMES; i++) {
 		uint64_t key = (pc - 1 + is_exact) ^ space, mixed = key * MULTIPLIER, word, cfa, at;
 		const struct lode_unwind_cached *cached = cache_place(mixed);
-		int is_record = 0;
+		uint32_t is_record = 0;
 
 		if (cached->key != key)
 			break;
@@ -390,10 +390,16 @@ __noinline int lode_walk_on(struct scratch *scratch)
 			word = LODE_CACHED_FROM_FP | 1ull << LODE_CACHED_RETURN_SHIFT | 2ull << LODE_CACHED_FRAME_SHIFT;
 			cfa = 2;
 		}
+		at = word >> LODE_CACHED_FRAME_SHIFT & LODE_CACHED_DISTANCE;
+		/* See unwind_step.h: the frame pointer is surer than a stack pointer that was guessed. */
+		if (HAS_LINK && *(volatile uint32_t *)&scratch->state.sp_is_guess && fp >= sp &&
+		    at == (word >> LODE_CACHED_RETURN_SHIFT & LODE_CACHED_DISTANCE) + 1) {
+			word |= LODE_CACHED_FROM_FP;
+			cfa = at;
+		}
 		cfa = (word & LODE_CACHED_FROM_FP ? fp : sp) + cfa * 8;
 		if (cfa < sp || cfa & 7)
 			break;
-		at = word >> LODE_CACHED_FRAME_SHIFT & LODE_CACHED_DISTANCE;
 		if (at) {
 			at = cfa - at * 8 - start;
 			if (at > last)
@@ -415,14 +421,12 @@ __noinline int lode_walk_on(struct scratch *scratch)
 		at &= HAS_LINK ? LODE_UNWIND_SIGNED_ADDRESS : LODE_UNWIND_ADDRESS;
 		if (!at || count >= LODE_RECORD_FRAMES - 1)
 			break;
-		/* On aarch64 the caller's stack pointer is where its own record is; see unwind_step.h. */
-		if (HAS_LINK && is_record && fp > cfa)
-			cfa = fp;
 		pc = at;
 		is_exact = 0;
 		/* Through memory, or the verifier would tell too many ways apart. */
 		*(volatile uint64_t *)&scratch->state.sp = cfa;
 		sp = *(volatile uint64_t *)&scratch->state.sp;
+		*(volatile uint32_t *)&scratch->state.sp_is_guess = HAS_LINK && is_record;
 		*(volatile uint64_t *)&scratch->state.fp = fp;
 		fp = *(volatile uint64_t *)&scratch->state.fp;
 		scratch->stack.addresses[forget(scratch, count++) & LODE_RECORD_FRAMES] = pc;

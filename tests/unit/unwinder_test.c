@@ -36,11 +36,13 @@ static int read_word(void *context, uint64_t address, uint64_t *word)
 	return 1;
 }
 
-/* One rule each: 48 bytes of frame with the record at its bottom; a signal frame at the stack pointer. */
+/* One rule each: 80 bytes of frame with the record in the middle; a signal frame at the stack pointer. */
+#define RECORD 32
+
 static const struct lode_unwind_rule rules[] = {
 	{ 0 },
 	{ .cfa = LODE_CFA_SP,
-	  .cfa_offset = 48,
+	  .cfa_offset = 80,
 	  .return_at = LODE_PLACE_CFA,
 	  .return_offset = -40,
 	  .frame_at = LODE_PLACE_CFA,
@@ -82,9 +84,9 @@ static void begin(struct machine *machine, uint64_t pc, uint64_t size)
 {
 	memset(machine, 0, sizeof(*machine));
 	machine->registers = (struct lode_unwind_registers){ .pc = pc, .sp = STACK + 1024, .machine = EM_AARCH64 };
-	put(machine, 1024 + size, STACK + 3000);
-	put(machine, 1024 + size + 8, ROOT);
-	machine->registers.fp = STACK + 1024 + size;
+	put(machine, 1024 + size + RECORD, STACK + 3000);
+	put(machine, 1024 + size + RECORD + 8, ROOT);
+	machine->registers.fp = STACK + 1024 + size + RECORD;
 	machine->registers.link = DESCRIBED + 100;
 }
 
@@ -133,13 +135,14 @@ static void a_record_of_its_own_is_followed(void **state)
 
 	(void)state;
 	begin(&machine, PLAIN + 40, 32);
-	put(&machine, 1024, STACK + 1024 + 32);
+	put(&machine, 1024, STACK + 1024 + 32 + RECORD);
 	put(&machine, 1024 + 8, DESCRIBED + 100);
 	machine.registers.fp = STACK + 1024;
 	walk(&machine);
 	check(&machine, callers, 3);
 	assert_true(machine.unwound.guessed && !machine.unwound.by_link);
-	assert_int_equal(machine.frames[1].sp, STACK + 1024 + 32);
+	/* It does not tell the stack pointer of its caller, but that has a record, too. */
+	assert_int_equal(machine.frames[2].sp, STACK + 1024 + 32 + 80);
 }
 
 static void a_function_that_called_another_is_told_twice_but_its_caller_is_right(void **state)
@@ -149,7 +152,7 @@ static void a_function_that_called_another_is_told_twice_but_its_caller_is_right
 
 	(void)state;
 	begin(&machine, PLAIN + 40, 32);
-	put(&machine, 1024, STACK + 1024 + 32);
+	put(&machine, 1024, STACK + 1024 + 32 + RECORD);
 	put(&machine, 1024 + 8, DESCRIBED + 100);
 	machine.registers.fp = STACK + 1024;
 	machine.registers.link = PLAIN + 20;
@@ -165,7 +168,7 @@ static void a_link_register_that_holds_something_else_does_not_count(void **stat
 
 	(void)state;
 	begin(&machine, PLAIN + 40, 32);
-	put(&machine, 1024, STACK + 1024 + 32);
+	put(&machine, 1024, STACK + 1024 + 32 + RECORD);
 	put(&machine, 1024 + 8, DESCRIBED + 100);
 	machine.registers.fp = STACK + 1024;
 	machine.registers.link = 42;
@@ -183,11 +186,11 @@ static void the_function_that_a_signal_handler_returns_through_keeps_its_address
 	(void)state;
 	begin(&machine, DESCRIBED + 200, 0);
 	/* The handler's frame, behind it what the kernel saved: fp, link, sp, pc. */
-	put(&machine, 512 + 8, RETURNING);
-	put(&machine, 512 + 48 + 16, machine.registers.fp);
-	put(&machine, 512 + 48 + 24, machine.registers.link);
-	put(&machine, 512 + 48 + 32, machine.registers.sp);
-	put(&machine, 512 + 48 + 40, PLAIN + 40);
+	put(&machine, 512 + RECORD + 8, RETURNING);
+	put(&machine, 512 + 80 + 16, machine.registers.fp);
+	put(&machine, 512 + 80 + 24, machine.registers.link);
+	put(&machine, 512 + 80 + 32, machine.registers.sp);
+	put(&machine, 512 + 80 + 40, PLAIN + 40);
 	machine.registers.sp = handler;
 	machine.registers.link = 0;
 	walk(&machine);
