@@ -9,6 +9,7 @@ FUZZ_SECONDS ?= 60
 BENCH_FLAGS ?=
 BENCH_MINE_FLAGS ?=
 BENCH_RECORD_FLAGS ?=
+BENCH_STACKS_FLAGS ?=
 BENCH_HUNT_FLAGS ?= --quick
 
 # `make` alone lets meson choose the compiler; `make CC=clang` builds in build-clang/.
@@ -42,7 +43,8 @@ help:
 	@echo 'make asan       all tests under sanitizers'
 	@echo 'make fuzz       each fuzz target for FUZZ_SECONDS (60)'
 	@echo 'make bench      import and load, side by side with perf script (needs perf and root); mining; explain; recording;'
-	@echo '                latencies, their truth, and finding planted delays in real programs; hunting'
+	@echo '                user stacks of real programs; latencies, their truth, and finding planted delays in real'
+	@echo '                programs; hunting'
 	@echo 'make install    install under DESTDIR and PREFIX (/usr/local)'
 	@echo 'make setup      install what the build and the tests need, and nothing else'
 	@echo 'make clean      remove all build folders, recordings of make bench too'
@@ -80,6 +82,7 @@ bench: all $(call mark,bench)
 	@bench/mine $(BENCH_MINE_FLAGS) $(BUILD)
 	@bench/explain $(BUILD)
 	@bench/record $(BENCH_RECORD_FLAGS) $(BUILD) || [ $$? = 77 ]
+	@bench/stacks $(BENCH_STACKS_FLAGS) $(BUILD) || [ $$? = 77 ]
 	@ninja -C $(BUILD) bench/latency && $(BUILD)/bench/latency
 	@bench/latency-truth --quick $(BUILD) || [ $$? = 77 ]
 	@bench/diff $(BUILD) || [ $$? = 77 ]
