@@ -11,7 +11,9 @@
  * Some frames hold the stack pointer to go on with: the last one on an interrupt's stack,
  * and the registers that an interrupt saved (the stack is aligned before they are pushed,
  * so their distance varies). Then the distance counts from where that points to, and the
- * step says how many words above the return address it is held.
+ * step says how many words above the return address it is held. An interrupt may come just
+ * where a call returns to, so interrupted addresses have steps of their own; the step
+ * that leads to one says so.
  *
  * One frame varies in every stack of a system call: the outermost function leaves a gap of
  * random size (CONFIG_RANDOMIZE_KSTACK_OFFSET). But behind it comes the last address, whose
@@ -37,15 +39,16 @@
 #define LODE_RECORD_KERNEL_STACK_X86_BPF_H
 
 /*
- * A step is one word, so that it is always whole, whoever writes at the same time: the
- * lower half of the address (code lies in the last 2 GiB), how many words above the
- * address a stack pointer is held (0: none), and the distance in words. Without these the
- * address was only seen as the last one. Those that share a place stand side by side.
+ * A step is one word, so that it is always whole, whoever writes at the same time: a key
+ * made of the address, how many words above the address a stack pointer is held (0: none),
+ * and the distance in words. Without these the address was only seen as the last one.
+ * Steps whose keys share a place stand side by side.
  */
-#define STEP_ADDRESS_SHIFT 32
+#define STEP_KEY_SHIFT	   32
 #define STEP_HOLDER_SHIFT  16
 #define STEP_HOLDER	   0xffu
 #define STEP_ENDS	   (1u << 24) /* it led to the last address, each time it was learnt */
+#define STEP_INTERRUPTED   (1u << 25) /* it leads to an address that was interrupted */
 #define STEP_DISTANCE	   0xffffu
 /* As distances: */
 #define STEP_TO_END 0xfffeu /* it leads to the last address, by whatever distance */
@@ -68,12 +71,15 @@ uint64_t steps[1 << STEP_BITS][STEP_WAYS];
 #define STACK_BYTES 16384 /* of a thread's stack */
 #define PAGE_BYTES  4096
 
-/* Where they are when an interrupt has saved registers: words above the instruction pointer, and their values. */
-#define SAVED_CS  1
-#define SAVED_SP  3
-#define SAVED_SS  4
-#define KERNEL_CS 0x10
-#define KERNEL_SS 0x18
+/* What an interrupt saves: words above the instruction pointer, and their values. */
+#define SAVED_CS    1
+#define SAVED_FLAGS 2
+#define SAVED_SP    3
+#define SAVED_SS    4
+#define KERNEL_CS   0x10
+#define KERNEL_SS   0x18 /* or 0, when the kernel was entered by an interrupt */
+#define FLAGS_BITS  22
+#define FLAGS_SET   2 /* always */
 
 /* ---- memory ---- */
 
@@ -89,17 +95,22 @@ static __always_inline bool is_on_own_stack(uint64_t at, uint64_t top)
 	return top - at <= STACK_BYTES;
 }
 
-/* How many words above a return address, or an interrupted one, a stack pointer to go on with is; 0: none. */
+/* Whether `at` is the place of an instruction pointer that an interrupt in the kernel has saved. */
+static __always_inline bool is_interrupted(uint64_t at)
+{
+	uint64_t cs = word_at(at + 8 * SAVED_CS) & 0xffff, ss = word_at(at + 8 * SAVED_SS) & 0xffff;
+	uint64_t flags = word_at(at + 8 * SAVED_FLAGS), sp = word_at(at + 8 * SAVED_SP);
+
+	return cs == KERNEL_CS && (!ss || ss == KERNEL_SS) && !(flags >> FLAGS_BITS) && flags & FLAGS_SET &&
+	       sp - at <= STACK_BYTES;
+}
+
+/* How many words above an address on the stack a stack pointer to go on with is; 0: none. */
 static __always_inline uint64_t find_holder(uint64_t at, uint64_t top)
 {
-	uint64_t above = word_at(at + 8 * SAVED_CS);
-
 	if (!is_on_own_stack(at, top) && (at + 16) % PAGE_BYTES == 0)
-		return is_on_own_stack(above, top);
-	if ((above & 0xffff) == KERNEL_CS && (word_at(at + 8 * SAVED_SS) & 0xffff) == KERNEL_SS &&
-	    word_at(at + 8 * SAVED_SP) - at <= STACK_BYTES)
-		return SAVED_SP;
-	return 0;
+		return is_on_own_stack(word_at(at + 8), top);
+	return is_interrupted(at) ? SAVED_SP : 0;
 }
 
 /* Where distances from `at` count from. */
@@ -110,30 +121,29 @@ static __always_inline uint64_t held_or_own(uint64_t at, uint64_t holder)
 
 /* ---- steps ---- */
 
-static __always_inline uint64_t *step_places(uint64_t address)
+/* Code lies in the last 2 GiB: the highest bit of the lower half, which is set, is free to tell kinds apart. 0: no address of code. */
+static __always_inline uint32_t step_key(uint64_t address, bool interrupted)
 {
-	return steps[address * MULTIPLIER >> (64 - STEP_BITS)];
+	return address >= -2ull << 30 ? (uint32_t)address ^ (uint32_t)interrupted << 31 : 0;
 }
 
-/* The step of an address, or 0. */
-static __always_inline uint64_t find_step(uint64_t address)
+static __always_inline uint64_t *step_places(uint32_t key)
 {
-	const uint64_t *places = step_places(address);
+	return steps[key * MULTIPLIER >> (64 - STEP_BITS)];
+}
 
-	if (address >> 32 != UINT32_MAX)
-		return 0;
+/* The step with a key, or 0. */
+static __always_inline uint64_t find_step(uint32_t key)
+{
+	const uint64_t *places = step_places(key);
+
 	for (uint32_t i = 0; i < STEP_WAYS; i++)
-		if (places[i] >> STEP_ADDRESS_SHIFT == (uint32_t)address)
+		if (places[i] >> STEP_KEY_SHIFT == key)
 			return places[i];
 	return 0;
 }
 
-static __always_inline uint64_t make_step(uint64_t address, uint64_t rest)
-{
-	return address << STEP_ADDRESS_SHIFT | rest;
-}
-
-/* What is known of an address after it was learnt twice; all without the address. */
+/* What is known of an address after it was learnt twice; all without keys. */
 static __always_inline uint32_t join_steps(uint32_t before, uint32_t now)
 {
 	if (!before || !now)
@@ -145,20 +155,20 @@ static __always_inline uint32_t join_steps(uint32_t before, uint32_t now)
 	return STEP_VARIES;
 }
 
-/* Enters a step, for which another one may have to go. */
-__noinline int lode_enter_step(uint64_t address, uint32_t rest, uint32_t victim)
+/* Enters a step, for which another one may have to go. `rest`: all but its key. */
+__noinline int lode_enter_step(uint32_t key, uint32_t rest, uint32_t victim)
 {
-	uint64_t *places = step_places(address);
+	uint64_t *places = step_places(key), new = (uint64_t)key << STEP_KEY_SHIFT;
 
 	for (uint32_t i = 0; i < STEP_WAYS; i++) {
 		uint64_t before = places[i];
 
-		if (before && before >> STEP_ADDRESS_SHIFT != (uint32_t)address)
+		if (before && before >> STEP_KEY_SHIFT != key)
 			continue;
-		places[i] = make_step(address, join_steps((uint32_t)before, rest));
+		places[i] = new | join_steps((uint32_t)before, rest);
 		return 0;
 	}
-	places[victim % STEP_WAYS] = make_step(address, rest);
+	places[victim % STEP_WAYS] = new | rest;
 	return 0;
 }
 
@@ -231,19 +241,19 @@ __noinline int lode_find_lowest(struct scratch *scratch, uint64_t at, uint64_t t
 /* Learns the step from `address` at `at` to the next address at `next`; 0: it is the last one. */
 __noinline int lode_learn_step(uint64_t address, uint64_t at, uint64_t next, uint64_t top)
 {
-	uint64_t holder = find_holder(at, top);
-	uint64_t distance = (next - held_or_own(at, holder)) / 8;
-	uint32_t rest = holder << STEP_HOLDER_SHIFT | (distance & STEP_DISTANCE);
+	uint64_t holder = find_holder(at, top), distance = (next - held_or_own(at, holder)) / 8;
+	uint32_t key = step_key(address, holder == SAVED_SP), rest = 0;
 
-	if (address >> 32 != UINT32_MAX)
+	if (!key || (next && distance >= STEP_TO_END))
 		return 0;
-	if (!next)
-		rest = 0;
-	else if (distance >= STEP_TO_END)
-		return 0;
-	else if (next + 8 == top)
-		rest |= STEP_ENDS;
-	return lode_enter_step(address, rest, (uint32_t)at / 8);
+	if (next) {
+		rest = holder << STEP_HOLDER_SHIFT | distance;
+		if (next + 8 == top)
+			rest |= STEP_ENDS;
+		if (is_interrupted(next))
+			rest |= STEP_INTERRUPTED;
+	}
+	return lode_enter_step(key, rest, (uint32_t)at / 8);
 }
 
 /*
@@ -304,7 +314,8 @@ __noinline int lode_drop_step(struct scratch *scratch, uint32_t count)
 			break;
 		address = scratch->stack.addresses[i];
 	}
-	return lode_enter_step(address, STEP_VARIES, i);
+	lode_enter_step(step_key(address, false), STEP_VARIES, i);
+	return lode_enter_step(step_key(address, true), STEP_VARIES, i);
 }
 
 /* ---- walking ---- */
@@ -318,15 +329,18 @@ enum walk_result {
 /* Follows steps from the return address at `at` to the end of the stack. */
 __noinline int lode_walk_kernel(struct scratch *scratch, uint64_t at, uint64_t top)
 {
-	uint64_t hash = 2, sum = 0;
+	uint64_t hash = 2, sum = 0, step = 0;
 	uint32_t i;
 
 	if (!scratch)
 		return WALK_VARIES;
 	for (i = 0; i < LODE_RECORD_KERNEL_FRAMES; i++) {
-		uint64_t address = word_at(at), step = find_step(address), distance = step & STEP_DISTANCE;
+		uint64_t address = word_at(at), distance;
+		uint32_t key = step_key(address, step & STEP_INTERRUPTED);
 
-		if (!step)
+		step = find_step(key);
+		distance = step & STEP_DISTANCE;
+		if (!key || !step)
 			return WALK_UNKNOWN;
 		scratch->stack.addresses[i] = address;
 		hash = hash * MULTIPLIER + address;
