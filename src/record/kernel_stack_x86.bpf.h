@@ -96,7 +96,7 @@ static __always_inline bool is_on_own_stack(uint64_t at, uint64_t top)
 }
 
 /* Whether `at` is the place of an instruction pointer that an interrupt in the kernel has saved. */
-static __always_inline bool is_interrupted(uint64_t at)
+static __always_inline bool is_saved_by_interrupt(uint64_t at)
 {
 	uint64_t cs = word_at(at + 8 * SAVED_CS) & 0xffff, ss = word_at(at + 8 * SAVED_SS) & 0xffff;
 	uint64_t flags = word_at(at + 8 * SAVED_FLAGS), sp = word_at(at + 8 * SAVED_SP);
@@ -110,7 +110,7 @@ static __always_inline uint64_t find_holder(uint64_t at, uint64_t top)
 {
 	if (!is_on_own_stack(at, top) && (at + 16) % PAGE_BYTES == 0)
 		return is_on_own_stack(word_at(at + 8), top);
-	return is_interrupted(at) ? SAVED_SP : 0;
+	return is_saved_by_interrupt(at) ? SAVED_SP : 0;
 }
 
 /* Where distances from `at` count from. */
@@ -250,7 +250,7 @@ __noinline int lode_learn_step(uint64_t address, uint64_t at, uint64_t next, uin
 		rest = holder << STEP_HOLDER_SHIFT | distance;
 		if (next + 8 == top)
 			rest |= STEP_ENDS;
-		if (is_interrupted(next))
+		if (is_saved_by_interrupt(next))
 			rest |= STEP_INTERRUPTED;
 	}
 	return lode_enter_step(key, rest, (uint32_t)at / 8);
