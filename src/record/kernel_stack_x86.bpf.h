@@ -121,10 +121,15 @@ static __always_inline uint64_t held_or_own(uint64_t at, uint64_t holder)
 
 /* ---- steps ---- */
 
-/* Code lies in the last 2 GiB: the highest bit of the lower half, which is set, is free to tell kinds apart. 0: no address of code. */
+/*
+ * The lower half of an address. Code lies in the last 2 GiB, so its highest bit is set, but
+ * in the keys of interrupted addresses. 0: no address of code.
+ */
+#define KEY_RETURNED (1u << 31)
+
 static __always_inline uint32_t step_key(uint64_t address, bool interrupted)
 {
-	return address >= -2ull << 30 ? (uint32_t)address ^ (uint32_t)interrupted << 31 : 0;
+	return address >= -2ull << 30 ? (uint32_t)address ^ (interrupted ? KEY_RETURNED : 0) : 0;
 }
 
 static __always_inline uint64_t *step_places(uint32_t key)
@@ -155,7 +160,10 @@ static __always_inline uint32_t join_steps(uint32_t before, uint32_t now)
 	return STEP_VARIES;
 }
 
-/* Enters a step, for which another one may have to go. `rest`: all but its key. */
+/*
+ * Enters a step. `rest`: all but its key. Where there is no room another one has to go; but
+ * not for interrupted addresses, for there are as many as instructions.
+ */
 __noinline int lode_enter_step(uint32_t key, uint32_t rest, uint32_t victim)
 {
 	uint64_t *places = step_places(key), new = (uint64_t)key << STEP_KEY_SHIFT;
@@ -168,7 +176,8 @@ __noinline int lode_enter_step(uint32_t key, uint32_t rest, uint32_t victim)
 		places[i] = new | join_steps((uint32_t)before, rest);
 		return 0;
 	}
-	places[victim % STEP_WAYS] = new | rest;
+	if (key & KEY_RETURNED)
+		places[victim % STEP_WAYS] = new | rest;
 	return 0;
 }
 
