@@ -73,6 +73,7 @@ struct lode_input {
 	struct lode_map spool;
 
 	uint64_t line_number;
+	int line_ended; /* the line returned last had a line end */
 
 	XXH3_state_t *hash; /* of what passed through the window */
 	pthread_t digester;
@@ -435,7 +436,8 @@ static void take_line(struct lode_input *input, size_t length, size_t step, cons
 {
 	const char *text = (const char *)input->bytes + input->start;
 
-	if (length && step > length && text[length - 1] == '\r')
+	input->line_ended = step > length;
+	if (length && input->line_ended && text[length - 1] == '\r')
 		length--;
 	*line = text;
 	*result = length;
@@ -467,6 +469,11 @@ int lode_input_line(struct lode_input *input, size_t limit, const char **line, s
 		return fail_long_line(input, limit, error);
 	take_line(input, size, newline ? size + 1 : size, line, length);
 	return 1;
+}
+
+int lode_input_line_ended(const struct lode_input *input)
+{
+	return input->line_ended;
 }
 
 uint64_t lode_input_line_number(const struct lode_input *input)

@@ -46,6 +46,8 @@ void lode_input_skip(struct lode_input *input, size_t size);
  */
 int lode_input_line(struct lode_input *input, size_t limit, const char **line, size_t *length,
 		    struct lode_error *error);
+/* Whether the line that lode_input_line returned last had its line end; without one, it may be cut off. */
+int lode_input_line_ended(const struct lode_input *input);
 /* Number of the line that lode_input_line returned last, from 1. */
 uint64_t lode_input_line_number(const struct lode_input *input);
 /*

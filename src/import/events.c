@@ -166,6 +166,7 @@ struct reader {
 	struct lode_tally nested_attributes;
 	struct lode_tally cut_stacks;
 	struct lode_tally cut_texts;
+	struct lode_tally cut_lines;
 };
 
 /* ---- from callbacks into the line ---- */
@@ -757,13 +758,30 @@ static int fail_json(struct reader *reader, yajl_handle json)
 	return LODE_BAD_INPUT;
 }
 
+/*
+ * Whether the line is the last one and ends in the midst of its object, as when
+ * a copy or a writer was stopped.
+ */
+static int is_cut(const struct reader *reader)
+{
+	return reader->depth && !lode_input_line_ended(reader->input);
+}
+
 static int read_line(struct reader *reader, yajl_handle json, const char *text, size_t length)
 {
+	int was_open = reader->open;
+
 	reader->line.seen = 0;
 	reader->objects = 0;
 	lode_buffer_clear(&reader->line.bytes);
-	if (yajl_parse(json, (const unsigned char *)text, length) != yajl_status_ok ||
-	    yajl_parse(json, (const unsigned char *)"\n", 1) != yajl_status_ok)
+	if (yajl_parse(json, (const unsigned char *)text, length) != yajl_status_ok)
+		return fail_json(reader, json);
+	/* A file of nothing else is no file of events. */
+	if (was_open && is_cut(reader)) {
+		lode_tally_add(&reader->cut_lines, reader->input, text, length);
+		return 0;
+	}
+	if (yajl_parse(json, (const unsigned char *)"\n", 1) != yajl_status_ok)
 		return fail_json(reader, json);
 	return use_line(reader);
 }
@@ -804,6 +822,7 @@ static void tell_notes(const struct reader *reader)
 	lode_tally_tell(&reader->nested_attributes, options, "attributes that are arrays or objects");
 	lode_tally_tell(&reader->cut_stacks, options, "stacks deeper than 16384 frames, cut at the root");
 	lode_tally_tell(&reader->cut_texts, options, "texts with a NUL character, cut there");
+	lode_tally_tell(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
 }
 
 static void release_reader(struct reader *reader)

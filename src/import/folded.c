@@ -28,11 +28,22 @@
 #define CHUNK_BYTES (4u << 20)
 /* How the exporter writes an event without a stack. */
 #define NO_STACK "[no stack]"
+/* What is wrong with a line that has no value. */
+#define NO_VALUE                                                                                             \
+	"the line does not end in a number, as in `main;load;read 12`; "                                     \
+	"if the file is of another format, name it with --format"
 
 /* A frame of the line read last: where its text ends in the line, and its node. */
 struct level {
 	uint32_t end;
 	uint32_t node;
+};
+
+/* Lines that want a note: how many, and the first of them. */
+struct odd_lines {
+	uint64_t count;
+	uint64_t line; /* number of the first, from 1 */
+	char text[100]; /* what it says, as far as it fits */
 };
 
 /* What one thread makes of one chunk. */
@@ -57,6 +68,9 @@ struct part {
 	uint64_t with_value; /* lines that are events */
 	uint64_t two_values; /* of these, lines that end in two numbers */
 	uint64_t cut; /* stacks that were too deep */
+	struct odd_lines rounded; /* values with a fraction that nanoseconds do not hold */
+	struct odd_lines unended; /* the last line of the file has no line end */
+	struct odd_lines left_out; /* and no value either */
 	int code;
 	char wrong[256]; /* what is wrong with line number `lines`, when the code is LODE_BAD_INPUT */
 	struct lode_error error; /* what went wrong otherwise */
@@ -83,9 +97,42 @@ struct reading {
 	uint64_t with_value;
 	uint64_t two_values;
 	uint64_t cut;
+	struct odd_lines rounded;
+	struct odd_lines unended;
+	struct odd_lines left_out;
 	int code;
 	struct lode_error error;
 };
+
+/* ---- lines that want a note ---- */
+
+static void add_odd(struct odd_lines *odd, uint64_t line, const char *text, size_t length)
+{
+	if (odd->count++)
+		return;
+	odd->line = line;
+	snprintf(odd->text, sizeof(odd->text), "%.*s", (int)(length < 99 ? length : 99), text);
+}
+
+/* Adds those of a part, in front of which `lines` lines stand. */
+static void join_odd(struct odd_lines *all, const struct odd_lines *part, uint64_t lines)
+{
+	if (!all->count) {
+		*all = *part;
+		all->line += lines;
+	} else {
+		all->count += part->count;
+	}
+}
+
+static void tell_odd(const struct reading *reading, const struct odd_lines *odd, const char *what)
+{
+	char example[400];
+
+	snprintf(example, sizeof(example), "%.250s:%llu: %s", lode_input_name(reading->input),
+		 (unsigned long long)odd->line, odd->text);
+	lode_notes_add(reading->options->notes, odd->count, what, example);
+}
 
 /* ---- values ---- */
 
@@ -118,9 +165,10 @@ static int is_value(const char *text, size_t length)
 /*
  * Digits behind the point times `unit`, rounded, a half up. From the last digit
  * to the first, as on paper: no digit is lost, and every machine rounds alike.
- * `unit` is at most 2^53, so no sum is too large.
+ * `unit` is at most 2^53, so no sum is too large. `*rounded` becomes 1 when the
+ * product is no whole number.
  */
-static uint64_t scale_fraction(const char *digits, size_t count, uint64_t unit)
+static uint64_t scale_fraction(const char *digits, size_t count, uint64_t unit, int *rounded)
 {
 	uint64_t sum = 0, below = 0;
 
@@ -128,25 +176,32 @@ static uint64_t scale_fraction(const char *digits, size_t count, uint64_t unit)
 		sum += unit * (uint64_t)(digits[count] - '0');
 		below = sum % 10;
 		sum /= 10;
+		*rounded |= below != 0;
 	}
 	return sum + (below >= 5);
 }
 
-static int scale_value(uint64_t whole, const char *digits, size_t count, uint64_t unit, uint64_t *cost)
+static int scale_value(uint64_t whole, const char *digits, size_t count, uint64_t unit, uint64_t *cost,
+		       int *rounded)
 {
 	if (__builtin_mul_overflow(whole, unit, cost) ||
-	    __builtin_add_overflow(*cost, scale_fraction(digits, count, unit), cost))
+	    __builtin_add_overflow(*cost, scale_fraction(digits, count, unit, rounded), cost))
 		return -1;
 	return 0;
 }
 
-/* value * unit, rounded; non-zero when it does not fit. `text` is a value. */
-static int read_cost(const char *text, size_t length, double unit, uint64_t *cost)
+/*
+ * value * unit, rounded; non-zero when it does not fit. `text` is a value.
+ * `*rounded` tells whether a part of its fraction was lost: a unit that is no
+ * whole number of nanoseconds loses nothing that the value says.
+ */
+static int read_cost(const char *text, size_t length, double unit, uint64_t *cost, int *rounded)
 {
 	long double fraction = 0, scale = 1, product;
 	uint64_t whole = 0;
 	size_t i = 0;
 
+	*rounded = 0;
 	for (; i < length && text[i] != '.'; i++)
 		if (__builtin_mul_overflow(whole, 10, &whole) ||
 		    __builtin_add_overflow(whole, (uint64_t)(text[i] - '0'), &whole))
@@ -157,7 +212,7 @@ static int read_cost(const char *text, size_t length, double unit, uint64_t *cos
 	}
 	i += i < length;
 	if (unit == floor(unit) && unit <= 0x1p53)
-		return scale_value(whole, text + i, length - i, (uint64_t)unit, cost);
+		return scale_value(whole, text + i, length - i, (uint64_t)unit, cost, rounded);
 	for (; i < length && scale < 1e30L; i++) {
 		scale *= 10;
 		fraction += (text[i] - '0') / scale;
@@ -166,6 +221,7 @@ static int read_cost(const char *text, size_t length, double unit, uint64_t *cos
 	if (product >= 0x1p64L - 1)
 		return -1;
 	*cost = (uint64_t)(product + 0.5L);
+	*rounded = fraction > 0 && product != floorl(product);
 	return 0;
 }
 
@@ -365,10 +421,21 @@ static void add_event(struct part *part, enum lode_event_type type, const char *
 			 "the costs add up to more than 64 bits of nanoseconds; choose a smaller --unit");
 }
 
-static void read_line(const struct reading *reading, struct part *part, const char *line, size_t length)
+/* A line that ends in no number is wrong, unless the file is cut off in it. */
+static void miss_value(struct part *part, const char *line, size_t length, int ended)
+{
+	if (ended)
+		complain(part, NO_VALUE);
+	else
+		add_odd(&part->left_out, part->lines, line, length);
+}
+
+static void read_line(const struct reading *reading, struct part *part, const char *line, size_t length,
+		      int ended)
 {
 	size_t value, end = without_blanks(line, length);
 	uint64_t cost;
+	int rounded;
 
 	part->lines++;
 	if (!end || line[0] == '#')
@@ -379,15 +446,18 @@ static void read_line(const struct reading *reading, struct part *part, const ch
 	}
 	value = last_word(line, end);
 	if (!value || !is_value(line + value, end - value)) {
-		complain(part, "the line does not end in a number, as in `main;load;read 12`; "
-			       "if the file is of another format, name it with --format");
+		miss_value(part, line, end, ended);
 		return;
 	}
-	if (read_cost(line + value, end - value, reading->unit, &cost) < 0) {
+	if (read_cost(line + value, end - value, reading->unit, &cost, &rounded) < 0) {
 		complain(part, "the value is too large for 64 bits of nanoseconds; choose a smaller --unit");
 		return;
 	}
 	part->with_value++;
+	if (rounded)
+		add_odd(&part->rounded, part->lines, line + value, end - value);
+	if (!ended)
+		add_odd(&part->unended, part->lines, line, end);
 	end = without_blanks(line, value);
 	part->two_values += has_second_value(line, end);
 	if (end == strlen(NO_STACK) && memcmp(line, NO_STACK, end) == 0)
@@ -402,7 +472,7 @@ static void read_lines(const struct reading *reading, struct part *part)
 	while (at < end && part->code == 0) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 
-		read_line(reading, part, at, (size_t)((newline ? newline : end) - at));
+		read_line(reading, part, at, (size_t)((newline ? newline : end) - at), newline != NULL);
 		at = newline ? newline + 1 : end;
 	}
 }
@@ -533,6 +603,9 @@ static int join(struct reading *reading, struct part *part)
 		return fail_in_turn(reading, part);
 	for (size_t i = 0; i < events->count; i++)
 		events->t[i] += reading->costs;
+	join_odd(&reading->rounded, &part->rounded, reading->lines);
+	join_odd(&reading->unended, &part->unended, reading->lines);
+	join_odd(&reading->left_out, &part->left_out, reading->lines);
 	reading->lines += part->lines;
 	reading->with_value += part->with_value;
 	reading->two_values += part->two_values;
@@ -601,6 +674,14 @@ static int check_all(struct reading *reading, struct lode_error *error)
 				 "%s: every line ends in two numbers, as in a comparison of two recordings; "
 				 "keep only one of them",
 				 name);
+	if (reading->left_out.count && !reading->with_value)
+		return lode_fail(error, LODE_BAD_INPUT, "%s:%llu: %s", name,
+				 (unsigned long long)reading->left_out.line, NO_VALUE);
+	tell_odd(reading, &reading->rounded,
+		 "values with a fraction of a nanosecond, rounded; if they count something longer, "
+		 "say so with --unit");
+	tell_odd(reading, &reading->unended, "a last line without a line end, which may be cut off");
+	tell_odd(reading, &reading->left_out, LODE_LEFT_OUT_LINE);
 	lode_notes_add(reading->options->notes, reading->cut,
 		       "stacks deeper than 16384 frames, cut at the root", name);
 	return 0;
@@ -679,7 +760,10 @@ static int has_name(const char *name)
 	return strstr(name, ".folded") || strstr(name, ".collapsed") || strstr(name, ".stacks");
 }
 
-/* All whole lines must end in a number; a first line that cannot be seen whole tells only by its marks. */
+/*
+ * All whole lines must end in a number; a first line that cannot be seen whole
+ * tells only by its marks, a last one without a line end may be cut off.
+ */
 static int sniff_folded(const unsigned char *bytes, size_t size, const char *name)
 {
 	const char *at = (const char *)bytes, *end = at + size;
@@ -690,7 +774,7 @@ static int sniff_folded(const unsigned char *bytes, size_t size, const char *nam
 	while (at < end && !guess.wrong) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 
-		if (!newline && size >= LODE_SNIFF_BYTES)
+		if (!newline && (size >= LODE_SNIFF_BYTES || guess.lines))
 			break;
 		guess_line(&guess, at, (size_t)((newline ? newline : end) - at));
 		at = newline ? newline + 1 : end;

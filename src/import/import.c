@@ -2,7 +2,8 @@
  * Importers: the sniffer and the names of streams. See import.h.
  *
  * The sniffer asks every importer how sure it is and takes the surest; among
- * equals the first in the list. Nothing else knows which formats there are.
+ * equals the first in the list. Comments in front are passed over first, since
+ * a sniffer sees only so much. Nothing else knows which formats there are.
  */
 #include "import/import.h"
 
@@ -63,6 +64,47 @@ static const struct lode_importer *find_surest(const unsigned char *bytes, size_
 	return surest;
 }
 
+/* Bytes of comments that may stand in front of what a sniffer has to see. */
+#define COMMENT_BYTES (1u << 20)
+
+/* Length of the lines at the start that are empty or begin with `#`. */
+static size_t comment_bytes(const unsigned char *bytes, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size && (bytes[at] == '#' || bytes[at] == '\n' || bytes[at] == '\r')) {
+		const unsigned char *newline = memchr(bytes + at, '\n', size - at);
+
+		if (!newline)
+			break;
+		at = (size_t)(newline - bytes) + 1;
+	}
+	return at;
+}
+
+/*
+ * The bytes by which a format is known: the first ones, or, where text begins
+ * with comments, those behind them. perf's header of a large machine is many kilobytes.
+ */
+static int peek_telling(struct lode_input *input, const unsigned char **bytes, size_t *size,
+			struct lode_error *error)
+{
+	int code = lode_input_peek(input, LODE_SNIFF_BYTES, bytes, size, error);
+	size_t comments;
+
+	if (code < 0 || !*size || **bytes != '#')
+		return code;
+	code = lode_input_peek(input, COMMENT_BYTES + LODE_SNIFF_BYTES, bytes, size, error);
+	if (code < 0)
+		return code;
+	comments = comment_bytes(*bytes, *size < COMMENT_BYTES ? *size : COMMENT_BYTES);
+	if (comments < *size) {
+		*bytes += comments;
+		*size -= comments;
+	}
+	return 0;
+}
+
 const struct lode_importer *lode_import_choose(struct lode_input *input,
 					       const struct lode_import_options *options,
 					       struct lode_error *error)
@@ -79,7 +121,7 @@ const struct lode_importer *lode_import_choose(struct lode_input *input,
 					  options->format);
 		return importer;
 	}
-	if (lode_input_peek(input, LODE_SNIFF_BYTES, &bytes, &size, error) < 0)
+	if (peek_telling(input, &bytes, &size, error) < 0)
 		return NULL;
 	if (size == 0) {
 		lode_fail(error, LODE_BAD_INPUT, "%s: is empty; there is nothing to import",

@@ -22,7 +22,7 @@
 struct lode_import_options {
 	const char *format;        /* importer's name, or NULL to sniff */
 	int kind_is_wait;          /* folded stacks: waits instead of runs */
-	double unit_ns;            /* folded stacks: nanoseconds of one value; 0 means 1 */
+	double unit_ns;            /* nanoseconds of one value (folded stacks) or count (pprof); 0: not told */
 	unsigned jobs;             /* threads; 0: one a processor */
 	int inlines;               /* inlined functions as frames of their own */
 	int debuginfod;            /* symbols may be fetched */
@@ -49,8 +49,9 @@ struct lode_importer {
 	const char *description; /* one line, for help */
 	/*
 	 * How sure it is that bytes starting like this are of its format: 0 (no) to
-	 * 100 (a magic number). `bytes` is the start of the input, `size` all there
-	 * is or LODE_SNIFF_BYTES, `name` the file's name.
+	 * 100 (a magic number). `bytes` is the start of the input, or what stands
+	 * behind lines that begin with `#`; `size` all there is or LODE_SNIFF_BYTES,
+	 * `name` the file's name.
 	 */
 	int (*sniff)(const unsigned char *bytes, size_t size, const char *name);
 	int (*read)(struct lode_input *input, const struct lode_import_options *options,

@@ -74,6 +74,7 @@ struct reader {
 	size_t estimated_count;
 	size_t estimated_capacity;
 	uint64_t samples;
+	uint64_t unseparated; /* samples that another followed without an empty line */
 	uint64_t last_t;
 
 	struct lode_tally exits;
@@ -81,6 +82,8 @@ struct reader {
 	struct lode_tally unknown_lines;
 	struct lode_tally unknown_sched;
 	struct lode_tally cut_stacks;
+	struct lode_tally cut_samples;
+	struct lode_tally cut_lines;
 };
 
 static int fail_memory(struct reader *reader)
@@ -429,6 +432,7 @@ static int read_line(struct reader *reader, const char *line, size_t length)
 	if (line[0] == '#')
 		return 0;
 	if (!(reader->in_sample && line[0] == '\t') && lode_script_header_read(line, length, &header)) {
+		reader->unseparated += (uint64_t)reader->in_sample;
 		code = end_sample(reader);
 		return code < 0 ? code : begin_sample(reader, &header);
 	}
@@ -438,6 +442,46 @@ static int read_line(struct reader *reader, const char *line, size_t length)
 	return 0;
 }
 
+/*
+ * perf prints an empty line behind each sample that has frames. Where one is
+ * missing at the end, the outermost calls may be missing too; where samples come
+ * without empty lines, each is a header that is whole with its line.
+ */
+static int is_cut(const struct reader *reader)
+{
+	return reader->in_sample && !reader->unseparated && (reader->frame_count || reader->samples > 1);
+}
+
+static void drop_sample(struct reader *reader)
+{
+	lode_tally_add(&reader->cut_samples, reader->input, NULL, 0);
+	reader->samples--;
+	reader->in_sample = 0;
+	reader->what = NOTHING;
+}
+
+/* A last line without its line end says nothing for sure, but a header that the sample before it is over. */
+static int end_cut_line(struct reader *reader, const char *line, size_t length)
+{
+	struct lode_script_header header;
+
+	if (is_empty(line, length) || line[0] == '#')
+		return end_sample(reader);
+	lode_tally_add(&reader->cut_lines, reader->input, line, length);
+	if (line[0] != '\t' && lode_script_header_read(line, length, &header))
+		return end_sample(reader);
+	if (reader->in_sample)
+		drop_sample(reader);
+	return 0;
+}
+
+static int end_lines(struct reader *reader)
+{
+	if (is_cut(reader))
+		drop_sample(reader);
+	return end_sample(reader);
+}
+
 static int read_lines(struct reader *reader)
 {
 	size_t since = 0, length;
@@ -445,7 +489,8 @@ static int read_lines(struct reader *reader)
 	int got;
 
 	while ((got = lode_input_line(reader->input, LODE_LINE_LIMIT, &line, &length, reader->error)) > 0) {
-		int code = read_line(reader, line, length);
+		int code = lode_input_line_ended(reader->input) ? read_line(reader, line, length)
+								: end_cut_line(reader, line, length);
 
 		since += length + 1;
 		if (code == 0 && since >= 1u << 20) {
@@ -455,7 +500,7 @@ static int read_lines(struct reader *reader)
 		if (code < 0)
 			return code;
 	}
-	return got < 0 ? got : end_sample(reader);
+	return got < 0 ? got : end_lines(reader);
 }
 
 /* ---- the end: waits ---- */
@@ -610,12 +655,20 @@ static void tell_notes(const struct reader *reader)
 	lode_tally_tell(&reader->unknown_lines, options, "lines that are not understood");
 	lode_tally_tell(&reader->unknown_sched, options, "scheduler events that are not understood");
 	lode_tally_tell(&reader->cut_stacks, options, "stacks deeper than 16384 frames, cut at the root");
+	lode_tally_tell(&reader->cut_lines, options, LODE_LEFT_OUT_LINE);
+	lode_tally_tell(&reader->cut_samples, options,
+			"a last sample without an empty line behind it, left out: it may be cut off");
 }
 
 static int finish(struct reader *reader, const struct lode_import_sink *sink)
 {
 	int code;
 
+	if (!reader->samples && reader->cut_samples.count)
+		return lode_fail(reader->error, LODE_BAD_INPUT,
+				 "%s: its only sample may be cut off, no empty line follows it; if it is "
+				 "whole, add one",
+				 lode_input_name(reader->input));
 	if (!reader->samples)
 		return lode_fail(reader->error, LODE_BAD_INPUT,
 				 "%s: no sample was found in it; print it with `perf script`, with times",

@@ -134,6 +134,8 @@ void fuzz_import(const struct lode_importer *importer, int symbols, const uint8_
 	lode_notes_init(&notes);
 	options.notes = &notes;
 	importer->sniff(bytes, size < LODE_SNIFF_BYTES ? size : LODE_SNIFF_BYTES, "fuzz");
+	fuzz_require(lode_import_choose(input, &options, &error) || error.text[0],
+		     "a format that is not known comes with a sentence");
 	code = importer->read(input, &options, &sink, &error);
 	fuzz_require_sentence(code, &error);
 	lode_notes_release(&notes);

@@ -159,6 +159,93 @@ static void the_cost_of_cycles_is_estimated_from_the_distance_between_neighbours
 	assert_note(script, text, "estimated", 6);
 }
 
+static const char header_line[] = "a 1 [000] 1.000000: 5 cpu-clock:\n";
+static const char frame_lines[] = "\t1 leaf (app)\n\t2 main (app)\n";
+
+static void two_samples(char *buffer, size_t size, const char *first, const char *second, const char *third)
+{
+	snprintf(buffer, size, "%s%s\n%s%s%s%s", header_line, frame_lines, header_line, first, second, third);
+}
+
+/* Wherever the text ends, the whole samples come in, and a note tells of the one that is not. */
+static void a_sample_that_is_cut_off_is_left_out_and_told(void **state)
+{
+	static const char one[] = "stream x \nthread 1 a\nrun 1000000000+5 1 cpu=0 app!main|app!leaf\n";
+	static const char *const ends[][3] = {
+		{ "", "", "" }, /* behind the header */
+		{ "\t1 leaf (app)\n", "", "" }, /* between two frames */
+		{ "\t1 leaf (app)\n", "\t2 ma", "" }, /* in a frame */
+		{ frame_lines, "", "" }, /* before the empty line */
+	};
+	char bytes[400];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		two_samples(bytes, sizeof(bytes), ends[i][0], ends[i][1], ends[i][2]);
+		assert_import(script, bytes, NULL, one);
+		assert_note(script, bytes, "a last sample", 1);
+	}
+	snprintf(bytes, sizeof(bytes), "%s%s\n%.20s", header_line, frame_lines, header_line);
+	assert_import(script, bytes, NULL, one);
+	assert_note(script, bytes, "a last line that is cut off", 1);
+	assert_note(script, bytes, "not understood", 0);
+}
+
+static void a_script_that_is_whole_is_not_called_cut(void **state)
+{
+	char bytes[400];
+
+	(void)state;
+	two_samples(bytes, sizeof(bytes), frame_lines, "\n", "");
+	assert_note(script, bytes, "a last", 0);
+	two_samples(bytes, sizeof(bytes), frame_lines, "\n", "# done");
+	assert_note(script, bytes, "a last", 0);
+	/* Without call chains there are no empty lines. */
+	assert_note(script, "a 1 1.000000: 5 cpu-clock: 1 f (x)\na 1 2.000000: 5 cpu-clock: 1 f (x)\n", "a last",
+		    0);
+	assert_import(script, "a 1 1.000000: 5 cpu-clock: 1 f (x)\na 1 2.000000: 5 cpu-cl", NULL,
+		      "stream x \nthread 1 a\nrun 1000000000+5 1 x!f\n");
+	snprintf(bytes, sizeof(bytes), "%s%s", header_line, frame_lines);
+	assert_bad(script, bytes, "its only sample may be cut off");
+}
+
+static const char *chosen(const char *bytes, size_t size)
+{
+	struct lode_import_options options = { 0 };
+	const struct lode_importer *importer;
+	struct lode_input *input;
+	struct lode_error error;
+
+	assert_int_equal(lode_input_memory(&input, "x.txt", bytes, size, &error), 0);
+	importer = lode_import_choose(input, &options, &error);
+	lode_input_close(input);
+	return importer ? importer->name : "none";
+}
+
+/* The header that perf script --header prints of a large machine is longer than what a sniffer sees. */
+static void a_header_of_comments_does_not_hide_the_samples(void **state)
+{
+	struct lode_buffer bytes = { 0 };
+
+	(void)state;
+	lode_buffer_text(&bytes, "# ========\n# captured on    : Sun Oct 25 23:31:43 2015\n# pmu mappings: ");
+	for (int i = 0; i < 40000; i++) {
+		if (i == 1 || i == 400 || i == 39999) {
+			size_t size = bytes.size;
+
+			lode_buffer_print(&bytes, "\n# ========\n#\n\n%s%s\n", header_line, frame_lines);
+			assert_string_equal(chosen(bytes.bytes, bytes.size), "perf-script");
+			bytes.size = size;
+		}
+		lode_buffer_print(&bytes, "uncore_cha_%d = %d, ", i, i);
+	}
+	/* Only comments, or one without an end, are nothing. */
+	assert_string_equal(chosen(bytes.bytes, bytes.size), "none");
+	lode_buffer_text(&bytes, "\n# ========\n");
+	assert_string_equal(chosen(bytes.bytes, bytes.size), "none");
+	lode_buffer_release(&bytes);
+}
+
 static void what_is_no_sample_is_counted(void **state)
 {
 	(void)state;
@@ -185,6 +272,7 @@ static void a_chain_that_is_too_deep_keeps_its_leaf(void **state)
 	lode_buffer_text(&text, "a 1 1.000000: 5 cpu-clock:\n");
 	for (int i = 0; i < LODE_STACK_DEPTH_LIMIT + 5; i++)
 		lode_buffer_print(&text, "\t1 f%d (x)\n", i);
+	lode_buffer_byte(&text, '\n');
 	import_bytes(&imported, script, text.bytes, text.size, NULL);
 	assert_int_equal(imported.code, 0);
 	assert_int_equal(note_count(&imported, "cut at the root"), 1);
@@ -353,6 +441,9 @@ int main(void)
 		cmocka_unit_test(switches_and_wakings_are_joined_into_waits),
 		cmocka_unit_test(the_short_form_of_scheduler_events_is_read_too),
 		cmocka_unit_test(the_cost_of_cycles_is_estimated_from_the_distance_between_neighbours),
+		cmocka_unit_test(a_sample_that_is_cut_off_is_left_out_and_told),
+		cmocka_unit_test(a_script_that_is_whole_is_not_called_cut),
+		cmocka_unit_test(a_header_of_comments_does_not_hide_the_samples),
 		cmocka_unit_test(what_is_no_sample_is_counted),
 		cmocka_unit_test(a_chain_that_is_too_deep_keeps_its_leaf),
 		cmocka_unit_test(random_samples_read_as_they_were_printed),

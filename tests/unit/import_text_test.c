@@ -56,6 +56,83 @@ static void fractions_are_exact_however_long_they_are(void **state)
 	assert_bad(&lode_importer_folded, "a 18446744073709551615.5\n", "the value is too large");
 }
 
+static void count_fractions(const char *text, double unit, uint64_t count)
+{
+	struct lode_import_options options = { .unit_ns = unit, .jobs = 1 };
+	struct imported imported;
+
+	import_bytes(&imported, &lode_importer_folded, text, strlen(text), &options);
+	assert_int_equal(imported.code, 0);
+	assert_int_equal(note_count(&imported, "with a fraction of a nanosecond"), count);
+	release_imported(&imported);
+}
+
+static void fractions_that_are_lost_are_told(void **state)
+{
+	struct imported imported;
+	static const char text[] = "a 1\nb 2.000\nc 0.25\nd 3.5\n";
+
+	(void)state;
+	count_fractions(text, 0, 2);
+	count_fractions(text, 1e3, 0);
+	count_fractions("a 0.0005\nb 1.5\nc 0.123\nd 0.1234\n", 1e3, 2);
+	/* A period that is no whole number of nanoseconds loses nothing of a count. */
+	count_fractions("a 3\nb 2.0\n", 1e9 / 997, 0);
+	count_fractions("a 3.3\n", 1e9 / 997, 1);
+	import_bytes(&imported, &lode_importer_folded, text, strlen(text), NULL);
+	assert_string_equal(imported.notes.items[0].example, "dir/x.y.gz:3: 0.25");
+	release_imported(&imported);
+}
+
+static void folded_text_that_is_cut_off_is_told(void **state)
+{
+	static const char *const whole = "stream x \nrun 0+1 0 a|b\n";
+
+	(void)state;
+	assert_import(&lode_importer_folded, "a;b 1\na;main", NULL, whole);
+	assert_note(&lode_importer_folded, "a;b 1\na;main", "a last line that is cut off", 1);
+	assert_note(&lode_importer_folded, "a;b 1\na;main ", "a last line that is cut off", 1);
+	assert_import(&lode_importer_folded, "a;b 1\na;c 12", NULL, "stream x \nrun 0+1 0 a|b\nrun 1+12 0 a|c\n");
+	assert_note(&lode_importer_folded, "a;b 1\na;c 12", "a last line without a line end", 1);
+	assert_note(&lode_importer_folded, "a;b 1\na;c 12\n", "a last line", 0);
+	assert_note(&lode_importer_folded, "a;b 1\n# end", "a last line", 0);
+	assert_bad(&lode_importer_folded, "a;b;c", "does not end in a number");
+	assert_bad(&lode_importer_folded, "a;b 1\na;main\nc 1", "x.y.gz:2: ");
+}
+
+static void the_sniffer_knows_folded_text_that_is_cut_off(void **state)
+{
+	static const char text[] = "a;b 1\na;main", one[] = "hello world";
+
+	(void)state;
+	assert_int_equal(lode_importer_folded.sniff((const unsigned char *)text, strlen(text), "x"), 70);
+	assert_int_equal(lode_importer_folded.sniff((const unsigned char *)one, strlen(one), "x"), 0);
+}
+
+static void events_that_are_cut_off_are_told(void **state)
+{
+	static const char run[] = "{\"type\":\"run\",\"t\":1,\"cost\":2,\"tid\":3,\"stack\":[\"a\",\"b\"]}";
+	char text[300];
+
+	(void)state;
+	for (size_t length = 1; length < strlen(run); length++) {
+		snprintf(text, sizeof(text), "%s\n%.*s", run, (int)length, run);
+		assert_import(&lode_importer_events, text, NULL, "stream x \nrun 1+2 3 a|b\n");
+		assert_note(&lode_importer_events, text, "a last line that is cut off", 1);
+		assert_bad(&lode_importer_events, strchr(text, '\n') + 1, "x.y.gz:1: ");
+		strcat(text, "\n");
+		assert_bad(&lode_importer_events, text, "x.y.gz:2: ");
+	}
+	/* An object tells by itself that it is whole. */
+	snprintf(text, sizeof(text), "%s\n%s", run, run);
+	assert_import(&lode_importer_events, text, NULL, "stream x \nrun 1+2 3 a|b\nrun 1+2 3 a|b\n");
+	assert_note(&lode_importer_events, text, "a last line", 0);
+	snprintf(text, sizeof(text), "%s\n{\"type\" run", run);
+	assert_bad(&lode_importer_events, text, "x.y.gz:2: ");
+	snprintf(text, sizeof(text), "%s\n12", run);
+	assert_bad(&lode_importer_events, text, "x.y.gz:2: ");
+}
+
 static void annotations_of_the_stackcollapse_scripts_become_modules(void **state)
 {
 	(void)state;
@@ -838,6 +915,10 @@ int main(void)
 		cmocka_unit_test(the_unit_and_the_kind_can_be_chosen),
 		cmocka_unit_test(fractions_are_rounded),
 		cmocka_unit_test(fractions_are_exact_however_long_they_are),
+		cmocka_unit_test(fractions_that_are_lost_are_told),
+		cmocka_unit_test(folded_text_that_is_cut_off_is_told),
+		cmocka_unit_test(the_sniffer_knows_folded_text_that_is_cut_off),
+		cmocka_unit_test(events_that_are_cut_off_are_told),
 		cmocka_unit_test(annotations_of_the_stackcollapse_scripts_become_modules),
 		cmocka_unit_test(a_stack_may_be_empty_and_frames_may_have_blanks_or_no_name),
 		cmocka_unit_test(a_line_that_ends_in_no_number_is_an_error_with_its_place),
