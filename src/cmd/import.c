@@ -82,7 +82,7 @@ static int identify(struct importing *importing, unsigned ordinal, char id[33], 
 		.host = settings->host,
 		.attributes = settings->attributes.items,
 		.kind_is_wait = importing->options.kind_is_wait,
-		.unit_ns = importing->options.unit_ns,
+		.unit_ns = importing->options.unit_ns > 0 ? importing->options.unit_ns : 1,
 	};
 	int code = lode_input_digest(importing->input, digest, error);
 
@@ -184,15 +184,15 @@ static int open_corpus(struct importing *importing, struct lode_error *error)
 	return code;
 }
 
-/* --kind and --unit speak about folded stacks; elsewhere they would be ignored in silence. */
+/* --kind and --unit speak about folded stacks and pprof; elsewhere they would be ignored in silence. */
 static void note_useless_options(struct importing *importing)
 {
-	if (!strcmp(importing->importer->name, "folded"))
+	if (!strcmp(importing->importer->name, "folded") || !strcmp(importing->importer->name, "pprof"))
 		return;
 	if (importing->settings->kind || importing->settings->unit)
 		lode_notes_add(&importing->notes, 1,
 			       "files whose format knows its own kinds and units "
-			       "(--kind and --unit are for folded stacks)",
+			       "(--kind and --unit are for folded stacks and pprof)",
 			       lode_input_name(importing->input));
 }
 

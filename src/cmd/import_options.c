@@ -83,7 +83,6 @@ int lode_import_options(const struct lode_import_settings *settings, struct lode
 			struct lode_error *error)
 {
 	memset(options, 0, sizeof(*options));
-	options->unit_ns = 1;
 	if (!settings->output)
 		return lode_fail(
 			error, LODE_USAGE,

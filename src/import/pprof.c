@@ -8,7 +8,8 @@
  * an event; a location is taken apart into frames when it is first met.
  *
  * A sample has several values; the one taken is a time if there is one, else a
- * count times the period. Times of contention become waits. The format has no
+ * count times the period. Some profilers write nonsense as their period; counts
+ * are then taken as they are. Times of contention become waits. The format has no
  * time a sample: events tile a line of time, as with folded stacks, from the
  * start of the profile on. Labels have no place in an event and are counted.
  */
@@ -115,6 +116,8 @@ struct reader {
 
 	size_t value; /* which of a sample's values is taken */
 	double scale; /* nanoseconds of one */
+	int odd_period; /* it makes no sense: counts are taken as nanoseconds */
+	uint64_t samples;
 	int is_wait;
 	uint64_t t; /* where the next event begins */
 	uint64_t labels;
@@ -404,8 +407,23 @@ static int fail_no_time(struct reader *reader)
 {
 	return lode_fail(reader->error, LODE_BAD_INPUT,
 			 "%s: none of its values is a time or a count with a period in time; "
-			 "a profile of memory cannot be imported",
+			 "a profile of memory cannot be imported; if its counts are CPU samples, "
+			 "give their period with --unit samples=10ms",
 			 lode_input_name(reader->input));
+}
+
+/* A period above this one, and above the profile's own duration, is no time between samples. */
+#define LONGEST_PERIOD_NS 60e9
+
+/* Nanoseconds that one count stands for; 0 when nothing tells. */
+static double scale_of_counts(struct reader *reader, struct string unit)
+{
+	double period = unit_of_time(unit) * (double)reader->period;
+
+	if (reader->options->unit_ns > 0)
+		return reader->options->unit_ns;
+	reader->odd_period = period > LONGEST_PERIOD_NS && period > (double)reader->duration;
+	return reader->odd_period ? 1 : period;
 }
 
 /* A time, the default one if it is a time, else the last; else a count whose period is a time. */
@@ -430,11 +448,14 @@ static int choose_value(struct reader *reader)
 		if (reader->default_type && reader->types[i].type == reader->default_type)
 			break;
 	}
+	if (chosen != SIZE_MAX && reader->options->unit_ns > 0)
+		lode_notes_add(reader->options->notes, 1, "profiles of times, for which --unit says nothing",
+			       lode_input_name(reader->input));
 	if (chosen != SIZE_MAX)
 		return take_value(reader, chosen, scale, chosen_type);
 	if ((code = get_string(reader, reader->period_type.unit, &unit)) < 0)
 		return code;
-	period = unit_of_time(unit) * (double)reader->period;
+	period = scale_of_counts(reader, unit);
 	if (count == SIZE_MAX || period == 0)
 		return fail_no_time(reader);
 	if ((code = get_string(reader, reader->types[count].type, &type)) < 0)
@@ -752,6 +773,7 @@ static int add_sample(struct reader *reader, struct lode_cursor message)
 	    (code = get_stack(reader, at, &event.stack)) < 0)
 		return code;
 	event.t = reader->t;
+	reader->samples++;
 	if (__builtin_add_overflow(reader->t, event.cost, &reader->t))
 		return fail_damaged(reader, at, "the costs add up to more than 64 bits of nanoseconds");
 	if (lode_stream_add_event(&reader->stream, reader->is_wait ? LODE_WAIT : LODE_RUN, &event) < 0)
@@ -830,6 +852,22 @@ static int set_attributes(struct reader *reader)
 	return set_comments(reader);
 }
 
+static int tell_period(struct reader *reader)
+{
+	struct string unit;
+	char example[400];
+	int code = reader->odd_period ? get_string(reader, reader->period_type.unit, &unit) : 0;
+
+	if (code < 0 || !reader->odd_period)
+		return code;
+	snprintf(example, sizeof(example), "%.250s: %llu %.*s; give the true one with --unit samples=10ms",
+		 lode_input_name(reader->input), (unsigned long long)reader->period,
+		 (int)(unit.length < 20 ? unit.length : 20), unit.text);
+	lode_notes_add(reader->options->notes, reader->samples,
+		       "samples of a profile whose period makes no sense, each count taken as 1 ns", example);
+	return 0;
+}
+
 static int tell_notes(struct reader *reader)
 {
 	struct lode_notes *notes = reader->options->notes;
@@ -858,7 +896,7 @@ static int read_all(struct reader *reader, const struct lode_import_sink *sink)
 	if (lode_stream_thread(&reader->stream, LODE_NO_PID, 0) == LODE_NONE)
 		return fail_memory(reader);
 	if ((code = add_samples(reader)) < 0 || (code = set_attributes(reader)) < 0 ||
-	    (code = tell_notes(reader)) < 0)
+	    (code = tell_period(reader)) < 0 || (code = tell_notes(reader)) < 0)
 		return code;
 	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
 }

@@ -234,6 +234,51 @@ static void counts_are_taken_times_the_period(void **state)
 		       "run 0+15000000 0 app!main\n");
 }
 
+/* Counts of 5 and 2^20, with `period` milliseconds each, in a profile of `duration` nanoseconds. */
+static void import_counts(struct imported *imported, uint64_t period, uint64_t duration, double unit)
+{
+	struct lode_import_options options = { .unit_ns = unit, .jobs = 1 };
+	struct profile profile = { 0 };
+
+	add_type(&profile, 1, "samples", "count");
+	add_program(&profile);
+	add_type(&profile, 11, "cpu", "milliseconds");
+	put_number(&profile.bytes, 12, period);
+	put_number(&profile.bytes, 10, duration);
+	add_sample(&profile, LIST(1), 1, LIST(5), 1, 0);
+	add_sample(&profile, LIST(2), 1, LIST(1 << 20), 1, 0);
+	finish_profile(&profile);
+	import_bytes(imported, pprof, profile.bytes.bytes, profile.bytes.size, &options);
+	release_profile(&profile);
+}
+
+static void assert_counts(uint64_t period, uint64_t duration, double unit, uint64_t notes, const char *run)
+{
+	struct imported imported;
+
+	import_counts(&imported, period, duration, unit);
+	assert_string_equal(imported.code < 0 ? imported.error.text : "", "");
+	assert_int_equal(note_count(&imported, "period makes no sense"), notes);
+	if (!strstr(imported.text.bytes, run))
+		fail_msg("`%s` has no `%s`", imported.text.bytes, run);
+	release_imported(&imported);
+}
+
+/* Some profilers write a billion milliseconds. */
+static void a_period_that_makes_no_sense_leaves_the_counts(void **state)
+{
+	(void)state;
+	assert_counts(1000000000, 0, 0, 2, "run 0+5 0 app!main\nrun 5+1048576 0 ");
+	assert_counts(1000000000, 30000000000, 0, 2, "run 0+5 0 app!main\nrun 5+1048576 0 ");
+	assert_counts(UINT64_MAX / 2, 0, 0, 2, "run 0+5 0 app!main\nrun 5+1048576 0 ");
+	/* What could be, is believed: a long one of a profile of days. */
+	assert_counts(60000, 0, 0, 0, "run 0+300000000000 0 ");
+	assert_counts(61000, 0, 0, 2, "run 0+5 0 ");
+	assert_counts(61000, 86400000000000, 0, 0, "run 0+305000000000 0 ");
+	/* The user knows better. */
+	assert_counts(1000000000, 0, 1e7, 0, "run 0+50000000 0 ");
+}
+
 static void the_default_type_is_preferred_among_times(void **state)
 {
 	struct profile profile = { 0 };
@@ -523,6 +568,7 @@ int main(void)
 		cmocka_unit_test(a_cpu_profile_becomes_runs_that_tile_time),
 		cmocka_unit_test(contention_becomes_waits),
 		cmocka_unit_test(counts_are_taken_times_the_period),
+		cmocka_unit_test(a_period_that_makes_no_sense_leaves_the_counts),
 		cmocka_unit_test(the_default_type_is_preferred_among_times),
 		cmocka_unit_test(a_profile_of_memory_is_refused),
 		cmocka_unit_test(labels_and_negative_values_are_counted),
