@@ -13,6 +13,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -59,16 +60,20 @@ static int set_up(void **state)
 	static struct programs programs;
 	struct bpf_program *program;
 
+	*state = &programs;
 	programs.object = bpf_object__open_file(object_path, NULL);
-	if (!programs.object)
+	if (!programs.object) {
+		printf("%s: cannot be opened: %s\n", object_path, strerror(errno));
 		return -1;
+	}
 	program = bpf_object__find_program_by_name(programs.object, "count_call");
 	if (!program || bpf_program__set_expected_attach_type(program, LODE_UPROBES_ATTACH_TYPE) ||
-	    bpf_object__load(programs.object))
+	    bpf_object__load(programs.object)) {
+		printf("%s: cannot be loaded: %s\n", object_path, strerror(errno));
 		return -1;
+	}
 	programs.program = bpf_program__fd(program);
 	programs.counts = bpf_object__find_map_fd_by_name(programs.object, "counts");
-	*state = &programs;
 	return 0;
 }
 
@@ -362,8 +367,10 @@ int main(int argc, char **argv)
 		printf("skipped: %s\n", error.text);
 		return 77;
 	}
-	if (argc != 2)
+	if (argc != 2) {
+		fprintf(stderr, "usage: uprobes_test PROGRAM.bpf.o\n");
 		return 2;
+	}
 	object_path = argv[1];
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -204,12 +204,7 @@ static void a_full_tree_tells_all_rows_that_differ(void **state)
 
 static FILE *open_trees(void)
 {
-	const char *slash = strrchr(__FILE__, '/');
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%.*s/../data/explain/trees.txt", slash ? (int)(slash - __FILE__) : 1,
-		 slash ? __FILE__ : ".");
-	return fopen(path, "r");
+	return fopen(TEST_DATA "/explain/trees.txt", "r");
 }
 
 static void read_case(FILE *file, struct world *world, size_t rows, size_t columns)

@@ -1073,10 +1073,7 @@ static void memory_that_runs_out_anywhere_is_told(void **state)
 
 static char *data_path(const char *name, const char *extension)
 {
-	const char *slash = strrchr(__FILE__, '/');
-
-	return lode_format("%.*s/../data/perf/%s.%s.zst", slash ? (int)(slash - __FILE__) : 1,
-			   slash ? __FILE__ : ".", name, extension);
+	return lode_format("%s/perf/%s.%s.zst", TEST_DATA, name, extension);
 }
 
 /* A line an event, as tests/perf/compare-with-perf --expected writes it. */
