@@ -195,13 +195,17 @@ static int is_tracepoint(struct lode_script_span event)
 	return 0;
 }
 
+static int contains(struct lode_script_span span, const char *text)
+{
+	return span.length >= strlen(text) && memmem(span.text, span.length, text, strlen(text)) != NULL;
+}
+
 static int counts_cycles(struct lode_script_span event)
 {
 	struct lode_script_span base = base_of(event);
 
-	return is(base, "cycles") || is(base, "cpu-cycles") ||
-	       memmem(event.text, event.length, "/cycles", 7) ||
-	       memmem(event.text, event.length, "/cpu-cycles", 11);
+	return is(base, "cycles") || is(base, "cpu-cycles") || contains(event, "/cycles") ||
+	       contains(event, "/cpu-cycles");
 }
 
 static enum what classify(const struct lode_script_header *header)
