@@ -2,7 +2,8 @@
 #
 # Everything that needs set-up depends on it; what is there already is left alone
 # (tools/setup), so a second run is quick. Each compiler and each kind of build
-# has a folder of its own, build*/.
+# has a folder of its own, build*/, or FOLDER, FOLDER-asan and FOLDER-fuzz with
+# BUILD=FOLDER, which may lie outside of a tree that is read-only.
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
@@ -26,9 +27,14 @@ endif
 mark = $(BUILD)/.setup/$(1)
 meson_setup = meson setup $(1) -Dprefix=$(PREFIX)
 ASAN := $(BUILD)-asan
-FUZZ := build-fuzz
+# Fuzzing chooses its own compiler.
+FUZZ := $(if $(filter command line,$(origin BUILD)),$(BUILD),build)-fuzz
+# What `make clean` removes: a folder that was named counts only when a build made it.
+NAMED := $(patsubst %/.setup,%,$(patsubst %/build.ninja,%,$(foreach folder,$(BUILD) $(ASAN) $(FUZZ),\
+	$(firstword $(wildcard $(folder)/.setup $(folder)/build.ninja)))))
+FOLDERS := $(if $(filter command line,$(origin BUILD)),$(NAMED),build $(wildcard build-*/))
 
-.PHONY: all setup check demo bench fuzz asan install clean help
+.PHONY: all setup check demo bench fuzz asan install clean help build-folder
 .DELETE_ON_ERROR:
 # apt-get cannot run twice at a time; ninja uses all processors by itself.
 .NOTPARALLEL:
@@ -49,10 +55,16 @@ help:
 	@echo 'make setup      install what the build and the tests need, and nothing else'
 	@echo 'make clean      remove all build folders, recordings of make bench too'
 	@echo 'CC=clang takes another compiler and a build folder of its own.'
+	@echo 'BUILD=FOLDER builds in FOLDER, which may lie anywhere: for a tree that is read-only.'
 
 setup: $(call mark,build) $(call mark,check)
 
-$(BUILD)/.setup/%: tools/setup
+build-folder:
+	@{ mkdir -p $(BUILD) && test -w $(BUILD); } 2>/dev/null || { \
+		echo 'make: $(BUILD): nothing can be written there; build elsewhere: make BUILD=/tmp/lode-build' >&2; \
+		exit 1; }
+
+$(BUILD)/.setup/%: tools/setup | build-folder
 	@tools/setup $*
 	@mkdir -p $(@D) && touch $@
 
@@ -93,4 +105,6 @@ install: all
 	@$(if $(DESTDIR),DESTDIR=$(abspath $(DESTDIR))) meson install -C $(BUILD)
 
 clean:
-	rm -rf build build-*/
+	@rm -rf $(FOLDERS) 2>/dev/null || { \
+		echo 'make: $(FOLDERS): cannot be removed; is the tree read-only, or a folder of another user?' >&2; \
+		exit 1; }
