@@ -107,6 +107,7 @@ struct lode_recorder_options lode_recorded_recorder(const struct lode_recorded *
 						   : DEFAULT_FREQUENCY,
 		.calls = settings->calls,
 		.min_wait = settings->min_wait,
+		.has_command = target->command_count > 0,
 		.unwind = lode_unwind_method(settings->unwind),
 		.copy_bytes = (unsigned)settings->unwind_size,
 	};
@@ -210,6 +211,8 @@ int lode_recorded_start(struct lode_recorded *target, struct lode_recorder *reco
 	int code = 0;
 
 	take_precedence();
+	if (target->has_child)
+		lode_recorder_await_exec(recorder, (uint32_t)target->child.pid);
 	for (size_t i = 0; !code && i < settings->pids.count; i++)
 		code = lode_recorder_add_pid(recorder, (uint32_t)strtoul(settings->pids.items[i], NULL, 10),
 					     error);

@@ -66,11 +66,13 @@ const volatile uint32_t check_every = 1024; /* walks; a power of two */
 const volatile uint64_t min_wait = 0;
 const volatile uint64_t wanted_comm[2] = { 0, 0 };
 const volatile bool has_writer = false; /* `writer_pid` may be set: a child of the recorder, left out too */
+const volatile bool has_command = false; /* `command_pid` may be set: a child that is left out until its exec */
 const volatile uint64_t least_limit = UINT64_MAX; /* of the limits on waits and run queues */
 const volatile struct lode_record_limit limits[LODE_RECORD_LIMITS] = {};
 
 volatile uint64_t epoch = 0;
 volatile uint32_t writer_pid = 0;
+volatile uint32_t command_pid = 0;
 volatile uint32_t copies_wait = 0; /* the reader was woken for them */
 volatile uint64_t mapped_known = 0; /* the program knows what processes mapped until then */
 
@@ -238,6 +240,8 @@ static __always_inline bool is_wanted(struct task_struct *task)
 	uint32_t pid = task->tgid;
 
 	if (!task->pid || pid == own_pid || (has_writer && pid == writer_pid))
+		return false;
+	if (has_command && pid == command_pid)
 		return false;
 	if (only_pids && !bpf_map_lookup_elem(&pids, &pid))
 		return false;
@@ -560,7 +564,7 @@ int lode_waking(uint64_t *context)
 	if (!only_own) {
 		thread->waker_kernel = kernel_stack(context, scratch, &walkings[1]);
 		thread->waker_user = 0;
-		if (!is_interrupted(waker))
+		if ((uint32_t)waker->tgid != own_pid && !is_interrupted(waker))
 			thread->waker_user = user_stack(scratch, waker, with_calls ? find_thread(waker->pid) : 0,
 							&thread->waker_span, task->pid, LODE_COPY_WAKER);
 	}
@@ -673,14 +677,16 @@ int lode_fork(uint64_t *context)
 	return 0;
 }
 
-/* What the old program had mapped is gone. */
+/* What the old program had mapped is gone; a command that waited for this is recorded from here on. */
 SEC("tp_btf/sched_process_exec")
 int lode_exec(uint64_t *context)
 {
 	struct task_struct *task = (void *)context[0];
 	uint32_t pid = task->tgid;
-	struct lode_unwind_space *space = space_place(pid);
+	struct lode_unwind_space *space = use_tables ? space_place(pid) : 0;
 
+	if (has_command && pid == command_pid)
+		command_pid = 0;
 	if (!space)
 		return 0;
 	clear_space(space, pid);

@@ -213,7 +213,7 @@ static void set_unwinding(struct recorder *programs, const struct lode_recorder_
 		bpf_map__set_max_entries(tables[i], 1);
 	bpf_program__set_autoload(programs->progs.lode_fork, options->only_pids || by_tables);
 	bpf_program__set_autoload(programs->progs.lode_exit, options->only_pids || by_tables);
-	bpf_program__set_autoload(programs->progs.lode_exec, by_tables);
+	bpf_program__set_autoload(programs->progs.lode_exec, by_tables || options->has_command);
 	/* A kernel that does not tell has tables that are out of date for a moment when a library takes another's place. */
 	bpf_program__set_autoload(programs->progs.lode_map,
 				  by_tables && libbpf_find_vmlinux_btf_id("vm_unmapped_area", BPF_TRACE_RAW_TP) > 0);
@@ -227,6 +227,7 @@ static void set_up(struct lode_recorder *recorder, const struct lode_recorder_op
 	set_limits(programs, options);
 	set_spans(programs, options);
 	programs->rodata->has_writer = options->has_writer != 0;
+	programs->rodata->has_command = options->has_command != 0;
 	programs->rodata->ring_slots = recorder->slot_count;
 	programs->rodata->switch_has_state = lode_kernel_switch_has_state();
 	programs->rodata->walk_kernel = !options->no_own_walk;
@@ -716,6 +717,11 @@ size_t lode_recorder_bytes(const struct lode_recorder *recorder)
 void lode_recorder_leave_out(struct lode_recorder *recorder, uint32_t pid)
 {
 	recorder->programs->bss->writer_pid = pid;
+}
+
+void lode_recorder_await_exec(struct lode_recorder *recorder, uint32_t pid)
+{
+	recorder->programs->bss->command_pid = pid;
 }
 
 void lode_recorder_renew(struct lode_recorder *recorder)

@@ -32,6 +32,7 @@ struct lode_recorder_options {
 	int no_own_walk;    /* kernel stacks only by the kernel's own way; for tests */
 	size_t ring_bytes;  /* of the rings of all CPUs together; 0: as much as is good for speed */
 	int has_writer;     /* lode_recorder_leave_out will be used */
+	int has_command;    /* lode_recorder_await_exec will be used */
 	const struct lode_record_limit *limits; /* `limit_count` of them, LODE_RECORD_LIMITS at most */
 	size_t limit_count;
 };
@@ -60,6 +61,8 @@ int lode_recorder_create(struct lode_recorder **recorder, const struct lode_reco
 			 struct lode_error *error);
 void lode_recorder_destroy(struct lode_recorder *recorder);
 int lode_recorder_add_pid(struct lode_recorder *recorder, uint32_t pid, struct lode_error *error);
+/* Nothing of process `pid`, a child that is to become the recorded command, is recorded before its next exec. */
+void lode_recorder_await_exec(struct lode_recorder *recorder, uint32_t pid);
 int lode_recorder_start(struct lode_recorder *recorder, struct lode_error *error);
 
 /*
