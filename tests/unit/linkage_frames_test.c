@@ -3,6 +3,7 @@
  * all machines and linkers are tried on every machine.
  */
 #include "cmocka_all.h"
+#include "small_elf.h"
 
 #include "symbols/cfi_program.h"
 #include "symbols/linkage_frames.h"
@@ -10,48 +11,6 @@
 #include <string.h>
 
 #define ADDRESS 0x1000
-
-/* A file with one section of code, .plt unless told. */
-struct file {
-	_Alignas(16) unsigned char bytes[2048];
-	size_t size;
-};
-
-static void make_file(struct file *file, uint16_t machine, const char *name, const void *code, size_t size)
-{
-	Elf64_Ehdr header = {
-		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_DYN,
-		.e_machine = machine,
-		.e_version = EV_CURRENT,
-		.e_shoff = sizeof(header),
-		.e_ehsize = sizeof(header),
-		.e_shentsize = sizeof(Elf64_Shdr),
-		.e_shnum = 3,
-		.e_shstrndx = 2,
-	};
-	Elf64_Shdr sections[3] = {
-		{ 0 },
-		{ .sh_name = 1,
-		  .sh_type = SHT_PROGBITS,
-		  .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
-		  .sh_addr = ADDRESS,
-		  .sh_offset = sizeof(header) + sizeof(sections),
-		  .sh_size = size },
-		{ .sh_name = 0,
-		  .sh_type = SHT_STRTAB,
-		  .sh_offset = sizeof(header) + sizeof(sections) + size,
-		  .sh_size = strlen(name) + 2 },
-	};
-
-	memset(file, 0, sizeof(*file));
-	file->size = sections[2].sh_offset + sections[2].sh_size;
-	assert_true(file->size <= sizeof(file->bytes));
-	memcpy(file->bytes, &header, sizeof(header));
-	memcpy(file->bytes + sizeof(header), sections, sizeof(sections));
-	memcpy(file->bytes + sections[1].sh_offset, code, size);
-	memcpy(file->bytes + sections[2].sh_offset + 1, name, strlen(name) + 1);
-}
 
 /* ---- what it comes to ---- */
 
@@ -81,15 +40,18 @@ static int take_function(void *context, const struct lode_cfi_function *function
 	return lode_cfi_run(function, rows->machine, 1, take_row, rows);
 }
 
-static void read_rows(struct file *file, struct rows *rows)
+/* The rows of a file with one section of code. */
+static void read_rows(struct rows *rows, uint16_t machine, const char *name, const void *code, size_t size)
 {
+	struct small_elf file = make_small_elf(machine, name, ADDRESS, code, size);
 	struct lode_elf elf;
 
 	memset(rows, 0, sizeof(*rows));
-	assert_int_equal(lode_elf_memory(&elf, file->bytes, file->size), 0);
+	assert_int_equal(lode_elf_memory(&elf, file.bytes, file.size), 0);
 	rows->machine = elf.header.e_machine;
 	assert_int_equal(lode_linkage_frames_walk(&elf, take_function, rows), 0);
 	lode_elf_close(&elf);
+	free(file.bytes);
 }
 
 /* The rule at a byte of the section. */
@@ -130,14 +92,12 @@ static void check_link(const struct rows *rows, uint64_t offset)
 static void make_x86_64(struct rows *rows, const char *name, const char *const *starts, size_t count)
 {
 	unsigned char code[256];
-	struct file file;
 
 	assert_true(count * 16 <= sizeof(code));
 	memset(code, 0x90, sizeof(code));
 	for (size_t i = 0; i < count; i++)
 		memcpy(code + i * 16, starts[i], strlen(starts[i]));
-	make_file(&file, EM_X86_64, name, code, count * 16);
-	read_rows(&file, rows);
+	read_rows(rows, EM_X86_64, name, code, count * 16);
 }
 
 #define HEAD	     "\xff\x35\x02\x30\x01\x01"
@@ -196,18 +156,15 @@ static void code_that_is_not_known_has_no_rule(void **state)
 {
 	static const char *const strange[] = { HEAD, "\xe8\x01\x01\x01\x01" };
 	struct rows rows;
-	struct file file;
 
 	(void)state;
 	make_x86_64(&rows, ".plt", strange, 2);
 	assert_int_equal(rows.count, 0);
 	make_x86_64(&rows, ".text", strange, 2);
 	assert_int_equal(rows.count, 0);
-	make_file(&file, EM_X86_64, ".plt", "\xff", 1);
-	read_rows(&file, &rows);
+	read_rows(&rows, EM_X86_64, ".plt", "\xff", 1);
 	assert_int_equal(rows.count, 0);
-	make_file(&file, EM_386, ".plt", JUMP, 6);
-	read_rows(&file, &rows);
+	read_rows(&rows, EM_386, ".plt", JUMP, 6);
 	assert_int_equal(rows.count, 0);
 }
 
@@ -220,10 +177,7 @@ static void code_that_is_not_known_has_no_rule(void **state)
 
 static void make_aarch64(struct rows *rows, const uint32_t *code, size_t count)
 {
-	struct file file;
-
-	make_file(&file, EM_AARCH64, ".plt", code, count * sizeof(*code));
-	read_rows(&file, rows);
+	read_rows(rows, EM_AARCH64, ".plt", code, count * sizeof(*code));
 }
 
 static void entries_of_aarch64_leave_the_link_register_alone(void **state)
