@@ -64,6 +64,7 @@ int lode_area_read(struct lode_corpus *corpus, const struct lode_area_settings *
 		.time = settings->time,
 		.idle = reading->rules,
 		.include_idle = settings->include_idle,
+		.include_work_waits = settings->include_work_waits,
 		.by_symptom = settings->by_symptom,
 		.kinds = kinds,
 		.jobs = (unsigned)settings->jobs,

@@ -17,6 +17,7 @@ struct lode_area_settings {
 	struct lode_option_list where;
 	const char *time;
 	int include_idle;
+	int include_work_waits;
 	struct lode_option_list idle_rules;
 	uint64_t jobs;
 	int by_symptom; /* see area.h; no option */
@@ -43,6 +44,8 @@ const char *lode_scope_choice(size_t i);
 		  "only events that begin in this span; '+A..+B' from a stream's start"),                    \
 	LODE_FLAG("include-idle", 0, LODE_AREA_FIELD(base, include_idle),                                    \
 		  "count waits of threads that have nothing to do, too"),                                    \
+	LODE_FLAG("include-work-waits", 0, LODE_AREA_FIELD(base, include_work_waits),                        \
+		  "count waits for work from outside, too; see lode-idle(5)"),                               \
 	LODE_LIST("idle-rules", 0, LODE_AREA_FIELD(base, idle_rules), "FILE",                                \
 		  "more rules for what is idle; see lode-idle(5)"),                                          \
 	LODE_NUMBER("jobs", 'j', LODE_AREA_FIELD(base, jobs), "N",                                           \

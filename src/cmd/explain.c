@@ -146,6 +146,7 @@ static int refuse_area(const struct settings *settings, struct lode_error *error
 
 	if (!settings->features && !settings->rows && !area->scope && !area->symptoms.count && !area->match.count &&
 	    !area->exclude.count && !area->where.count && !area->time && !area->include_idle &&
+	    !area->include_work_waits &&
 	    !area->idle_rules.count)
 		return 0;
 	return lode_fail(error, LODE_USAGE,

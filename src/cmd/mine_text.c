@@ -163,6 +163,28 @@ static void put_idle(struct page *page)
 	put(page, "\n");
 }
 
+static void put_work(struct page *page)
+{
+	const struct lode_area *area = page->report->area;
+	struct lode_mine_places places;
+	char cost[LODE_UNITS_TEXT];
+
+	if (page->report->options->kind != LODE_WAIT || !area->work.events)
+		return;
+	put_rows(page, "for work", &area->work);
+	put(page, " at outer loops, ended from outside, kept apart (--include-work-waits counts them):");
+	page->buffer->failed |= lode_mine_find_places(page->report, &places) < 0;
+	for (size_t i = 0; i < places.count && i < IDLE_KINDS; i++) {
+		lode_buffer_print(page->buffer, "%s %s in ", i ? "," : "",
+				  lode_duration_text(places.items[i].cost, cost));
+		put_frame(page, area->dictionary.tree.nodes[places.items[i].place].frame);
+	}
+	if (places.count > IDLE_KINDS)
+		lode_buffer_print(page->buffer, " and %zu more places", places.count - IDLE_KINDS);
+	put(page, "\n");
+	lode_free(places.items);
+}
+
 static void put_found(struct page *page)
 {
 	const struct lode_mine_report *report = page->report;
@@ -479,6 +501,7 @@ void lode_mine_text(const struct lode_mine_report *report, const struct lode_ter
 	put_input(&page);
 	put_area(&page);
 	put_idle(&page);
+	put_work(&page);
 	put_found(&page);
 	if (report->mined->clusters.count)
 		put_clusters(&page);

@@ -57,6 +57,8 @@ static void put_head(struct page *page)
 	put_rows(page, "area", area->rows[kind].events, area->rows[kind].cost, "");
 	if (area->idle[kind].events)
 		put_rows(page, "idle", area->idle[kind].events, area->idle[kind].cost, "kept apart");
+	if (kind == LODE_WAIT && area->work.events)
+		put_rows(page, "for work", area->work.events, area->work.cost, "waiting for work, kept apart");
 	lode_buffer_print(page->buffer, "</table><p>%s streams, ", lode_count_text(area->stream_count, text));
 	lode_buffer_print(page->buffer, "threshold %s, %s patterns in ",
 			  lode_duration_text(report->options->threshold, text),

@@ -51,6 +51,76 @@ static void rows_json(struct lode_json *json, const char *key, const struct lode
 	lode_json_object_end(json);
 }
 
+/* Rows of two lists with equal stacks count once. */
+static uint64_t distinct_stacks_of_both(const struct lode_area_rows *a, const struct lode_area_rows *b)
+{
+	uint64_t count = distinct_stacks(a) + distinct_stacks(b);
+	size_t i = 0, k = 0;
+
+	while (i < a->count && k < b->count) {
+		uint32_t left = a->items[i].stack, right = b->items[k].stack;
+
+		count -= left == right;
+		while (left <= right && i < a->count && a->items[i].stack == left)
+			i++;
+		while (right <= left && k < b->count && b->items[k].stack == right)
+			k++;
+	}
+	return count;
+}
+
+/* Everything that was kept apart, */
+static void idle_json(struct lode_json *json, const struct lode_area *area, enum lode_event_type kind)
+{
+	const struct lode_area_rows none = { 0 }, *work = kind == LODE_WAIT ? &area->work : &none;
+
+	lode_json_key(json, "idle");
+	lode_json_object(json);
+	lode_json_key_u64(json, "events", area->idle[kind].events + work->events);
+	lode_json_key_u64(json, "distinct_stacks", distinct_stacks_of_both(&area->idle[kind], work));
+	lode_json_key_u64(json, "cost_ns", lode_add_saturating(area->idle[kind].cost, work->cost));
+	lode_json_object_end(json);
+}
+
+/* and of that what was waiting for work. */
+static void work_json(struct lode_json *json, const struct lode_mine_report *report)
+{
+	const struct lode_area *area = report->area;
+	const struct lode_stack_tree *tree = &area->dictionary.tree;
+	struct lode_mine_places places;
+	struct lode_buffer text = { 0 };
+
+	lode_json_key(json, "waiting_for_work");
+	lode_json_object(json);
+	lode_json_key_u64(json, "events", area->work.events);
+	lode_json_key_u64(json, "distinct_stacks", distinct_stacks(&area->work));
+	lode_json_key_u64(json, "cost_ns", area->work.cost);
+	lode_json_key(json, "places");
+	lode_json_array(json);
+	json->buffer->failed |= lode_mine_find_places(report, &places) < 0;
+	for (size_t i = 0; i < places.count; i++) {
+		uint32_t depth = lode_stack_tree_depth(tree, places.items[i].place);
+		uint32_t *frames = lode_calloc(depth + 1, sizeof(*frames));
+
+		json->buffer->failed |= !frames;
+		if (!frames)
+			break;
+		lode_stack_tree_frames(tree, places.items[i].place, frames, depth);
+		lode_json_object(json);
+		lode_json_key(json, "frames");
+		frames_json(json, &area->dictionary.frames, frames, depth, &text);
+		lode_json_key_u64(json, "events", places.items[i].events);
+		lode_json_key_u64(json, "cost_ns", places.items[i].cost);
+		lode_json_object_end(json);
+		lode_free(frames);
+	}
+	lode_json_array_end(json);
+	lode_json_object_end(json);
+	json->buffer->failed |= text.failed;
+	lode_buffer_release(&text);
+	lode_free(places.items);
+}
+
 static void symptoms_json(struct lode_json *json, const struct lode_area *area)
 {
 	uint64_t symptoms = 0, delay = 0, unknown = 0;
@@ -219,7 +289,9 @@ void lode_mine_json(const struct lode_mine_report *report, struct lode_buffer *b
 	lode_json_bool(&json, !report->mined->unclustered);
 	input_json(&json, report);
 	rows_json(&json, "area", &area->rows[options->kind]);
-	rows_json(&json, "idle", &area->idle[options->kind]);
+	idle_json(&json, area, options->kind);
+	if (options->kind == LODE_WAIT)
+		work_json(&json, report);
 	symptoms_json(&json, area);
 	if (report->only_new) {
 		lode_json_key(&json, "covered_ns");

@@ -66,6 +66,21 @@ int lode_mine_find_variants(const struct lode_mine_report *report, size_t cluste
 			    struct lode_mine_variants *variants);
 void lode_mine_variants_release(struct lode_mine_variants *variants);
 
+/* Where threads waited for work: a place (work_waits.h) and what its waits come to. */
+struct lode_mine_place {
+	uint32_t place; /* node of the area's dictionary */
+	uint64_t events;
+	uint64_t cost;
+};
+
+struct lode_mine_places {
+	struct lode_mine_place *items; /* by cost, largest first, then by text */
+	size_t count;
+};
+
+/* The places of the area's waits for work; the caller frees `items`. Returns 0 or LODE_SYSTEM. */
+int lode_mine_find_places(const struct lode_mine_report *report, struct lode_mine_places *places);
+
 /* Appends the JSON of the contract. */
 void lode_mine_json(const struct lode_mine_report *report, struct lode_buffer *buffer);
 

@@ -153,6 +153,8 @@ static int merge_wanted(struct collection *collection, const struct lode_area_pa
 		    merge_rows(&area->idle[kind], &partial->idle[kind], map->nodes, stream) < 0)
 			return LODE_SYSTEM;
 	}
+	if (merge_rows(&area->work, &partial->work, map->nodes, stream) < 0)
+		return LODE_SYSTEM;
 	return merge_head(collection, partial, entry, map->strings);
 }
 
@@ -257,7 +259,7 @@ static int sort_all(struct lode_area *area)
 		if (sort_rows(&area->rows[kind], area->dictionary.tree.count) < 0 ||
 		    sort_rows(&area->idle[kind], area->dictionary.tree.count) < 0)
 			return LODE_SYSTEM;
-	return 0;
+	return sort_rows(&area->work, area->dictionary.tree.count);
 }
 
 /* What was asked for and is not there. */
@@ -368,6 +370,7 @@ void lode_area_release(struct lode_area *area)
 		lode_free(area->rows[kind].items);
 		lode_free(area->idle[kind].items);
 	}
+	lode_free(area->work.items);
 	lode_free(area->streams);
 	lode_free(area->occurrences);
 	lode_arena_release(&area->arena);

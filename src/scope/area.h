@@ -6,8 +6,8 @@
  * the catalogue) gives, for each distinct stack and each stream, what the events
  * with this stack cost in this stream. Nothing grows with the number of events.
  *
- * Waits of threads that have nothing to do are kept apart as idle (idle.h), never
- * dropped.
+ * Waits of threads that have nothing to do are kept apart, never dropped: idle by
+ * the rules (idle.h), or waiting for work (work_waits.h).
  */
 #ifndef LODE_SCOPE_AREA_H
 #define LODE_SCOPE_AREA_H
@@ -74,7 +74,8 @@ struct lode_area {
 	struct lode_area_stream *streams;  /* those that --where leaves, in the catalogue's order */
 	size_t stream_count;
 	struct lode_area_rows rows[LODE_AREA_KINDS]; /* by LODE_RUN, LODE_WAIT */
-	struct lode_area_rows idle[LODE_AREA_KINDS];
+	struct lode_area_rows idle[LODE_AREA_KINDS]; /* by the rules */
+	struct lode_area_rows work;        /* waits for work, which no idle rule names */
 	uint64_t input_events[LODE_AREA_KINDS]; /* of the streams in `streams`, before anything was cut */
 	uint64_t input_cost[LODE_AREA_KINDS];
 	/*
@@ -94,6 +95,7 @@ struct lode_area_options {
 	const char *time;            /* `A..B`: events that begin there; `+A..+B` from a stream's start; NULL: all */
 	const struct lode_idle_rules *idle; /* NULL: nothing is idle and no waker an interrupt */
 	int include_idle;            /* idle waits count like others; the rules still say what an interrupt is */
+	int include_work_waits;      /* where a thread waits for work, only the idle rules say so */
 	int by_symptom;              /* every symptom is a stream of its own; needs a scope that starts from one */
 	unsigned kinds;              /* 1 << LODE_RUN | 1 << LODE_WAIT: which rows are wanted; 0: both */
 	unsigned jobs;               /* 0: one a processor */

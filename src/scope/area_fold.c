@@ -93,6 +93,7 @@ int lode_area_fold(struct lode_area *area)
 		fold_rows(&area->rows[kind], folded);
 		fold_rows(&area->idle[kind], folded);
 	}
+	fold_rows(&area->work, folded);
 	lode_free(folded);
 	return 0;
 }

@@ -8,18 +8,31 @@
  *
  * Every event of the symptom's own thread and of a critical path bears on the
  * symptom, so nothing of it is idle; in the whole graph, and where nothing is cut,
- * the idle rules tell waits of threads without work apart.
+ * the idle rules tell waits of threads without work apart, and so does where a
+ * thread waits for work (work_waits.h). For that the waits are read twice.
  */
 #include "scope/area_stream.h"
 
 #include "scope/frame_filter.h"
 #include "scope/where.h"
+#include "scope/work_waits.h"
 
 #include <string.h>
 
 #define WAIT_COLUMNS (LODE_T | LODE_COST | LODE_THREAD | LODE_STACK | LODE_WAKER_STACK)
 #define PART_COLUMNS (WAIT_COLUMNS | LODE_DELAY | LODE_WAKER)
 #define CALL_COLUMNS (LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK) /* derived symptoms look at calls */
+
+/* Waits as lode_work_waits_count wants them. */
+#define WORK_COLUMNS (LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK)
+
+/* Where an event goes. */
+enum set {
+	COUNTED,
+	IDLE,
+	WORK,
+	SETS,
+};
 
 /* Rows that are being filled. */
 struct sums {
@@ -35,9 +48,11 @@ struct mapping {
 	struct lode_area_partial *partial;
 	struct lode_store *store;
 	struct lode_idle_stacks *idle; /* NULL: nothing is */
+	struct lode_work_waits *work;  /* NULL: nobody waits for work */
+	uint8_t *on_path;              /* by wait: a symptom's path goes through it; NULL: none does */
 	uint8_t *match;                /* by node; NULL: all match */
 	uint8_t *exclude;
-	struct sums sums[LODE_AREA_KINDS][2]; /* [1]: idle */
+	struct sums sums[LODE_AREA_KINDS][SETS];
 	uint64_t from;
 	uint64_t to;
 };
@@ -91,10 +106,24 @@ static int add(const struct mapping *mapping, struct sums *sums, uint32_t stack,
 	return sums->kept ? keep(sums->kept, stack, t, cost, thread) : 0;
 }
 
-static int is_idle(const struct mapping *mapping, const struct lode_events *events, size_t i)
+/* Whose rows event `i` is added to. */
+static enum set set_of(const struct mapping *mapping, int type, const struct lode_events *events, size_t i)
 {
-	return mapping->idle && !mapping->plan->options->include_idle &&
-	       lode_idle_event(mapping->idle, events->stack[i], events->waker_stack[i]);
+	enum set listed;
+
+	if (!mapping->idle || mapping->plan->options->include_idle)
+		return COUNTED;
+	listed = lode_idle_event(mapping->idle, events->stack[i], events->waker_stack[i]) ? IDLE : COUNTED;
+	if (!mapping->work || type != LODE_WAIT)
+		return listed;
+	switch (lode_work_wait(mapping->work, events, i)) {
+	case LODE_WORK_OUTSIDE:
+		return listed == IDLE || (mapping->on_path && mapping->on_path[i]) ? listed : WORK;
+	case LODE_WORK_INSIDE:
+		return COUNTED;
+	default:
+		return listed;
+	}
 }
 
 static void count_stacks(struct mapping *mapping, const struct lode_events *events)
@@ -122,7 +151,7 @@ static int add_block(struct mapping *mapping, int type, const struct lode_events
 		return 0;
 	for (size_t i = 0; i < events->count; i++)
 		if (is_inside(mapping, events->t[i], events->stack[i]) &&
-		    add(mapping, &mapping->sums[type][is_idle(mapping, events, i)], events->stack[i],
+		    add(mapping, &mapping->sums[type][set_of(mapping, type, events, i)], events->stack[i],
 			events->t[i], events->cost[i], events->thread[i]) < 0)
 			return LODE_SYSTEM;
 	return 0;
@@ -138,7 +167,8 @@ static int add_blocks(struct mapping *mapping, int rows, struct lode_error *erro
 		enum lode_event_type type = lode_store_block(mapping->store, i)->type;
 		int counts = rows && type < LODE_AREA_KINDS;
 
-		code = lode_store_events(mapping->store, i, counts ? WAIT_COLUMNS : LODE_STACK, &events, error);
+		code = lode_store_events(mapping->store, i, counts ? WAIT_COLUMNS | LODE_WAKER : LODE_STACK, &events,
+					 error);
 		if (code)
 			break;
 		count_stacks(mapping, &events);
@@ -149,18 +179,106 @@ static int add_blocks(struct mapping *mapping, int rows, struct lode_error *erro
 	return code;
 }
 
+/* ---- waiting for work ---- */
+
+/* Shows the blocks of one type to `work`. */
+static int show_blocks(struct mapping *mapping, enum lode_event_type type, unsigned columns, struct lode_error *error)
+{
+	struct lode_events events = { 0 };
+	int code = 0;
+
+	for (size_t i = 0; !code && i < lode_store_blocks(mapping->store); i++) {
+		if (lode_store_block(mapping->store, i)->type != type)
+			continue;
+		code = lode_store_events(mapping->store, i, columns, &events, error);
+		if (code)
+			break;
+		if (type == LODE_RUN)
+			lode_work_waits_see_runs(mapping->work, &events);
+		else if (lode_work_waits_count(mapping->work, &events) < 0)
+			code = lode_fail_memory(error);
+	}
+	lode_events_release(&events);
+	return code;
+}
+
+static int show_stored(struct mapping *mapping, struct lode_error *error)
+{
+	int code = show_blocks(mapping, LODE_WAIT, WORK_COLUMNS, error);
+
+	if (!code && lode_work_waits_needs_runs(mapping->work))
+		code = show_blocks(mapping, LODE_RUN, LODE_THREAD, error);
+	return code;
+}
+
+static int show_loaded(struct mapping *mapping, struct lode_error *error)
+{
+	const struct lode_events *events = mapping->partial->stream.events;
+
+	lode_work_waits_see_runs(mapping->work, &events[LODE_RUN]);
+	return lode_work_waits_count(mapping->work, &events[LODE_WAIT]) < 0 ? lode_fail_memory(error) : 0;
+}
+
+/* Finds where threads wait for work, unless nothing is to be kept apart; `loaded`: the events are in memory. */
+static int learn_work_waits(struct mapping *mapping, int loaded, struct lode_error *error)
+{
+	const struct lode_area_options *options = mapping->plan->options;
+	int code;
+
+	if (!mapping->idle || options->include_idle || options->include_work_waits ||
+	    !(mapping->plan->kinds & 1u << LODE_WAIT))
+		return 0;
+	code = lode_work_waits_make(&mapping->work, &mapping->partial->stream, mapping->idle, error);
+	if (!code && !lode_work_waits_possible(mapping->work)) {
+		lode_work_waits_free(mapping->work);
+		mapping->work = NULL;
+		return 0;
+	}
+	if (!code)
+		code = loaded ? show_loaded(mapping, error) : show_stored(mapping, error);
+	if (!code && lode_work_waits_settle(mapping->work) < 0)
+		code = lode_fail_memory(error);
+	return code;
+}
+
+/* Marks the waits that the paths of the symptoms go through: whatever they wait for, they kept somebody waiting. */
+static int mark_paths(struct mapping *mapping, struct lode_scope_index *index, const struct lode_symptom *symptoms,
+		      size_t count, struct lode_error *error)
+{
+	struct lode_parts parts = { 0 }, stepped = { 0 };
+	uint64_t unknown;
+	int code = 0;
+
+	mapping->on_path = lode_calloc(mapping->partial->stream.events[LODE_WAIT].count + 1, 1);
+	if (!mapping->on_path)
+		return lode_fail_memory(error);
+	for (size_t i = 0; !code && i < count; i++) {
+		parts.count = stepped.count = 0;
+		code = lode_critical_path(index, &symptoms[i], &parts, &stepped, &unknown, error);
+		for (size_t k = 0; !code && k < parts.count; k++)
+			if (parts.items[k].type == LODE_WAIT)
+				mapping->on_path[parts.items[k].event] = 1;
+		for (size_t k = 0; !code && k < stepped.count; k++)
+			mapping->on_path[stepped.items[k].event] = 1;
+	}
+	lode_parts_release(&parts);
+	lode_parts_release(&stepped);
+	return code;
+}
+
 /* ---- the scopes of symptoms ---- */
 
 static int add_part(struct mapping *mapping, const struct lode_part *part, const uint8_t *own)
 {
 	const struct lode_events *events = &mapping->partial->stream.events[part->type];
 	uint32_t thread = events->thread[part->event], stack = events->stack[part->event];
-	int idle = mapping->plan->scope == LODE_SCOPE_GRAPH && !own[thread] &&
-		   is_idle(mapping, events, part->event);
+	enum set set = mapping->plan->scope == LODE_SCOPE_GRAPH && !own[thread]
+			       ? set_of(mapping, part->type, events, part->event)
+			       : COUNTED;
 
 	if (!(mapping->plan->kinds & 1u << part->type) || !is_inside(mapping, part->t, stack))
 		return 0;
-	return add(mapping, &mapping->sums[part->type][idle], stack, part->t, part->cost, thread);
+	return add(mapping, &mapping->sums[part->type][set], stack, part->t, part->cost, thread);
 }
 
 /* An event counts once in `events` of its row, also where several parts of it lie on the path. */
@@ -190,8 +308,8 @@ static void mark_own(const struct lode_stream *stream, uint32_t thread, uint8_t 
 static void begin_rows(struct mapping *mapping, uint32_t symptom)
 {
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++)
-		for (int idle = 0; idle < 2; idle++) {
-			struct sums *sums = &mapping->sums[kind][idle];
+		for (int set = 0; set < SETS; set++) {
+			struct sums *sums = &mapping->sums[kind][set];
 
 			for (size_t i = sums->begin; i < sums->rows->count; i++)
 				sums->places[sums->rows->items[i].stack] = 0;
@@ -253,6 +371,8 @@ static int add_symptoms(struct mapping *mapping, const struct lode_symptom *symp
 	}
 	if (!code && mapping->idle)
 		lode_scope_index_interrupts(index, lode_idle_interrupts(mapping->idle));
+	if (!code && mapping->work)
+		code = mark_paths(mapping, index, symptoms, count, error);
 	for (size_t i = 0; !code && i < count; i++) {
 		uint64_t length = symptoms[i].t1 > symptoms[i].t0 ? symptoms[i].t1 - symptoms[i].t0 : 0;
 		struct lode_scope_result result = { 0 };
@@ -302,10 +422,48 @@ static int add_scope(struct mapping *mapping, struct lode_error *error)
 		if (type < LODE_AREA_KINDS)
 			count_input(mapping, type, &stream->events[type]);
 	}
-	code = derive_and_add(mapping, error);
+	if (mapping->plan->scope == LODE_SCOPE_GRAPH)
+		code = learn_work_waits(mapping, 1, error);
+	if (!code)
+		code = derive_and_add(mapping, error);
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		lode_events_release(&stream->events[type]);
 	return code;
+}
+
+/* Scope all in a stream with symptoms, whose paths are needed to tell what waits for work. */
+static int add_beside_symptoms(struct mapping *mapping, struct lode_error *error)
+{
+	struct lode_stream *stream = &mapping->partial->stream;
+	const unsigned columns[LODE_EVENT_TYPES] = { PART_COLUMNS, PART_COLUMNS, LODE_STACK };
+	struct lode_scope_index *index = NULL;
+	int code = lode_store_load_events(mapping->store, stream, columns, error);
+
+	if (!code)
+		code = lode_scope_index_make(&index, stream, error);
+	if (!code) {
+		lode_scope_index_interrupts(index, lode_idle_interrupts(mapping->idle));
+		code = mark_paths(mapping, index, stream->symptoms, stream->symptom_count, error);
+	}
+	for (int type = 0; !code && type < LODE_EVENT_TYPES; type++) {
+		count_stacks(mapping, &stream->events[type]);
+		if (type < LODE_AREA_KINDS && add_block(mapping, type, &stream->events[type]) < 0)
+			code = lode_fail_memory(error);
+	}
+	lode_scope_index_free(index);
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		lode_events_release(&stream->events[type]);
+	return code;
+}
+
+static int add_everything(struct mapping *mapping, struct lode_error *error)
+{
+	int code = learn_work_waits(mapping, 0, error);
+
+	if (code)
+		return code;
+	return mapping->work && mapping->partial->stream.symptom_count ? add_beside_symptoms(mapping, error)
+								       : add_blocks(mapping, 1, error);
 }
 
 /* ---- one stream ---- */
@@ -334,12 +492,13 @@ static int prepare(struct mapping *mapping, struct lode_error *error)
 	mapping->match = make_filter(dictionary, options->match, &failed);
 	mapping->exclude = make_filter(dictionary, options->exclude, &failed);
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
-		mapping->sums[kind][0].rows = &partial->rows[kind];
-		mapping->sums[kind][0].kept = mapping->plan->keep ? &partial->kept[kind] : NULL;
-		mapping->sums[kind][1].rows = &partial->idle[kind];
-		for (int idle = 0; idle < 2; idle++) {
-			mapping->sums[kind][idle].places = lode_calloc(nodes, sizeof(uint32_t));
-			failed |= !mapping->sums[kind][idle].places;
+		mapping->sums[kind][COUNTED].rows = &partial->rows[kind];
+		mapping->sums[kind][COUNTED].kept = mapping->plan->keep ? &partial->kept[kind] : NULL;
+		mapping->sums[kind][IDLE].rows = &partial->idle[kind];
+		mapping->sums[kind][WORK].rows = &partial->work; /* only waits come here */
+		for (int set = 0; set < SETS; set++) {
+			mapping->sums[kind][set].places = lode_calloc(nodes, sizeof(uint32_t));
+			failed |= !mapping->sums[kind][set].places;
 		}
 	}
 	if (failed)
@@ -372,7 +531,7 @@ static int map_stream(struct mapping *mapping, const struct lode_corpus_entry *e
 	if (code)
 		return code;
 	set_time(mapping, entry->first_t);
-	return mapping->plan->scope == LODE_SCOPE_ALL ? add_blocks(mapping, 1, error) : add_scope(mapping, error);
+	return mapping->plan->scope == LODE_SCOPE_ALL ? add_everything(mapping, error) : add_scope(mapping, error);
 }
 
 int lode_area_stream(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,
@@ -390,12 +549,14 @@ int lode_area_stream(const struct lode_area_plan *plan, const struct lode_corpus
 		return code;
 	code = map_stream(&mapping, entry, error);
 	lode_store_close(mapping.store);
+	lode_work_waits_free(mapping.work);
 	lode_idle_stacks_free(mapping.idle);
+	lode_free(mapping.on_path);
 	lode_free(mapping.match);
 	lode_free(mapping.exclude);
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++)
-		for (int idle = 0; idle < 2; idle++)
-			lode_free(mapping.sums[kind][idle].places);
+		for (int set = 0; set < SETS; set++)
+			lode_free(mapping.sums[kind][set].places);
 	return code;
 }
 
@@ -406,6 +567,7 @@ void lode_area_partial_release(struct lode_area_partial *partial)
 		lode_free(partial->idle[kind].items);
 		lode_free(partial->kept[kind].items);
 	}
+	lode_free(partial->work.items);
 	lode_free(partial->occurrences);
 	lode_free(partial->each);
 	lode_free(partial->each_unknown);

@@ -29,10 +29,12 @@ enum list {
 	IDLE,
 	BUSY,
 	INTERRUPT,
+	RECEIVE,
 	LISTS,
 };
 
-static const char *const list_names[LISTS] = { "ignore", "prefix", "sentinel", "idle", "busy", "interrupt" };
+static const char *const list_names[LISTS] = { "ignore", "prefix",    "sentinel", "idle",
+					       "busy",   "interrupt", "receive" };
 
 struct rule {
 	enum list list;
@@ -123,7 +125,10 @@ static int find_list(const char *word)
 	return LISTS;
 }
 
-/* `woken by GLOB` behind an idle rule; NULL in `*waker` when there is nothing. Returns whether it is well formed. */
+/*
+ * `woken by GLOB` behind an idle rule, `woken by interrupt` behind a receive rule; NULL in `*waker` when there is
+ * nothing. Returns whether it is well formed.
+ */
 static int read_waker(char **at, enum list list, const char **waker)
 {
 	const char *woken = next_word(at), *by = woken ? next_word(at) : NULL;
@@ -131,7 +136,9 @@ static int read_waker(char **at, enum list list, const char **waker)
 	*waker = by ? next_word(at) : NULL;
 	if (!woken)
 		return 1;
-	return list == IDLE && !strcmp(woken, "woken") && by && !strcmp(by, "by") && *waker && !next_word(at);
+	if (strcmp(woken, "woken") || !by || strcmp(by, "by") || !*waker || next_word(at))
+		return 0;
+	return list == IDLE || (list == RECEIVE && !strcmp(*waker, "interrupt"));
 }
 
 static int read_rule(struct lode_idle_rules *rules, char *line, const char *file, uint64_t number,
@@ -146,13 +153,15 @@ static int read_rule(struct lode_idle_rules *rules, char *line, const char *file
 	list = find_list(word);
 	if (list == LISTS)
 		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s:%llu: '%s' is no list of rules; use ignore, prefix, sentinel, idle, busy or interrupt",
+				 "%s:%llu: '%s' is no list of rules; use ignore, prefix, sentinel, idle, busy, interrupt "
+				 "or receive",
 				 file, (unsigned long long)number, word);
 	glob = next_word(&line);
 	if (!glob || !read_waker(&line, (enum list)list, &waker))
 		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s:%llu: this is no rule; write 'LIST GLOB', or 'idle GLOB woken by GLOB'", file,
-				 (unsigned long long)number);
+				 "%s:%llu: this is no rule; write 'LIST GLOB', 'idle GLOB woken by GLOB' or "
+				 "'receive GLOB woken by interrupt'",
+				 file, (unsigned long long)number);
 	return add_rule(rules, (enum list)list, glob, waker) < 0 ? lode_fail_memory(error) : 0;
 }
 
@@ -240,6 +249,7 @@ void lode_idle_rules_free(struct lode_idle_rules *rules)
 struct verdict {
 	uint8_t lists;  /* 1 << enum list */
 	uint8_t always; /* an idle rule that asks for no waker fits */
+	uint8_t receives; /* enum lode_idle_receive */
 };
 
 struct lode_idle_stacks {
@@ -266,6 +276,8 @@ static void judge_by(const struct lode_idle_rules *rules, uint32_t id, const cha
 			continue;
 		verdict->lists |= (uint8_t)(1u << rule->list);
 		verdict->always |= rule->list == IDLE && !rule->waker;
+		if (rule->list == RECEIVE)
+			verdict->receives |= rule->waker ? LODE_RECEIVES_INTERRUPT : LODE_RECEIVES;
 	}
 }
 
@@ -397,6 +409,16 @@ int lode_idle_event(const struct lode_idle_stacks *stacks, uint32_t stack, uint3
 int lode_idle_ignores(const struct lode_idle_stacks *stacks, uint32_t frame)
 {
 	return !!(stacks->frames[frame].lists & 1u << IGNORE);
+}
+
+int lode_idle_is_way_of_waiting(const struct lode_idle_stacks *stacks, uint32_t frame)
+{
+	return !!(stacks->frames[frame].lists & (1u << IGNORE | 1u << PREFIX | 1u << RECEIVE));
+}
+
+unsigned lode_idle_receives(const struct lode_idle_stacks *stacks, uint32_t frame)
+{
+	return stacks->frames[frame].receives;
 }
 
 uint32_t lode_idle_frame(const struct lode_idle_stacks *stacks, uint32_t stack)

@@ -32,6 +32,14 @@ void lode_idle_stacks_free(struct lode_idle_stacks *stacks);
 int lode_idle_event(const struct lode_idle_stacks *stacks, uint32_t stack, uint32_t waker_stack);
 /* Whether a frame is on the `ignore` list: it says nothing, here as in a report for people. */
 int lode_idle_ignores(const struct lode_idle_stacks *stacks, uint32_t frame);
+/* Whether a frame is on the `ignore`, `prefix` or `receive` list: how a thread waits, not who does. */
+int lode_idle_is_way_of_waiting(const struct lode_idle_stacks *stacks, uint32_t frame);
+/* What a thread that waits in this frame may be waiting for (`receive` rules). */
+enum lode_idle_receive {
+	LODE_RECEIVES = 1,           /* something that somebody sends */
+	LODE_RECEIVES_INTERRUPT = 2, /* only if an interrupt or a timer ended the wait */
+};
+unsigned lode_idle_receives(const struct lode_idle_stacks *stacks, uint32_t frame);
 /* The frame that made a stack idle, LODE_NONE for one that is not. */
 uint32_t lode_idle_frame(const struct lode_idle_stacks *stacks, uint32_t stack);
 /* Whether a waker with this stack is an interrupt or a timer: such a wake-up ends a chain. */

@@ -1,0 +1,65 @@
+/*
+ * Waiting for work: the waits in which a thread has nothing to do until somebody
+ * outside of the recording wants something of it.
+ *
+ * A list of functions cannot tell them: a worker that waits for its next request
+ * and one that waits for a reply, in the middle of a request, both stand in recv().
+ * What tells them apart is where in its thread the wait is, and who ended it.
+ *
+ *	receive wait  its stack ends in ways of waiting (kernel frames, and frames of
+ *	              the lists `ignore`, `prefix` and `receive` of idle.rules), one
+ *	              of which is a `receive` frame. Disks, locks and sleeps are none.
+ *	place         that stack without its ways of waiting; it must have a frame
+ *	root          of a thread: the first frame of more than half of its receive
+ *	              waits. Places that begin otherwise are broken stacks and count
+ *	              for nothing.
+ *	recurring     a place with two or more receive waits of the thread. If none has,
+ *	              the thread's places with two or more waits of all threads.
+ *	outer loop    the recurring place of the thread with the fewest frames. Where
+ *	              two have as few, the thread has none.
+ *	from outside  no waker is known, or an interrupt or a timer, or the idle task,
+ *	              or a process of which the stream has no run and no wait event
+ *
+ * A wait in the outer loop that ended from outside is for work. A receive wait
+ * deeper than the outer loop that a recorded process ended is a wait for it,
+ * whatever the function is called: a backend that waits in epoll for a lock.
+ *
+ * Use: make; count all waits; where lode_work_waits_needs_runs says so, see all runs;
+ * settle; then ask. One thread at a time.
+ */
+#ifndef LODE_SCOPE_WORK_WAITS_H
+#define LODE_SCOPE_WORK_WAITS_H
+
+#include "scope/idle.h"
+
+struct lode_work_waits;
+
+enum lode_work {
+	LODE_WORK_NEITHER,
+	LODE_WORK_OUTSIDE, /* in the outer loop, ended from outside: it waited for work */
+	LODE_WORK_INSIDE,  /* deeper, ended by a recorded process */
+};
+
+/* `stream` (its threads) and `idle` (of its dictionary) must outlive it. */
+int lode_work_waits_make(struct lode_work_waits **work, const struct lode_stream *stream,
+			 const struct lode_idle_stacks *idle, struct lode_error *error);
+void lode_work_waits_free(struct lode_work_waits *work);
+
+/* Whether any stack of the dictionary is one of a receive wait; if not, nothing need be counted. */
+int lode_work_waits_possible(const struct lode_work_waits *work);
+/* Some of the stream's waits; columns thread, stack, waker, waker_stack. Returns 0 or LODE_SYSTEM. */
+int lode_work_waits_count(struct lode_work_waits *work, const struct lode_events *waits);
+/* Whether runs may tell that a waker is recorded. */
+int lode_work_waits_needs_runs(const struct lode_work_waits *work);
+/* Some of the stream's runs; column thread. */
+void lode_work_waits_see_runs(struct lode_work_waits *work, const struct lode_events *runs);
+/* Returns 0 or LODE_SYSTEM. */
+int lode_work_waits_settle(struct lode_work_waits *work);
+
+/* What wait `i` is; the columns of lode_work_waits_count. */
+enum lode_work lode_work_wait(const struct lode_work_waits *work, const struct lode_events *waits, size_t i);
+
+/* By node: the place of a receive wait with this stack, 0 for other stacks. The caller frees it; NULL: no memory. */
+uint32_t *lode_work_places(const struct lode_idle_stacks *idle, const struct lode_dictionary *dictionary);
+
+#endif
