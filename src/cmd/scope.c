@@ -4,7 +4,8 @@
  *
  * Streams are loaded a few at a time, one a thread, and told one after the other
  * in the order of the catalogue, so that results do not depend on --jobs. JSON
- * leaves as it is made. For people the longest symptoms are kept, up to a number.
+ * leaves as it is made. For people symptoms with the same critical path are put
+ * together (scope_groups.h), and the longest are kept, up to a number.
  */
 #include "cmd/scope.h"
 
@@ -14,6 +15,7 @@
 #include "cmd/area_options.h"
 #include "cmd/command.h"
 #include "cmd/progress.h"
+#include "cmd/scope_groups.h"
 #include "cmd/signals.h"
 #include "cmd/streams.h"
 #include "scope/where.h"
@@ -48,7 +50,7 @@ static const struct lode_option options[] = {
 		  "only the streams of this name or id; may be given many times"),
 	LODE_LIST("idle-rules", 0, AREA(idle_rules), "FILE",
 		  "more rules for which wakers are interrupts; see lode-idle(5)"),
-	LODE_NUMBER("top", 'n', FIELD(top), "N", "show so many symptoms, the longest (text: 10)", 1, 0),
+	LODE_NUMBER("top", 'n', FIELD(top), "N", "show so many symptoms or paths, the longest (text: 10)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all symptoms and all of each"),
 	LODE_FLAG("json", 0, FIELD(json), "write all of it as JSON, one line a symptom"),
 	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output"),
@@ -60,6 +62,7 @@ static const struct lode_option options[] = {
 struct shown {
 	uint64_t length;
 	uint64_t number; /* in the order of the catalogue */
+	size_t group;    /* where symptoms are put together; else of no meaning */
 	struct lode_buffer text;
 };
 
@@ -72,6 +75,7 @@ struct telling {
 	struct shown *shown;	    /* for people */
 	size_t shown_count;
 	size_t shown_capacity;
+	struct lode_scope_groups groups;
 	uint64_t symptoms;
 	uint64_t streams;     /* that `where` left */
 	uint64_t without;     /* of them, without a symptom */
@@ -107,11 +111,26 @@ static struct shown *shortest(const struct telling *telling)
 	return last;
 }
 
+/* Only a path can be the same, and who wants to see all gets all. */
+static int puts_together(const struct telling *telling)
+{
+	return telling->options.scope == LODE_SCOPE_CRITICAL_PATH && !telling->settings->all;
+}
+
+/* Of those that are put together the longest is shown. */
+static struct shown *same_group(const struct telling *telling, const struct shown *candidate)
+{
+	for (size_t i = 0; puts_together(telling) && i < telling->shown_count; i++)
+		if (telling->shown[i].group == candidate->group)
+			return &telling->shown[i];
+	return NULL;
+}
+
 /* A place for a symptom of this length; NULL with code 0 when it is not among the longest. */
 static int place_for(struct telling *telling, const struct shown *candidate, struct shown **place)
 {
-	*place = NULL;
-	if (telling->shown_count < most_symptoms(telling->settings)) {
+	*place = same_group(telling, candidate);
+	if (!*place && telling->shown_count < most_symptoms(telling->settings)) {
 		if (lode_grow(&telling->shown, &telling->shown_capacity, telling->shown_count + 1,
 			      sizeof(*telling->shown)) < 0)
 			return LODE_SYSTEM;
@@ -119,7 +138,8 @@ static int place_for(struct telling *telling, const struct shown *candidate, str
 		**place = *candidate;
 		return 0;
 	}
-	*place = shortest(telling);
+	if (!*place)
+		*place = shortest(telling);
 	if (compare_shown(candidate, *place) > 0) {
 		*place = NULL;
 		return 0;
@@ -129,14 +149,30 @@ static int place_for(struct telling *telling, const struct shown *candidate, str
 	return 0;
 }
 
+static int find_group(struct telling *telling, struct lode_scope_report *report, size_t i, size_t *group,
+		      struct lode_error *error)
+{
+	struct lode_scope_profile profile;
+	int code = lode_scope_report_find(report, i, error);
+
+	if (code)
+		return code;
+	if (lode_scope_profile_make(&profile, report, &report->items[i]) < 0 ||
+	    lode_scope_groups_add(&telling->groups, report, &report->items[i], &profile, telling->streams, group) < 0)
+		return lode_fail_memory(error);
+	return 0;
+}
+
 static int tell_symptom(struct telling *telling, struct lode_scope_report *report, size_t i,
 			struct lode_error *error)
 {
 	const struct lode_symptom *symptom = &report->items[i].symptom;
 	struct shown candidate = { .length = symptom->t1 - symptom->t0, .number = telling->symptoms + i };
 	struct shown *place;
-	int code;
+	int code = puts_together(telling) ? find_group(telling, report, i, &candidate.group, error) : 0;
 
+	if (code)
+		return code;
 	if (place_for(telling, &candidate, &place) < 0)
 		return lode_fail_memory(error);
 	code = place ? lode_scope_report_find(report, i, error) : 0;
@@ -150,6 +186,20 @@ static int tell_symptom(struct telling *telling, struct lode_scope_report *repor
 	return code;
 }
 
+static void put_number_of_paths(const struct telling *telling, struct lode_buffer *buffer)
+{
+	char symptoms[LODE_UNITS_TEXT], paths[LODE_UNITS_TEXT], some[LODE_UNITS_TEXT];
+	size_t count = telling->groups.count;
+
+	if (telling->shown_count == telling->symptoms)
+		return;
+	lode_buffer_print(buffer, "%s symptoms with %s different path%s", lode_count_text(telling->symptoms, symptoms),
+			  lode_count_text(count, paths), count == 1 ? "" : "s");
+	if (telling->shown_count < count)
+		lode_buffer_print(buffer, ", those of the %s longest", lode_count_text(telling->shown_count, some));
+	lode_buffer_text(buffer, "; --all shows each symptom\n\n");
+}
+
 static int show(struct telling *telling, struct lode_error *error)
 {
 	struct lode_buffer buffer = { 0 };
@@ -157,12 +207,16 @@ static int show(struct telling *telling, struct lode_error *error)
 	int code = 0;
 
 	qsort(telling->shown, telling->shown_count, sizeof(*telling->shown), compare_shown);
-	if (telling->shown_count < telling->symptoms)
+	if (puts_together(telling))
+		put_number_of_paths(telling, &buffer);
+	else if (telling->shown_count < telling->symptoms)
 		lode_buffer_print(&buffer, "The %s longest of %s symptoms; --all shows all\n\n",
 				  lode_count_text(telling->shown_count, some),
 				  lode_count_text(telling->symptoms, all));
 	for (size_t i = 0; i < telling->shown_count; i++) {
 		lode_buffer_text(&buffer, i ? "\n" : "");
+		if (puts_together(telling) && telling->groups.items[telling->shown[i].group].count > 1)
+			lode_scope_group_text(&telling->groups.items[telling->shown[i].group], &buffer);
 		lode_buffer_add(&buffer, telling->shown[i].text.bytes, telling->shown[i].text.size);
 	}
 	if (buffer.failed)
@@ -396,6 +450,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 	for (size_t i = 0; i < telling.shown_count; i++)
 		lode_buffer_release(&telling.shown[i].text);
 	lode_free(telling.shown);
+	lode_scope_groups_release(&telling.groups);
 	lode_corpus_close(corpus);
 	return code;
 }

@@ -4,6 +4,7 @@
  */
 #include "cmd/scope_words.h"
 
+#include "base/index.h"
 #include "base/memory.h"
 #include "base/units.h"
 
@@ -172,15 +173,20 @@ static void put_place(struct lode_scope_page *page, const struct place *place)
 	put(page, "\n");
 }
 
+static void find_places(struct lode_scope_page *page, const struct lode_scope_lines *lines, struct places *places)
+{
+	for (size_t i = 0; i < lines->count; i++)
+		if (lines->items[i].type != LODE_LINE_STEP)
+			add_line(page, &lines->items[i], places);
+	join_places(places);
+}
+
 static void put_places(struct lode_scope_page *page, const struct lode_scope_lines *lines)
 {
 	struct places places = { 0 };
 	size_t shown;
 
-	for (size_t i = 0; i < lines->count; i++)
-		if (lines->items[i].type != LODE_LINE_STEP)
-			add_line(page, &lines->items[i], &places);
-	join_places(&places);
+	find_places(page, lines, &places);
 	shown = page->most && places.count > PLACES ? PLACES : places.count;
 	lode_buffer_print(page->buffer, "      TIME  SHARE    TIMES  WHERE");
 	if (shown < places.count)
@@ -190,6 +196,78 @@ static void put_places(struct lode_scope_page *page, const struct lode_scope_lin
 		put_place(page, &places.items[i]);
 	put(page, "\n");
 	lode_free(places.items);
+}
+
+/* ---- what a path is like ---- */
+
+/* Not by number: the worker that did it this time is another next time. */
+static void put_role(struct lode_scope_page *page, uint32_t thread)
+{
+	const struct lode_thread *threads = page->report->stream.threads;
+
+	if (threads[thread].tid == threads[page->found->symptom.thread].tid)
+		put(page, "itself");
+	else if (threads[thread].name)
+		lode_put_string(page, threads[thread].name);
+	else
+		put(page, "another");
+}
+
+static int compare_shares(const void *left, const void *right)
+{
+	const struct lode_scope_share *a = left, *b = right;
+
+	return (a->place > b->place) - (a->place < b->place);
+}
+
+static void fill_profile(struct lode_scope_page *page, const struct places *places,
+			 struct lode_scope_profile *profile)
+{
+	for (size_t i = 0; i < places->count; i++) {
+		const struct place *place = &places->items[i];
+
+		lode_buffer_clear(page->buffer);
+		lode_buffer_print(page->buffer, "%d ", (int)place->type);
+		put_role(page, place->thread);
+		if (place->type == LODE_LINE_RUN || place->type == LODE_LINE_WAIT)
+			lode_put_gist(page, place->gist);
+		profile->items[i] = (struct lode_scope_share){ lode_hash_bytes(page->buffer->bytes, page->buffer->size),
+							       place->cost };
+	}
+	if (places->count)
+		qsort(profile->items, places->count, sizeof(*profile->items), compare_shares);
+	for (size_t i = 0; i < places->count; i++) {
+		if (profile->count && profile->items[profile->count - 1].place == profile->items[i].place)
+			profile->items[profile->count - 1].cost += profile->items[i].cost;
+		else
+			profile->items[profile->count++] = profile->items[i];
+	}
+}
+
+int lode_scope_profile_make(struct lode_scope_profile *profile, const struct lode_scope_report *report,
+			    const struct lode_scope_found *found)
+{
+	struct lode_buffer text = { 0 };
+	struct lode_scope_page page = { .report = report, .found = found, .buffer = &text };
+	struct lode_scope_lines lines = { 0 };
+	struct places places = { 0 };
+	int code = lode_scope_lines_make(&lines, report, found, 0);
+
+	memset(profile, 0, sizeof(*profile));
+	profile->length = length_of(&found->symptom);
+	if (!code)
+		find_places(&page, &lines, &places);
+	profile->items = lode_calloc(places.count + 1, sizeof(*profile->items));
+	if (!code && profile->items && !text.failed)
+		fill_profile(&page, &places, profile);
+	if (!profile->items || text.failed)
+		code = LODE_SYSTEM;
+	if (code)
+		lode_scope_profile_release(profile);
+	lode_buffer_release(&text);
+	lode_free(places.items);
+	lode_free(lines.items);
+	return code;
 }
 
 /* ---- the time line ---- */
