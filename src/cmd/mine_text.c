@@ -81,23 +81,43 @@ static void put_area(struct page *page)
 {
 	const struct lode_area *area = page->report->area;
 	const struct lode_area_rows *rows = &area->rows[page->report->options->kind];
-	uint64_t stacks = 0, symptoms = 0, delay = 0, unknown = 0;
-	char text[LODE_UNITS_TEXT], other[LODE_UNITS_TEXT];
+	uint64_t stacks = 0;
+	char text[LODE_UNITS_TEXT];
 
 	for (size_t i = 0; i < rows->count; i++)
 		stacks += !i || rows->items[i].stack != rows->items[i - 1].stack;
-	for (size_t i = 0; i < area->stream_count; i++) {
-		symptoms += area->streams[i].symptoms;
-		delay = lode_add_saturating(delay, area->streams[i].delay);
-		unknown = lode_add_saturating(unknown, area->streams[i].unknown);
-	}
 	put_rows(page, "area", rows);
 	lode_buffer_print(page->buffer, " in %s distinct stack%s", lode_count_text(stacks, text), plural(stacks));
-	if (symptoms)
-		lode_buffer_print(page->buffer, "; %s symptom%s, %s", lode_count_text(symptoms, text),
-				  plural(symptoms), lode_duration_text(delay, other));
-	if (unknown)
-		lode_buffer_print(page->buffer, ", %s of it unexplained", lode_duration_text(unknown, text));
+	put(page, "\n");
+}
+
+static void put_account(struct page *page, const char *word, uint64_t part, uint64_t whole, const char *lead)
+{
+	char time[LODE_UNITS_TEXT], share[LODE_UNITS_TEXT];
+
+	if (part)
+		lode_buffer_print(page->buffer, "%s%s %s (%s)", lead, lode_duration_text(part, time), word,
+				  lode_share_text(part, whole, share));
+}
+
+/* All of the symptoms' time: on a critical path each moment of it is one of these. */
+static void put_symptoms(struct page *page)
+{
+	struct lode_mine_symptoms sum = lode_mine_sum_symptoms(page->report->area);
+	char count[LODE_UNITS_TEXT], delay[LODE_UNITS_TEXT];
+
+	if (!sum.count)
+		return;
+	lode_buffer_print(page->buffer, "symptoms  %s, %s in all", lode_count_text(sum.count, count),
+			  lode_duration_text(sum.delay, delay));
+	if (page->report->area->scope == LODE_SCOPE_CRITICAL_PATH && sum.delay) {
+		put(page, ":");
+		put_account(page, "waiting", sum.waiting, sum.delay, " ");
+		put_account(page, "running", sum.running, sum.delay, sum.waiting ? ", " : " ");
+		put_account(page, "idle", sum.idling, sum.delay, sum.waiting || sum.running ? ", " : " ");
+		put_account(page, "unknown", sum.unknown, sum.delay,
+			    sum.waiting || sum.running || sum.idling ? ", " : " ");
+	}
 	put(page, "\n");
 }
 
@@ -500,6 +520,7 @@ void lode_mine_text(const struct lode_mine_report *report, const struct lode_ter
 			  lode_rank_name(report->options->rank), style(&page, LODE_PLAIN));
 	put_input(&page);
 	put_area(&page);
+	put_symptoms(&page);
 	put_idle(&page);
 	put_work(&page);
 	put_found(&page);

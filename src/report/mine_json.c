@@ -123,18 +123,18 @@ static void work_json(struct lode_json *json, const struct lode_mine_report *rep
 
 static void symptoms_json(struct lode_json *json, const struct lode_area *area)
 {
-	uint64_t symptoms = 0, delay = 0, unknown = 0;
+	struct lode_mine_symptoms symptoms = lode_mine_sum_symptoms(area);
 
-	for (size_t i = 0; i < area->stream_count; i++) {
-		symptoms += area->streams[i].symptoms;
-		delay = lode_add_saturating(delay, area->streams[i].delay);
-		unknown = lode_add_saturating(unknown, area->streams[i].unknown);
-	}
 	lode_json_key(json, "symptoms");
 	lode_json_object(json);
-	lode_json_key_u64(json, "count", symptoms);
-	lode_json_key_u64(json, "delay_ns", delay);
-	lode_json_key_u64(json, "unknown_ns", unknown);
+	lode_json_key_u64(json, "count", symptoms.count);
+	lode_json_key_u64(json, "delay_ns", symptoms.delay);
+	lode_json_key_u64(json, "unknown_ns", symptoms.unknown);
+	if (area->scope == LODE_SCOPE_CRITICAL_PATH) {
+		lode_json_key_u64(json, "waiting_ns", symptoms.waiting);
+		lode_json_key_u64(json, "running_ns", symptoms.running);
+		lode_json_key_u64(json, "idle_ns", symptoms.idling);
+	}
 	lode_json_object_end(json);
 }
 

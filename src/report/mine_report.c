@@ -27,6 +27,23 @@ size_t lode_mine_examples(const struct lode_mine_report *report, size_t cluster,
 	return count;
 }
 
+struct lode_mine_symptoms lode_mine_sum_symptoms(const struct lode_area *area)
+{
+	struct lode_mine_symptoms sum = { 0 };
+
+	for (size_t i = 0; i < area->stream_count; i++) {
+		const struct lode_area_stream *stream = &area->streams[i];
+
+		sum.count += stream->symptoms;
+		sum.delay = lode_add_saturating(sum.delay, stream->delay);
+		sum.waiting = lode_add_saturating(sum.waiting, stream->waiting);
+		sum.running = lode_add_saturating(sum.running, stream->running);
+		sum.idling = lode_add_saturating(sum.idling, stream->idling);
+		sum.unknown = lode_add_saturating(sum.unknown, stream->unknown);
+	}
+	return sum;
+}
+
 void lode_mine_variants_release(struct lode_mine_variants *variants)
 {
 	lode_free(variants->items);

@@ -66,6 +66,18 @@ int lode_mine_find_variants(const struct lode_mine_report *report, size_t cluste
 			    struct lode_mine_variants *variants);
 void lode_mine_variants_release(struct lode_mine_variants *variants);
 
+/* The symptoms of all streams and, on critical paths, how their time is accounted for. */
+struct lode_mine_symptoms {
+	uint64_t count;
+	uint64_t delay; /* sum of their lengths, */
+	uint64_t waiting; /* which is these four */
+	uint64_t running;
+	uint64_t idling;
+	uint64_t unknown;
+};
+
+struct lode_mine_symptoms lode_mine_sum_symptoms(const struct lode_area *area);
+
 /* Where threads waited for work: a place (work_waits.h) and what its waits come to. */
 struct lode_mine_place {
 	uint32_t place; /* node of the area's dictionary */

@@ -82,6 +82,14 @@ static struct lode_attribute *merge_attributes(struct lode_area *area, const str
 	return attributes;
 }
 
+static void set_account(struct lode_area_stream *head, const struct lode_area_account *account)
+{
+	head->unknown = account->unknown;
+	head->running = account->running;
+	head->waiting = account->waiting;
+	head->idling = account->idling;
+}
+
 static int add_head(struct collection *collection, const struct lode_area_stream *head)
 {
 	struct lode_area *area = collection->area;
@@ -104,7 +112,7 @@ static int add_heads(struct collection *collection, const struct lode_area_parti
 		one.symptom.name = strings[one.symptom.name];
 		one.symptoms = 1;
 		one.delay = one.longest_delay = one.symptom.t1 - one.symptom.t0;
-		one.unknown = partial->each_unknown[i];
+		set_account(&one, &partial->each_account[i]);
 		if (add_head(collection, &one) < 0)
 			return LODE_SYSTEM;
 	}
@@ -124,12 +132,12 @@ static int merge_head(struct collection *collection, const struct lode_area_part
 		.symptoms = partial->symptoms,
 		.delay = partial->delay,
 		.longest_delay = partial->longest_delay,
-		.unknown = partial->unknown,
 		.own_symptoms = stream->symptom_count,
 	};
 
 	if (!head.attributes)
 		return LODE_SYSTEM;
+	set_account(&head, &partial->account);
 	for (size_t i = 0; i < stream->symptom_count; i++)
 		head.own_delay = lode_add_saturating(head.own_delay, stream->symptoms[i].t1 - stream->symptoms[i].t0);
 	memcpy(head.id, entry->id, sizeof(head.id));

@@ -57,7 +57,10 @@ struct lode_area_stream {
 	uint64_t symptoms;
 	uint64_t delay;        /* ns: sum of the symptoms' lengths, what lies in two symptoms counted twice */
 	uint64_t longest_delay; /* of one symptom */
-	uint64_t unknown;      /* ns of critical paths that no event explains */
+	uint64_t unknown;      /* ns of critical paths that no event explains; */
+	uint64_t running;      /* of samples on them, before anything was filtered; */
+	uint64_t waiting;      /* of waits; */
+	uint64_t idling;       /* of waits that the rules call idle. These four add up to `delay` */
 	uint64_t own_symptoms; /* that came with the stream, also where the scope does not look at symptoms */
 	uint64_t own_delay;    /* sum of their lengths */
 	struct lode_area_symptom symptom; /* by_symptom: which one */

@@ -329,9 +329,38 @@ static int settle(struct mapping *mapping, struct lode_parts *parts, const uint8
 	return code;
 }
 
+/* How the time of a symptom is accounted for: `parts` from `first` on are its path. */
+static struct lode_area_account account_for(const struct mapping *mapping, const struct lode_parts *parts, size_t first,
+					    uint64_t unknown)
+{
+	struct lode_area_account account = { .unknown = unknown };
+
+	for (size_t i = first; i < parts->count; i++) {
+		const struct lode_part *part = &parts->items[i];
+		const struct lode_events *events = &mapping->partial->stream.events[part->type];
+		uint64_t *sum = &account.running;
+
+		if (part->type == LODE_WAIT)
+			sum = mapping->idle && lode_idle_event(mapping->idle, events->stack[part->event],
+							       events->waker_stack[part->event])
+				      ? &account.idling
+				      : &account.waiting;
+		*sum = lode_add_saturating(*sum, part->cost);
+	}
+	return account;
+}
+
+static void add_account(struct lode_area_account *to, const struct lode_area_account *more)
+{
+	to->unknown = lode_add_saturating(to->unknown, more->unknown);
+	to->running = lode_add_saturating(to->running, more->running);
+	to->waiting = lode_add_saturating(to->waiting, more->waiting);
+	to->idling = lode_add_saturating(to->idling, more->idling);
+}
+
 /* A symptom by itself: its rows follow those of the one before. */
 static int settle_one(struct mapping *mapping, const struct lode_symptom *symptom, uint32_t number,
-		      struct lode_parts *parts, uint64_t unknown)
+		      struct lode_parts *parts, const struct lode_area_account *account)
 {
 	struct lode_area_partial *partial = mapping->partial;
 	uint8_t *own = lode_calloc(partial->stream.thread_count + 1, 1);
@@ -346,7 +375,7 @@ static int settle_one(struct mapping *mapping, const struct lode_symptom *sympto
 		.t0 = symptom->t0,
 		.t1 = symptom->t1 > symptom->t0 ? symptom->t1 : symptom->t0,
 	};
-	partial->each_unknown[number] = unknown;
+	partial->each_account[number] = *account;
 	begin_rows(mapping, number);
 	code = settle(mapping, parts, own);
 	lode_free(own);
@@ -365,8 +394,8 @@ static int add_symptoms(struct mapping *mapping, const struct lode_symptom *symp
 
 	if (!code && apart) {
 		partial->each = lode_calloc(count + 1, sizeof(*partial->each));
-		partial->each_unknown = lode_calloc(count + 1, sizeof(*partial->each_unknown));
-		if (!partial->each || !partial->each_unknown)
+		partial->each_account = lode_calloc(count + 1, sizeof(*partial->each_account));
+		if (!partial->each || !partial->each_account)
 			code = lode_fail_memory(error);
 	}
 	if (!code && mapping->idle)
@@ -376,16 +405,20 @@ static int add_symptoms(struct mapping *mapping, const struct lode_symptom *symp
 	for (size_t i = 0; !code && i < count; i++) {
 		uint64_t length = symptoms[i].t1 > symptoms[i].t0 ? symptoms[i].t1 - symptoms[i].t0 : 0;
 		struct lode_scope_result result = { 0 };
+		struct lode_area_account account = { 0 };
+		size_t first = parts.count;
 
 		code = lode_scope_symptom(index, &symptoms[i], mapping->plan->scope, &parts, &result, error);
 		if (!own[symptoms[i].thread])
 			mark_own(&partial->stream, symptoms[i].thread, own);
 		partial->symptoms++;
 		partial->delay = lode_add_saturating(partial->delay, length);
-		partial->unknown = lode_add_saturating(partial->unknown, result.unknown);
+		if (!code && mapping->plan->scope == LODE_SCOPE_CRITICAL_PATH)
+			account = account_for(mapping, &parts, first, result.unknown);
+		add_account(&partial->account, &account);
 		if (length > partial->longest_delay)
 			partial->longest_delay = length;
-		if (!code && apart && settle_one(mapping, &symptoms[i], (uint32_t)i, &parts, result.unknown) < 0)
+		if (!code && apart && settle_one(mapping, &symptoms[i], (uint32_t)i, &parts, &account) < 0)
 			code = lode_fail_memory(error);
 	}
 	if (!code && settle(mapping, &parts, own) < 0)
@@ -570,7 +603,7 @@ void lode_area_partial_release(struct lode_area_partial *partial)
 	lode_free(partial->work.items);
 	lode_free(partial->occurrences);
 	lode_free(partial->each);
-	lode_free(partial->each_unknown);
+	lode_free(partial->each_account);
 	lode_stream_release(&partial->stream);
 	lode_dictionary_release(&partial->dictionary);
 }

@@ -19,6 +19,14 @@ struct lode_area_plan {
 	int keep;              /* the events themselves are wanted, too */
 };
 
+/* How the time of critical paths is accounted for. */
+struct lode_area_account {
+	uint64_t unknown;
+	uint64_t running;
+	uint64_t waiting;
+	uint64_t idling;
+};
+
 /* An event that lies in the area, idle ones left out. */
 struct lode_area_kept {
 	uint64_t t;
@@ -48,9 +56,9 @@ struct lode_area_partial {
 	uint64_t symptoms;
 	uint64_t delay;
 	uint64_t longest_delay;
-	uint64_t unknown;
+	struct lode_area_account account;
 	struct lode_area_symptom *each; /* with by_symptom: `symptoms` of them */
-	uint64_t *each_unknown;
+	struct lode_area_account *each_account;
 };
 
 /* What `options` mean for the streams of `list`; release in either case (zeroed before). */

@@ -319,6 +319,45 @@ static void symptoms_can_be_had_one_by_one(void **state)
 	lode_area_release(&together);
 }
 
+static void all_of_the_symptoms_time_is_accounted_for(void **state)
+{
+	static const char *const long_waits[] = { "wait > 700ns", NULL };
+	struct fixture *fixture = *state;
+	struct lode_idle_rules *rules;
+	struct lode_area_options options = { .scope = LODE_SCOPE_CRITICAL_PATH, .symptoms = long_waits, .by_symptom = 1 };
+	struct lode_area area, together;
+	uint64_t sums[4] = { 0 }, whole[4] = { 0 };
+
+	assert_int_equal(lode_idle_rules_load(&rules, NULL, &fixture->error), 0);
+	options.idle = rules;
+	assert_int_equal(lode_area_collect(fixture->corpus, &options, &area, &fixture->error), 0);
+	options.by_symptom = 0;
+	assert_int_equal(lode_area_collect(fixture->corpus, &options, &together, &fixture->error), 0);
+	for (size_t i = 0; i < area.stream_count; i++) {
+		const struct lode_area_stream *stream = &area.streams[i];
+
+		assert_int_equal(stream->waiting + stream->running + stream->idling + stream->unknown, stream->delay);
+		sums[0] += stream->waiting;
+		sums[1] += stream->running;
+		sums[2] += stream->idling;
+		sums[3] += stream->unknown;
+	}
+	/* One by one nothing is counted once only, so the rows are the paths. */
+	assert_int_equal(sums[0] + sums[2], area.rows[LODE_WAIT].cost);
+	assert_int_equal(sums[1], area.rows[LODE_RUN].cost);
+	assert_true(sums[0] && sums[1]);
+	for (size_t i = 0; i < together.stream_count; i++) {
+		whole[0] += together.streams[i].waiting;
+		whole[1] += together.streams[i].running;
+		whole[2] += together.streams[i].idling;
+		whole[3] += together.streams[i].unknown;
+	}
+	assert_memory_equal(sums, whole, sizeof(sums));
+	lode_area_release(&area);
+	lode_area_release(&together);
+	lode_idle_rules_free(rules);
+}
+
 /* What was found again, event by event. */
 struct found {
 	uint64_t events;
@@ -447,6 +486,7 @@ int main(void)
 		cmocka_unit_test(occurrences_count_all_events_of_all_streams),
 		cmocka_unit_test(threads_change_nothing),
 		cmocka_unit_test(symptoms_can_be_had_one_by_one),
+		cmocka_unit_test(all_of_the_symptoms_time_is_accounted_for),
 		cmocka_unit_test(events_are_found_again_from_their_stacks),
 		cmocka_unit_test(folding_keeps_first_occurrences_and_sums),
 		cmocka_unit_test(what_is_not_there_is_told),

@@ -448,6 +448,32 @@ static void random_waits_are_judged_as_the_definition_says(void **state)
 	assert_true(seen[LODE_WORK_NEITHER] > 1000);
 }
 
+static void memory_that_runs_out_is_an_error_and_nothing_leaks(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct lode_events *waits = &fixture->stream.events[LODE_WAIT];
+	int code = LODE_SYSTEM;
+
+	for (int i = 0; i < 40; i++)
+		add_wait(fixture, 10 + (uint32_t)i, i % 2 ? REQUEST : REPLY, CLIENT, "");
+	assert_int_equal(lode_idle_stacks_make(&fixture->idle, fixture->rules, &fixture->dictionary, &fixture->error), 0);
+	for (uint64_t nth = 1; code; nth++) {
+		struct lode_work_waits *work;
+
+		assert_true(nth < 1000);
+		lode_memory_fail_at(nth, 0);
+		code = lode_work_waits_make(&work, &fixture->stream, fixture->idle, &fixture->error);
+		if (!code)
+			code = lode_work_waits_count(work, waits);
+		if (!code)
+			code = lode_work_waits_settle(work);
+		lode_memory_fail_at(0, 0);
+		lode_work_waits_free(work);
+		if (code)
+			assert_int_equal(code, LODE_SYSTEM);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -461,6 +487,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(broken_stacks_do_not_hide_the_outer_loop, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(threads_that_waited_once_are_known_by_their_like, set_up, tear_down),
 		cmocka_unit_test(random_waits_are_judged_as_the_definition_says),
+		cmocka_unit_test_setup_teardown(memory_that_runs_out_is_an_error_and_nothing_leaks, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
