@@ -52,9 +52,14 @@ static void put_side(struct page *page, const char *title, const struct lode_dif
 		lode_text_safe(page->buffer, side->streams);
 	}
 	lode_buffer_print(
-		page->buffer, ": %s stream%s, %s event%s\n",
+		page->buffer, ": %s stream%s, %s event%s",
 		lode_count_text(side->latency->stream_count, streams), lode_plural(side->latency->stream_count),
 		lode_count_text(side->latency->input.events, events), lode_plural(side->latency->input.events));
+	/* A second in each of two threads is more than a program of 0.6 s seems to have. */
+	if (side->latency->input.threads > side->latency->stream_count)
+		lode_buffer_print(page->buffer, " of %s threads; times are sums over a stream's threads",
+				  lode_count_text(side->latency->input.threads, events));
+	lode_buffer_byte(page->buffer, '\n');
 }
 
 static void put_cause(struct page *page)

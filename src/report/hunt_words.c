@@ -322,9 +322,17 @@ void lode_hunt_value(enum lode_hypothesis hypothesis, double value, struct lode_
 		lode_buffer_print(buffer, "%.1f%%", 100 * value);
 }
 
+/* Shares are of wall time and add up over threads; beyond 100 % nobody would guess of what. */
+static void put_whole(const struct lode_experiment *experiment, struct lode_buffer *buffer)
+{
+	if (experiment->hypothesis != LODE_SMALL_IO && experiment->value > 1)
+		lode_buffer_text(buffer, " of wall time, summed over threads");
+}
+
 void lode_hunt_measured(const struct lode_experiment *experiment, struct lode_buffer *buffer)
 {
 	lode_hunt_value(experiment->hypothesis, experiment->value, buffer);
+	put_whole(experiment, buffer);
 	if (experiment->evidence == LODE_EVIDENCE_SAMPLES)
 		lode_buffer_text(buffer, " by samples");
 }
@@ -348,8 +356,12 @@ static void put_verb(const struct lode_experiment *experiment, struct lode_buffe
 
 	lode_buffer_text(buffer, verbs[experiment->hypothesis]);
 	lode_hunt_value(experiment->hypothesis, experiment->value, buffer);
-	lode_buffer_text(buffer,
-			 experiment->hypothesis == LODE_SMALL_IO ? " in an operation" : " of the time");
+	if (experiment->hypothesis == LODE_SMALL_IO)
+		lode_buffer_text(buffer, " in an operation");
+	else if (experiment->value > 1)
+		put_whole(experiment, buffer);
+	else
+		lode_buffer_text(buffer, " of the time");
 }
 
 static void put_evidence(const struct lode_experiment *experiment, struct lode_buffer *buffer)

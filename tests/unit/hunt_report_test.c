@@ -366,6 +366,25 @@ static void memory_that_runs_out_in_a_report_is_remembered(void **state)
 	release(&hunted);
 }
 
+static void require_measured(enum lode_hypothesis hypothesis, double value, const char *expected)
+{
+	struct lode_experiment experiment = { .hypothesis = hypothesis, .value = value };
+	struct lode_buffer buffer = { 0 };
+
+	lode_hunt_measured(&experiment, &buffer);
+	lode_buffer_byte(&buffer, '\0');
+	assert_string_equal(buffer.bytes, expected);
+	lode_buffer_release(&buffer);
+}
+
+static void more_than_all_of_the_time_says_of_what(void **state)
+{
+	(void)state;
+	require_measured(LODE_IO_BLOCKING, 0.305, "30.5%");
+	require_measured(LODE_IO_BLOCKING, 3.305, "330.5% of wall time, summed over threads");
+	require_measured(LODE_SMALL_IO, 330, "330 bytes");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -376,6 +395,7 @@ int main(void)
 		cmocka_unit_test(what_waits_in_a_library_of_everyones_is_told_with_who_called_it),
 		cmocka_unit_test(small_operations_are_told_once_where_they_are_made),
 		cmocka_unit_test(nothing_found_is_said_so),
+		cmocka_unit_test(more_than_all_of_the_time_says_of_what),
 		cmocka_unit_test(dot_and_html_escape_names),
 		cmocka_unit_test(samples_and_results_become_a_stream),
 		cmocka_unit_test(memory_that_runs_out_in_a_report_is_remembered),
