@@ -14,7 +14,6 @@
 #include <string.h>
 
 #define TOP 10
-#define RESAMPLES 1000
 
 static const char *kind_choice(size_t i)
 {
@@ -184,7 +183,6 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_call *call, c
 		.min_length = (uint32_t)settings->min_length,
 		.max_length = (uint32_t)settings->max_length,
 		.max_patterns = settings->max_patterns,
-		.resamples = RESAMPLES,
 		.jobs = (unsigned)settings->area.jobs,
 		.progress = &work->bar.progress,
 	};

@@ -247,7 +247,7 @@ static void put_metrics(struct page *page, size_t i)
 			  lode_duration_text(metrics->cost, a),
 			  lode_share_text(metrics->cost, report->area->rows[report->options->kind].cost, b),
 			  style(page, LODE_PLAIN));
-	if (report->options->resamples && report->area->stream_count > 1)
+	if (metrics->sure)
 		lode_buffer_print(page->buffer, " (95%%: %s to %s)", lode_duration_text(metrics->low, a),
 				  lode_duration_text(metrics->high, b));
 	lode_buffer_print(page->buffer, "  %s stream%s  %s %s%s of %s  %sid %s%s\n", lode_count_text(metrics->streams, a),

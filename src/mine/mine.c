@@ -274,7 +274,7 @@ static int measure_members(struct measuring *measuring, const struct lode_cluste
 		sequences[i] = (struct lode_sequence){ lode_pattern_frames(&mined->patterns, pattern),
 						       mined->patterns.items[pattern].length };
 	}
-	code = lode_ranking_measure(measuring->ranking, sequences, cluster->count, measuring->options->resamples,
+	code = lode_ranking_measure(measuring->ranking, sequences, cluster->count, 1,
 				    &group->metrics, &group->shares);
 	lode_free(sequences);
 	return code;

@@ -20,7 +20,6 @@ struct lode_mine_options {
 	uint32_t max_length;
 	uint64_t max_patterns;
 	const struct lode_patterns *given; /* measure these (frames of the area) instead of mining; NULL: mine */
-	unsigned resamples;                /* for the intervals of clusters; 0: none */
 	unsigned jobs;
 	const struct lode_progress *progress;
 };

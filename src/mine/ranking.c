@@ -262,8 +262,8 @@ static uint64_t to_whole(double number)
 	return number >= 0x1p64 - 1024 ? UINT64_MAX : (uint64_t)(number + 0.5);
 }
 
-static int resample(const struct lode_ranking *ranking, const struct lode_shares *shares, unsigned resamples,
-		    struct lode_metrics *metrics)
+static int find_interval(const struct lode_ranking *ranking, const struct lode_shares *shares,
+			 struct lode_metrics *metrics)
 {
 	uint64_t *costs = lode_calloc(shares->count, sizeof(*costs));
 	struct lode_interval interval;
@@ -272,17 +272,17 @@ static int resample(const struct lode_ranking *ranking, const struct lode_shares
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < shares->count; i++)
 		costs[i] = shares->items[i].cost;
-	interval = lode_bootstrap_total(costs, shares->count, ranking->streams, resamples);
+	metrics->sure = lode_total_interval(costs, shares->count, ranking->streams, &interval);
 	lode_free(costs);
-	if (interval.low < 0)
-		return LODE_SYSTEM;
-	metrics->low = to_whole(interval.low);
-	metrics->high = to_whole(interval.high);
+	if (metrics->sure) {
+		metrics->low = to_whole(interval.low);
+		metrics->high = to_whole(interval.high);
+	}
 	return 0;
 }
 
 int lode_ranking_measure(const struct lode_ranking *ranking, const struct lode_sequence *patterns,
-			 size_t count, unsigned resamples, struct lode_metrics *metrics,
+			 size_t count, int interval, struct lode_metrics *metrics,
 			 struct lode_shares *shares)
 {
 	struct intervals intervals = { 0 };
@@ -297,8 +297,8 @@ int lode_ranking_measure(const struct lode_ranking *ranking, const struct lode_s
 	if (!code) {
 		sum_up(ranking, &intervals, metrics);
 		metrics->streams = shares->count;
-		if (resamples)
-			code = resample(ranking, shares, resamples, metrics);
+		if (interval)
+			code = find_interval(ranking, shares, metrics);
 	}
 	lode_free(intervals.items);
 	lode_shares_release(&own);

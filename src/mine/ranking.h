@@ -1,7 +1,7 @@
 /*
  * Ranking: the four metrics of StackMine over the union of the events that match
  * any pattern of a group (a cluster, a signature, or one pattern), so that no
- * event counts twice; with a bootstrap interval over streams for the total.
+ * event counts twice; with a confidence interval over streams for the total.
  */
 #ifndef LODE_MINE_RANKING_H
 #define LODE_MINE_RANKING_H
@@ -25,8 +25,9 @@ struct lode_metrics {
 	uint64_t events;
 	uint64_t streams;
 	uint64_t average; /* cost / events, rounded; 0 when there are none */
-	uint64_t low;     /* 95 % of the resampled totals lie between these */
+	uint64_t low;     /* 95 % interval of the total to be expected of as many such streams, */
 	uint64_t high;
+	int sure;         /* where there is one; else both are the cost */
 };
 
 /* What a group costs in one stream. */
@@ -62,17 +63,17 @@ struct lode_sequence {
 
 /*
  * Metrics of the union of `count` patterns, and, where `shares` is not NULL, what
- * they cost in each stream (zeroed before first use, reused). `resamples` 0: no
+ * they cost in each stream (zeroed before first use, reused). `interval` 0: no
  * interval (low = high = cost). Threads share a ranking. Returns 0 or LODE_SYSTEM.
  */
 int lode_ranking_measure(const struct lode_ranking *ranking, const struct lode_sequence *patterns,
-			 size_t count, unsigned resamples, struct lode_metrics *metrics,
+			 size_t count, int interval, struct lode_metrics *metrics,
 			 struct lode_shares *shares);
 void lode_shares_release(struct lode_shares *shares);
 
-/*
- * Resampling streams. Same numbers for the same input on every machine.
- */
+/* Fewer streams say nothing of others. */
+#define LODE_INTERVAL_STREAMS 3
+
 struct lode_interval {
 	double low;
 	double high;
@@ -81,9 +82,9 @@ struct lode_interval {
 /*
  * 95 % interval of the total over `streams` streams, of which `nonzero` cost
  * something (`costs`) and the others nothing. The interval of the mean per stream
- * is this divided by `streams`. {-1, -1} when memory has run out.
+ * is this divided by `streams`. Returns whether there is one; if not, both ends are
+ * the total. Same numbers for the same input on every machine.
  */
-struct lode_interval lode_bootstrap_total(const uint64_t *costs, size_t nonzero, size_t streams,
-					  unsigned resamples);
+int lode_total_interval(const uint64_t *costs, size_t nonzero, size_t streams, struct lode_interval *interval);
 
 #endif

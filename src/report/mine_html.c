@@ -84,7 +84,8 @@ static double percent(uint64_t part, uint64_t whole)
 /* The bar: cost as a share of the costliest cluster's interval, with its own interval as a whisker. */
 static void put_bar(struct page *page, const struct lode_metrics *metrics, uint64_t widest)
 {
-	double low = percent(metrics->low, widest), high = percent(metrics->high, widest);
+	double low = percent(metrics->low, widest);
+	double high = percent(metrics->high < widest ? metrics->high : widest, widest);
 
 	lode_buffer_print(page->buffer, "<span class=bar><i style=\"width:%.2f%%\"></i>"
 					"<u style=\"left:%.2f%%;width:%.2f%%\"></u></span>",
@@ -113,8 +114,10 @@ static void put_metrics(struct page *page, size_t i)
 	const struct lode_metrics *metrics = &group->metrics;
 	char a[LODE_UNITS_TEXT], b[LODE_UNITS_TEXT];
 
-	lode_buffer_print(page->buffer, "<p>95%% between %s and %s; ", lode_duration_text(metrics->low, a),
-			  lode_duration_text(metrics->high, b));
+	lode_buffer_text(page->buffer, "<p>");
+	if (metrics->sure)
+		lode_buffer_print(page->buffer, "95%% between %s and %s; ", lode_duration_text(metrics->low, a),
+				  lode_duration_text(metrics->high, b));
 	lode_buffer_print(page->buffer, "%s streams, %s ", lode_count_text(metrics->streams, a),
 			  lode_count_text(metrics->events, b));
 	lode_buffer_print(page->buffer, "%s of %s on average; %zu patterns; id <code>%s</code></p>\n", kind_word(page),
@@ -189,7 +192,9 @@ void lode_mine_html(const struct lode_mine_report *report, struct lode_buffer *b
 
 	for (size_t i = 0; i < shown; i++) {
 		const struct lode_metrics *metrics = &report->mined->cluster_groups[i].metrics;
-		uint64_t width = metrics->high > metrics->cost ? metrics->high : metrics->cost;
+		/* An interval of few streams is wide; a page of whiskers would have no bars. */
+		uint64_t most = lode_add_saturating(metrics->cost, metrics->cost / 2);
+		uint64_t width = metrics->high < most ? metrics->high : most;
 
 		widest = width > widest ? width : widest;
 	}

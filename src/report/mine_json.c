@@ -184,6 +184,16 @@ static void examples_json(struct lode_json *json, const struct lode_mine_report 
 	lode_json_array_end(json);
 }
 
+/* An end of the interval; null where there is none. */
+static void bound_json(struct lode_json *json, const char *key, const struct lode_metrics *metrics, uint64_t bound)
+{
+	lode_json_key(json, key);
+	if (metrics->sure)
+		lode_json_u64(json, bound);
+	else
+		lode_json_null(json);
+}
+
 static void cluster_json(struct lode_json *json, const struct lode_mine_report *report, size_t i,
 			 struct lode_buffer *text)
 {
@@ -202,8 +212,8 @@ static void cluster_json(struct lode_json *json, const struct lode_mine_report *
 	metrics_json(json, &group->metrics);
 	lode_json_key(json, "share");
 	lode_json_double(json, whole ? (double)group->metrics.cost / (double)whole : 0);
-	lode_json_key_u64(json, "low_ns", group->metrics.low);
-	lode_json_key_u64(json, "high_ns", group->metrics.high);
+	bound_json(json, "low_ns", &group->metrics, group->metrics.low);
+	bound_json(json, "high_ns", &group->metrics, group->metrics.high);
 	lode_json_key(json, "common");
 	frames_json(json, &report->area->dictionary.frames, mined->common[i], mined->common_length[i], text);
 	examples_json(json, report, i);

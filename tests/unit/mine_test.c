@@ -75,7 +75,7 @@ static void area_end(struct lode_area *area)
 }
 
 static const struct lode_mine_options defaults = {
-	.kind = LODE_WAIT, .threshold = 1, .similarity = 0.5, .resamples = 100, .jobs = 1
+	.kind = LODE_WAIT, .threshold = 1, .similarity = 0.5, .jobs = 1
 };
 
 static void the_papers_threshold_is_thirty_seconds(void **state)
