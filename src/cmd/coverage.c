@@ -16,6 +16,7 @@ struct settings {
 	struct lode_area_settings area;
 	const char *output;
 	uint64_t shuffles;
+	int paper_order;
 	uint64_t top;
 	int all;
 	int json;
@@ -27,6 +28,8 @@ static const struct lode_option options[] = {
 	LODE_AREA_OPTIONS(FIELD(area)),
 	LODE_NUMBER("shuffles", 0, FIELD(shuffles), "N", "shuffles for the mean of Random (default: 1000)", 1,
 		    1000000),
+	LODE_FLAG("paper-order", 0, FIELD(paper_order),
+		  "open any stream with the next signature, as StackMine's Figure 4 does"),
 	LODE_NUMBER("top", 'n', FIELD(top), "N", "lines of each table (default: 20)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all lines"),
 	LODE_FLAG("json", 0, FIELD(json), "write all of it as JSON"),
@@ -63,8 +66,11 @@ static int compute(const struct lode_call *call, const struct lode_area *area,
 	const struct settings *settings = call->settings;
 	struct lode_coverage coverage;
 	struct lode_coverage_report report = { &coverage, area, signatures };
-	unsigned shuffles = settings->shuffles ? (unsigned)settings->shuffles : LODE_COVERAGE_SHUFFLES;
-	int code = lode_coverage_make(&coverage, area, signatures, shuffles, error);
+	struct lode_coverage_options how = {
+		.shuffles = settings->shuffles ? (unsigned)settings->shuffles : LODE_COVERAGE_SHUFFLES,
+		.paper_order = settings->paper_order,
+	};
+	int code = lode_coverage_make(&coverage, area, signatures, &how, error);
 
 	if (!code)
 		code = show(call, &report, error);

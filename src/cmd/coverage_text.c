@@ -120,7 +120,7 @@ static void add_streams(struct page *page)
 
 	if (!curve->count)
 		return;
-	add_title(page, "streams to open");
+	add_title(page, page->coverage->paper_order ? "streams to open, any for the next signature" : "streams to open");
 	lode_buffer_text(page->buffer, "  order   covered  ");
 	lode_text_column(page->buffer, "stream", NAME_WIDTH);
 	lode_buffer_text(page->buffer, "  shows\n");
@@ -355,6 +355,8 @@ void lode_coverage_json(const struct lode_coverage_report *report, struct lode_b
 	write_items(&json, report);
 	write_curves(&json, report);
 	lode_json_key_u64(&json, "shuffles", coverage->shuffles);
+	lode_json_key(&json, "paper_order");
+	lode_json_bool(&json, coverage->paper_order);
 	write_levels(&json, coverage);
 	lode_json_object_end(&json);
 	lode_json_line(&json);

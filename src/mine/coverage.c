@@ -71,13 +71,15 @@ static int accumulate(struct lode_coverage *coverage, const struct lode_coverage
 }
 
 int lode_coverage_make(struct lode_coverage *coverage, const struct lode_area *area,
-		       const struct lode_signatures *signatures, unsigned shuffles, struct lode_error *error)
+		       const struct lode_signatures *signatures, const struct lode_coverage_options *options,
+		       struct lode_error *error)
 {
 	struct lode_coverage_classes classes = { 0 };
 	int code;
 
 	memset(coverage, 0, sizeof(*coverage));
-	coverage->shuffles = shuffles;
+	coverage->shuffles = options->shuffles;
+	coverage->paper_order = options->paper_order;
 	measure_whole(coverage, area);
 	code = choose_items(coverage, signatures);
 	if (!code)

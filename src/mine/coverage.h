@@ -16,7 +16,8 @@
  *
  *	StackMine     signatures by coverage; for the first one that is not revealed
  *	              yet a stream that shows it; and so on. The paper leaves open
- *	              which. Here: the one that covers most in addition
+ *	              which. Here: the one that covers most in addition; with
+ *	              `paper_order` any, which is the first of the area
  *	Random        any order; means over many shuffles
  *	Greedy-Total  by the total delay of a stream's symptoms, largest first
  *	Greedy-Max    by the longest delay of one symptom, largest first
@@ -87,17 +88,24 @@ struct lode_coverage {
 	size_t level_count;
 	double ratio[LODE_OPENINGS]; /* mean over the levels of StackMine's streams by those of this order */
 	unsigned shuffles;
+	int paper_order;
 };
 
 /* Shuffles for Random unless told otherwise. */
 #define LODE_COVERAGE_SHUFFLES 1000
 
+struct lode_coverage_options {
+	unsigned shuffles; /* at least 1 */
+	int paper_order;   /* the next signature by any stream that shows it, not by the one that adds most */
+};
+
 /*
- * Computes all of it; the same for the same input on every machine. `shuffles` at
- * least 1. Returns 0 or LODE_SYSTEM. Release in either case.
+ * Computes all of it; the same for the same input on every machine. Returns 0 or
+ * LODE_SYSTEM. Release in either case.
  */
 int lode_coverage_make(struct lode_coverage *coverage, const struct lode_area *area,
-		       const struct lode_signatures *signatures, unsigned shuffles, struct lode_error *error);
+		       const struct lode_signatures *signatures, const struct lode_coverage_options *options,
+		       struct lode_error *error);
 void lode_coverage_release(struct lode_coverage *coverage);
 
 #endif

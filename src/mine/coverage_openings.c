@@ -110,8 +110,19 @@ static uint32_t best_stream(const struct lode_coverage_classes *classes, const s
 	return best;
 }
 
+/* The first stream that shows an item, as the paper's Figure 4 can be read; LODE_NONE: no stream. */
+static uint32_t first_stream(const struct lode_coverage_classes *classes, uint32_t item)
+{
+	uint32_t first = LODE_NONE;
+
+	for (size_t i = classes->item_starts[item]; i < classes->item_starts[item + 1]; i++)
+		if (classes->revealings[i].stream < first)
+			first = classes->revealings[i].stream;
+	return first;
+}
+
 static int open_by_signature(struct lode_opening_curve *curve, const struct lode_coverage_classes *classes,
-			     struct lode_covered *covered)
+			     struct lode_covered *covered, int paper_order)
 {
 	uint64_t *seen = lode_calloc(classes->tree.count, sizeof(*seen)), turn = 0, opened = 0;
 	int code = seen ? 0 : LODE_SYSTEM;
@@ -121,7 +132,8 @@ static int open_by_signature(struct lode_opening_curve *curve, const struct lode
 
 		if (covered->items[item])
 			continue;
-		stream = best_stream(classes, covered, item, seen, &turn);
+		stream = paper_order ? first_stream(classes, item)
+				     : best_stream(classes, covered, item, seen, &turn);
 		if (stream != LODE_NONE)
 			code = open_stream(curve, classes, covered, stream, ++opened);
 	}
@@ -294,7 +306,8 @@ int lode_coverage_openings(struct lode_coverage *coverage, const struct lode_are
 	int code = lode_covered_init(&covered, classes);
 
 	if (!code)
-		code = open_by_signature(&coverage->curves[LODE_OPENING_STACKMINE], classes, &covered);
+		code = open_by_signature(&coverage->curves[LODE_OPENING_STACKMINE], classes, &covered,
+					 coverage->paper_order);
 	if (!code)
 		code = make_levels(coverage);
 	for (int opening = LODE_OPENING_GREEDY_TOTAL; !code && opening < LODE_OPENINGS; opening++) {

@@ -313,8 +313,8 @@ static void check_items(const struct world *world, const struct lode_coverage *c
 	assert_int_equal(coverage->cost, covered(world, done));
 }
 
-/* The streams that StackMine opens, by its definition; returns how many. */
-static size_t stackmine_order(const struct world *world, uint32_t *order)
+/* The streams that StackMine opens, by its definition, or by the paper's; returns how many. */
+static size_t stackmine_order(const struct world *world, int paper_order, uint32_t *order)
 {
 	unsigned done = 0, revealed = 0;
 	size_t count = 0;
@@ -334,7 +334,7 @@ static size_t stackmine_order(const struct world *world, uint32_t *order)
 
 			if (!events)
 				continue;
-			if (best >= 0 && (gain < best_gain || (gain == best_gain && cost <= best_cost)))
+			if (best >= 0 && (paper_order || gain < best_gain || (gain == best_gain && cost <= best_cost)))
 				continue;
 			best = (int)stream;
 			best_gain = gain;
@@ -353,7 +353,7 @@ static void check_stackmine(const struct world *world, const struct lode_coverag
 	const struct lode_opening_curve *curve = &coverage->curves[LODE_OPENING_STACKMINE];
 	unsigned revealed = 0;
 	uint32_t order[SIGNATURES];
-	size_t count = stackmine_order(world, order);
+	size_t count = stackmine_order(world, coverage->paper_order, order);
 
 	assert_int_equal(curve->count, count);
 	for (size_t i = 0; i < count; i++) {
@@ -445,7 +445,7 @@ static void check_levels(const struct world *world, const struct lode_coverage *
 		symptoms |= world->delay[i] != 0;
 	greedy_order(world, 0, symptoms, total);
 	greedy_order(world, 1, symptoms, longest);
-	stackmine_order(world, ours);
+	stackmine_order(world, coverage->paper_order, ours);
 	for (size_t i = 0; i < coverage->level_count; i++) {
 		const struct lode_coverage_level *level = &coverage->levels[i];
 
@@ -477,7 +477,8 @@ static void check_whole(const struct world *world, const struct lode_coverage *c
 	assert_int_equal(coverage->whole, delay ? delay : cost);
 }
 
-static void compute(const struct world *world, unsigned shuffles, struct lode_coverage *coverage)
+static void compute_as(const struct world *world, const struct lode_coverage_options *options,
+		       struct lode_coverage *coverage)
 {
 	struct lode_signatures signatures;
 	struct lode_error error = { "" };
@@ -485,9 +486,14 @@ static void compute(const struct world *world, unsigned shuffles, struct lode_co
 
 	make_area(world, &area);
 	make_signatures(world, &signatures);
-	assert_int_equal(lode_coverage_make(coverage, &area, &signatures, shuffles, &error), 0);
+	assert_int_equal(lode_coverage_make(coverage, &area, &signatures, options, &error), 0);
 	lode_signatures_release(&signatures);
 	release_area(&area);
+}
+
+static void compute(const struct world *world, unsigned shuffles, struct lode_coverage *coverage)
+{
+	compute_as(world, &(struct lode_coverage_options){ .shuffles = shuffles }, coverage);
 }
 
 static void coverage_is_that_of_the_obvious_way(void **state)
@@ -510,6 +516,28 @@ static void coverage_is_that_of_the_obvious_way(void **state)
 		lode_coverage_release(&coverage);
 	}
 	assert_true(levels > 2000);
+}
+
+static void the_order_of_the_paper_opens_any_stream_with_the_next_signature(void **state)
+{
+	uint64_t seed = 6, most = 0, any = 0;
+
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		struct lode_coverage coverage, adding_most;
+		struct world world;
+
+		make_world(&world, &seed);
+		compute_as(&world, &(struct lode_coverage_options){ .shuffles = 1, .paper_order = 1 }, &coverage);
+		compute(&world, 1, &adding_most);
+		check_items(&world, &coverage);
+		check_stackmine(&world, &coverage);
+		any += coverage.curves[LODE_OPENING_STACKMINE].count;
+		most += adding_most.curves[LODE_OPENING_STACKMINE].count;
+		lode_coverage_release(&coverage);
+		lode_coverage_release(&adding_most);
+	}
+	assert_true(any > most); /* or the two would be one */
 }
 
 static void an_area_of_nothing_is_covered_by_nothing(void **state)
@@ -589,7 +617,8 @@ static void memory_that_runs_out_anywhere_is_a_clean_error(void **state)
 		struct lode_coverage coverage;
 
 		lode_memory_fail_at(nth, 0);
-		code = lode_coverage_make(&coverage, &area, &signatures, 2, &error);
+		code = lode_coverage_make(&coverage, &area, &signatures, &(struct lode_coverage_options){ .shuffles = 2 },
+					  &error);
 		if (lode_memory_asked() >= nth)
 			assert_int_equal(code, LODE_SYSTEM);
 		lode_memory_fail_at(0, 0);
@@ -604,6 +633,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(coverage_is_that_of_the_obvious_way),
+		cmocka_unit_test(the_order_of_the_paper_opens_any_stream_with_the_next_signature),
 		cmocka_unit_test(an_area_of_nothing_is_covered_by_nothing),
 		cmocka_unit_test(the_stream_that_shows_most_is_opened_first),
 		cmocka_unit_test(memory_that_runs_out_anywhere_is_a_clean_error),
