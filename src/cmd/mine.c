@@ -17,7 +17,9 @@
 
 static const char *kind_choice(size_t i)
 {
-	return i < LODE_AREA_KINDS ? lode_event_type_name(i ? LODE_RUN : LODE_WAIT) : NULL;
+	static const char *const kinds[] = { "wait", "run", "both" };
+
+	return i < sizeof(kinds) / sizeof(*kinds) ? kinds[i] : NULL;
 }
 
 static const char *rank_choice(size_t i)
@@ -29,7 +31,7 @@ static const char *rank_choice(size_t i)
 
 static const struct lode_option options[] = {
 	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND",
-		    "mine waits or CPU samples (default: wait where there are any)", kind_choice),
+		    "mine waits, CPU samples or both together (default: wait where there are any)", kind_choice),
 	LODE_AREA_OPTIONS(FIELD(area)),
 	LODE_TEXT("threshold", 't', FIELD(threshold), "T", "what a pattern must cost at least: 30s, 1% (default: 1%)"),
 	LODE_TEXT("impact", 0, FIELD(impact), "SHARE,T",
@@ -143,7 +145,8 @@ static void write_groups(const struct lode_mine_report *report, struct lode_buff
 
 		lode_buffer_byte(buffer, '\n');
 		lode_pattern_line_write("cluster", mined->cluster_groups[i].id, buffer);
-		lode_pattern_line_write("kind", lode_event_type_name(report->options->kind), buffer);
+		if (!report->options->both) /* without a line it is either */
+			lode_pattern_line_write("kind", lode_event_type_name(report->options->kind), buffer);
 		for (size_t k = 0; k < cluster->count; k++)
 			lode_pattern_write(&mined->patterns, mined->clusters.members[cluster->first + k],
 					   &report->area->dictionary.frames, buffer);
@@ -179,6 +182,7 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_call *call, c
 	memset(mining, 0, sizeof(*mining));
 	mining->how = (struct lode_mine_options){
 		.rank = chosen_rank(settings->rank),
+		.both = settings->kind && !strcmp(settings->kind, "both"),
 		.fold_recursion = settings->fold_recursion,
 		.min_length = (uint32_t)settings->min_length,
 		.max_length = (uint32_t)settings->max_length,
@@ -192,8 +196,8 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_call *call, c
 	if (!code)
 		code = choose_kind(mining->corpus, settings->kind, &mining->how.kind, error);
 	if (!code)
-		code = lode_area_read(mining->corpus, &settings->area, 1u << mining->how.kind, &work->notes,
-				      &work->bar.progress, &mining->reading, error);
+		code = lode_area_read(mining->corpus, &settings->area, mining->how.both ? 0 : 1u << mining->how.kind,
+				      &work->notes, &work->bar.progress, &mining->reading, error);
 	if (!code && settings->fold_recursion && lode_area_fold(&mining->reading.area) < 0)
 		code = lode_fail_memory(error);
 	mining->report = (struct lode_mine_report){
@@ -209,23 +213,32 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_call *call, c
 	return code;
 }
 
+/* Takes out of the area what signatures cover of one kind. */
+static int remove_covered(struct lode_mining *mining, const struct lode_signatures *signatures,
+			  enum lode_event_type kind, struct lode_error *error)
+{
+	struct lode_area *area = &mining->reading.area;
+	uint8_t *marks = lode_calloc(area->dictionary.tree.count, 1);
+
+	if (!marks || lode_signatures_cover(signatures, &area->dictionary, kind, marks) < 0) {
+		lode_free(marks);
+		return lode_fail_memory(error);
+	}
+	mining->report.covered = lode_add_saturating(mining->report.covered, lode_area_remove(area, kind, marks));
+	lode_free(marks);
+	return 0;
+}
+
 /* --new: takes out of the area what signatures cover, whatever their state. */
 static int leave_out_known(struct lode_mining *mining, struct lode_error *error)
 {
-	struct lode_area *area = &mining->reading.area;
 	struct lode_signatures signatures;
-	uint8_t *marks = NULL;
 	int code = lode_signatures_load(mining->corpus, &signatures, error);
 
-	if (!code) {
-		marks = lode_calloc(area->dictionary.tree.count, 1);
-		if (!marks || lode_signatures_cover(&signatures, &area->dictionary, mining->how.kind, marks) < 0)
-			code = lode_fail_memory(error);
-	}
-	if (!code)
-		mining->report.covered = lode_area_remove(area, mining->how.kind, marks);
+	for (int kind = 0; !code && kind < LODE_AREA_KINDS; kind++)
+		if (mining->how.both || kind == (int)mining->how.kind)
+			code = remove_covered(mining, &signatures, (enum lode_event_type)kind, error);
 	mining->report.only_new = 1;
-	lode_free(marks);
 	lode_signatures_release(&signatures);
 	return code;
 }
@@ -246,6 +259,8 @@ int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings 
 	int code = settings->only_new ? leave_out_known(mining, error) : 0;
 
 	mining->how.threshold = threshold;
+	if (!code && mining->how.both && lode_area_join_kinds(&mining->reading.area) < 0)
+		code = lode_fail_memory(error);
 	if (!code && !threshold)
 		code = choose_threshold(settings, &mining->reading.area, &mining->how, error);
 	if (!code && settings->patterns)

@@ -156,11 +156,14 @@ static int list_events(const struct lode_call *call, struct lode_mining *mining,
 		.json = settings->json ? &json : NULL,
 		.stream = LODE_NONE,
 	};
-	int code;
+	int code = 0;
 
 	lode_json_init(&json, &buffer);
-	code = lode_area_events(mining->corpus, &mining->reading.options, &mining->reading.area, mining->how.kind,
-				marks, settings->json ? event_json : event_text, &listing, error);
+	for (int kind = 0; !code && kind < LODE_AREA_KINDS; kind++)
+		if (mining->how.both || kind == (int)mining->how.kind)
+			code = lode_area_events(mining->corpus, &mining->reading.options, &mining->reading.area,
+						(enum lode_event_type)kind, marks,
+						settings->json ? event_json : event_text, &listing, error);
 	if (!settings->json && !code)
 		end_stream(&listing);
 	if (!code)

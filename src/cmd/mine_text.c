@@ -52,6 +52,8 @@ static const char *plural(uint64_t count)
 
 static const char *kind_word(const struct page *page)
 {
+	if (page->report->options->both)
+		return "event";
 	return page->report->options->kind == LODE_RUN ? "sample" : "wait";
 }
 
@@ -500,7 +502,9 @@ static void put_nothing(struct page *page)
 	const struct lode_area_rows *rows = &report->area->rows[report->options->kind];
 	char text[LODE_UNITS_TEXT];
 
-	if (!rows->events)
+	if (!rows->events && report->options->both)
+		put(page, "\nThere is nothing to mine here; try another '--scope', or 'lode info' to see what there is.\n");
+	else if (!rows->events)
 		lode_buffer_print(page->buffer, "\nThere is no %s to mine here; try '--kind %s', another '--scope', or "
 						"'lode info' to see what there is.\n",
 				  kind_word(page), report->options->kind == LODE_RUN ? "wait" : "run");

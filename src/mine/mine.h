@@ -12,6 +12,7 @@
 
 struct lode_mine_options {
 	enum lode_event_type kind; /* LODE_RUN or LODE_WAIT */
+	int both;                  /* the rows of `kind` hold runs and waits (lode_area_join_kinds) */
 	uint64_t threshold;        /* ns, at least 1: lode_mine_threshold */
 	double similarity;
 	enum lode_rank rank;

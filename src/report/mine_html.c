@@ -32,6 +32,8 @@ static void put_frame(struct page *page, uint32_t frame)
 
 static const char *kind_word(const struct page *page)
 {
+	if (page->report->options->both)
+		return "events";
 	return page->report->options->kind == LODE_RUN ? "samples" : "waits";
 }
 

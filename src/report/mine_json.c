@@ -286,7 +286,7 @@ void lode_mine_json(const struct lode_mine_report *report, struct lode_buffer *b
 
 	lode_json_init(&json, buffer);
 	lode_json_object(&json);
-	lode_json_key_text(&json, "kind", lode_event_type_name(options->kind));
+	lode_json_key_text(&json, "kind", options->both ? "both" : lode_event_type_name(options->kind));
 	lode_json_key_text(&json, "scope", lode_scope_name(area->scope));
 	lode_json_key_u64(&json, "threshold_ns", options->threshold);
 	lode_json_key(&json, "similarity");

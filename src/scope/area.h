@@ -117,6 +117,12 @@ int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options
 void lode_area_release(struct lode_area *area);
 
 /*
+ * Adds the runs, and what is idle of them, to the waits: from then on the rows of
+ * LODE_WAIT are both kinds, those of LODE_RUN as they were. Returns 0 or LODE_SYSTEM.
+ */
+int lode_area_join_kinds(struct lode_area *area);
+
+/*
  * Folds recursion in all rows: of each function in a stack only the first
  * occurrence stays. Returns 0 or LODE_SYSTEM.
  */

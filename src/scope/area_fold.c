@@ -1,5 +1,7 @@
 /*
- * Folding recursion: of a function that occurs several times in a stack only the
+ * Rows that become one: waits and runs taken together, and folding recursion.
+ *
+ * Folding: of a function that occurs several times in a stack only the
  * first occurrence, nearest the root, stays. Done to the area as a whole, so that
  * patterns, metrics and everything behind them see the same stacks.
  *
@@ -59,12 +61,11 @@ static void join(struct lode_area_row *row, const struct lode_area_row *more)
 	row->events += more->events;
 }
 
-static void fold_rows(struct lode_area_rows *rows, const uint32_t *folded)
+/* Sorts, and makes one row of those with equal stacks in equal streams. */
+static void join_rows(struct lode_area_rows *rows)
 {
 	size_t left = 0;
 
-	for (size_t i = 0; i < rows->count; i++)
-		rows->items[i].stack = folded[rows->items[i].stack];
 	if (rows->count)
 		qsort(rows->items, rows->count, sizeof(*rows->items), compare_rows);
 	for (size_t i = 0; i < rows->count; i++) {
@@ -74,6 +75,36 @@ static void fold_rows(struct lode_area_rows *rows, const uint32_t *folded)
 			rows->items[left++] = rows->items[i];
 	}
 	rows->count = left;
+}
+
+static void fold_rows(struct lode_area_rows *rows, const uint32_t *folded)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		rows->items[i].stack = folded[rows->items[i].stack];
+	join_rows(rows);
+}
+
+/* Adds the rows of `more`; equal ones are joined. */
+static int add_rows(struct lode_area_rows *rows, const struct lode_area_rows *more)
+{
+	if (lode_grow(&rows->items, &rows->capacity, rows->count + more->count, sizeof(*rows->items)) < 0)
+		return LODE_SYSTEM;
+	if (more->count)
+		memcpy(rows->items + rows->count, more->items, more->count * sizeof(*more->items));
+	rows->count += more->count;
+	rows->cost = lode_add_saturating(rows->cost, more->cost);
+	rows->events += more->events;
+	join_rows(rows);
+	return 0;
+}
+
+int lode_area_join_kinds(struct lode_area *area)
+{
+	area->input_events[LODE_WAIT] += area->input_events[LODE_RUN];
+	area->input_cost[LODE_WAIT] = lode_add_saturating(area->input_cost[LODE_WAIT], area->input_cost[LODE_RUN]);
+	if (add_rows(&area->rows[LODE_WAIT], &area->rows[LODE_RUN]) < 0)
+		return LODE_SYSTEM;
+	return add_rows(&area->idle[LODE_WAIT], &area->idle[LODE_RUN]);
 }
 
 int lode_area_fold(struct lode_area *area)
