@@ -28,6 +28,8 @@ struct lode_work_waits {
 	const struct lode_idle_stacks *idle;
 	uint32_t *places;     /* by node; 0: not of a receive wait */
 	uint8_t *receives;    /* by node: enum lode_idle_receive of its ways of waiting */
+	uint32_t *depths;     /* by node */
+	uint32_t *roots;      /* by node: its first frame */
 	int possible;
 	uint32_t *groups;     /* by thread */
 	size_t group_count;
@@ -40,7 +42,6 @@ struct lode_work_waits {
 	size_t visit_capacity;
 	struct lode_index index; /* of visits */
 	uint32_t *outer;       /* by group: the place of its outer loop, 0: none */
-	uint32_t *outer_depth;
 };
 
 /* ---- places ---- */
@@ -107,6 +108,19 @@ static uint32_t *number_processes(const struct lode_stream *stream)
 	return NULL;
 }
 
+static void measure_nodes(struct lode_work_waits *work)
+{
+	const struct lode_stack_tree *tree = &work->stream->dictionary->tree;
+
+	for (size_t node = 1; node < tree->count; node++) {
+		uint32_t parent = tree->nodes[node].parent;
+
+		work->depths[node] = work->depths[parent] + 1;
+		work->roots[node] = parent ? work->roots[parent] : tree->nodes[node].frame;
+		work->possible |= !!work->places[node];
+	}
+}
+
 int lode_work_waits_make(struct lode_work_waits **result, const struct lode_stream *stream,
 			 const struct lode_idle_stacks *idle, struct lode_error *error)
 {
@@ -123,15 +137,16 @@ int lode_work_waits_make(struct lode_work_waits **result, const struct lode_stre
 	work->recorded = lode_calloc(threads, 1);
 	work->recorded_tid = lode_calloc(threads, 1);
 	work->woke = lode_calloc(threads, 1);
+	work->depths = lode_calloc(nodes, sizeof(*work->depths));
+	work->roots = lode_calloc(nodes, sizeof(*work->roots));
 	work->outer = lode_calloc(threads, sizeof(*work->outer));
-	work->outer_depth = lode_calloc(threads, sizeof(*work->outer_depth));
 	if (find_places(idle, stream->dictionary, &work->places, &work->receives) < 0 || !work->groups ||
-	    !work->processes || !work->recorded || !work->recorded_tid || !work->woke || !work->outer || !work->outer_depth) {
+	    !work->processes || !work->recorded || !work->recorded_tid || !work->woke || !work->depths ||
+	    !work->roots || !work->outer) {
 		lode_work_waits_free(work);
 		return lode_fail_memory(error);
 	}
-	for (size_t node = 0; node < nodes; node++)
-		work->possible |= !!work->places[node];
+	measure_nodes(work);
 	*result = work;
 	return 0;
 }
@@ -142,6 +157,8 @@ void lode_work_waits_free(struct lode_work_waits *work)
 		return;
 	lode_free(work->places);
 	lode_free(work->receives);
+	lode_free(work->depths);
+	lode_free(work->roots);
 	lode_free(work->groups);
 	lode_free(work->processes);
 	lode_free(work->recorded);
@@ -150,7 +167,6 @@ void lode_work_waits_free(struct lode_work_waits *work)
 	lode_free(work->visits);
 	lode_index_release(&work->index);
 	lode_free(work->outer);
-	lode_free(work->outer_depth);
 	lode_free(work);
 }
 
@@ -161,16 +177,8 @@ int lode_work_waits_possible(const struct lode_work_waits *work)
 
 /* ---- counting ---- */
 
-static uint32_t root_frame(const struct lode_stack_tree *tree, uint32_t node)
-{
-	while (tree->nodes[node].parent)
-		node = tree->nodes[node].parent;
-	return tree->nodes[node].frame;
-}
-
 static struct visit *visit_of(struct lode_work_waits *work, uint32_t group, uint32_t place)
 {
-	const struct lode_stack_tree *tree = &work->stream->dictionary->tree;
 	uint64_t hash = lode_hash_pair(group, place);
 	size_t probe = 0;
 	uint32_t id;
@@ -184,8 +192,8 @@ static struct visit *visit_of(struct lode_work_waits *work, uint32_t group, uint
 	work->visits[work->visit_count] = (struct visit){
 		.group = group,
 		.place = place,
-		.root = root_frame(tree, place),
-		.depth = lode_stack_tree_depth(tree, place),
+		.root = work->roots[place],
+		.depth = work->depths[place],
 	};
 	return &work->visits[work->visit_count++];
 }
@@ -309,10 +317,8 @@ static void settle_thread(struct lode_work_waits *work, const struct visit *visi
 		if (same <= all - same)
 			continue;
 		outer = find_outer(visits + first, next - first, everywhere);
-		if (outer) {
+		if (outer)
 			work->outer[outer->group] = outer->place;
-			work->outer_depth[outer->group] = outer->depth;
-		}
 	}
 }
 
@@ -347,15 +353,14 @@ static int ended_from_outside(const struct lode_work_waits *work, const struct l
 enum lode_work lode_work_wait(const struct lode_work_waits *work, const struct lode_events *waits, size_t i)
 {
 	uint32_t place = place_of(work, waits, i), group;
-	const struct lode_stack_tree *tree = &work->stream->dictionary->tree;
 
 	if (!place)
 		return LODE_WORK_NEITHER;
 	group = work->groups[waits->thread[i]];
 	if (place == work->outer[group])
 		return ended_from_outside(work, waits, i) ? LODE_WORK_OUTSIDE : LODE_WORK_NEITHER;
-	if (!work->outer[group] || lode_stack_tree_depth(tree, place) <= work->outer_depth[group] ||
-	    root_frame(tree, place) != root_frame(tree, work->outer[group]))
+	if (!work->outer[group] || work->depths[place] <= work->depths[work->outer[group]] ||
+	    work->roots[place] != work->roots[work->outer[group]])
 		return LODE_WORK_NEITHER;
 	return ended_from_outside(work, waits, i) ? LODE_WORK_NEITHER : LODE_WORK_INSIDE;
 }
