@@ -502,7 +502,10 @@ static void put_nothing(struct page *page)
 	const struct lode_area_rows *rows = &report->area->rows[report->options->kind];
 	char text[LODE_UNITS_TEXT];
 
-	if (!rows->events && report->options->both)
+	if (!rows->events && report->options->kind == LODE_WAIT && report->area->work.events)
+		put(page, "\nNothing is left to mine: who only waits for others to send something counts with "
+			  "'--include-work-waits'.\n");
+	else if (!rows->events && report->options->both)
 		put(page, "\nThere is nothing to mine here; try another '--scope', or 'lode info' to see what there is.\n");
 	else if (!rows->events)
 		lode_buffer_print(page->buffer, "\nThere is no %s to mine here; try '--kind %s', another '--scope', or "
