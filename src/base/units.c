@@ -37,8 +37,6 @@ static const struct unit sizes[] = {
 
 static uint64_t find_duration_unit(const char *text)
 {
-	if (!*text)
-		return 1;
 	if (strcmp(text, "\xc2\xb5s") == 0 || strcmp(text, "\xce\xbcs") == 0) /* the two micro signs */
 		return 1000;
 	for (size_t i = 0; i < COUNT(durations); i++)
@@ -57,13 +55,6 @@ static uint64_t read_fraction(const char *digits, size_t count, uint64_t unit)
 		denominator *= 10;
 	}
 	return (uint64_t)(((wide)numerator * unit + denominator / 2) / denominator);
-}
-
-static int bad_duration(const char *text, struct lode_error *error)
-{
-	return lode_fail(
-		error, LODE_USAGE,
-		"%s: is no duration; write a number and ns, us, ms, s, m or h, such as 250us or 1.5s", text);
 }
 
 static int bad_size(const char *text, struct lode_error *error)
@@ -99,18 +90,47 @@ static int read_number(const char *text, uint64_t unit, uint64_t *result)
 	return !overflow;
 }
 
-int lode_duration_parse(const char *text, uint64_t *nanoseconds, struct lode_error *error)
+/* Nothing is as long in every unit. */
+static int is_zero(const char *text)
 {
+	return !text[strspn(text, "0.")];
+}
+
+int lode_duration_lacks_unit(const char *text)
+{
+	const char *behind = behind_number(text);
+
+	return behind && !*behind && !is_zero(text);
+}
+
+int lode_duration_parse_in(const char *whole, const char *text, uint64_t *nanoseconds, struct lode_error *error)
+{
+	const char *before = whole ? "'" : "", *after = whole ? "': " : "";
 	const char *behind = behind_number(text);
 	uint64_t unit = behind ? find_duration_unit(behind) : 0, number;
 
+	whole = whole ? whole : "";
+	if (lode_duration_lacks_unit(text))
+		return lode_fail(error, LODE_USAGE,
+				 "%s%s%s%s what? Write %ss for seconds or %sns for nanoseconds", before, whole,
+				 after, text, text, text);
+	if (behind && !*behind)
+		unit = 1;
 	if (!unit)
-		return bad_duration(text, error);
+		return lode_fail(error, LODE_USAGE,
+				 "%s%s%s%s: is no duration; write a number and ns, us, ms, s, m or h, such as "
+				 "250us or 1.5s",
+				 before, whole, after, text);
 	if (!read_number(text, unit, &number))
-		return lode_fail(error, LODE_USAGE, "%s: is too long; the longest is %" PRIu64 "ns", text,
-				 UINT64_MAX);
+		return lode_fail(error, LODE_USAGE, "%s%s%s%s: is too long; the longest is %" PRIu64 "ns",
+				 before, whole, after, text, UINT64_MAX);
 	*nanoseconds = number;
 	return 0;
+}
+
+int lode_duration_parse(const char *text, uint64_t *nanoseconds, struct lode_error *error)
+{
+	return lode_duration_parse_in(NULL, text, nanoseconds, error);
 }
 
 static uint64_t find_size_unit(const char *text)

@@ -14,10 +14,16 @@
 #define LODE_UNITS_TEXT 32
 
 /*
- * Reads `250us`, `30ms`, `1.5s`, `2m`, `1h`; a bare number is nanoseconds. A part
- * of a nanosecond is rounded. Returns 0 or LODE_USAGE with a sentence.
+ * Reads `250us`, `30ms`, `1.5s`, `2m`, `1h`. Only 0 needs no unit: people take a
+ * bare number for seconds, files count nanoseconds, and a guess would be wrong by
+ * nine digits. A part of a nanosecond is rounded. Returns 0 or LODE_USAGE with a
+ * sentence.
  */
 int lode_duration_parse(const char *text, uint64_t *nanoseconds, struct lode_error *error);
+/* The same for a duration that is a part of `whole`, such as a rule: sentences quote it first. */
+int lode_duration_parse_in(const char *whole, const char *text, uint64_t *nanoseconds, struct lode_error *error);
+/* Whether `text` is a number other than 0 without a unit. */
+int lode_duration_lacks_unit(const char *text);
 
 /* Reads `500`, `64kB`, `64MB`, `1.5GB`: powers of ten, without `B` too. Returns 0 or LODE_USAGE. */
 int lode_bytes_parse(const char *text, uint64_t *bytes, struct lode_error *error);

@@ -67,7 +67,7 @@ int lode_latency_tree_min(const struct lode_latency_settings *settings, const ch
 	double share;
 
 	if (!strchr(text, '%'))
-		return lode_duration_parse(text, least, error);
+		return lode_duration_parse_in("--tree-min", text, least, error);
 	share = strtod(text, &rest);
 	if (rest == text || strcmp(rest, "%") || !(share >= 0 && share <= 100))
 		return lode_fail(error, LODE_USAGE,

@@ -149,6 +149,23 @@ static int store_number(struct reader *reader, const struct found *found, const 
 	return 0;
 }
 
+static int store_duration(struct reader *reader, const struct found *found, const char *value, uint64_t *field)
+{
+	uint64_t duration;
+
+	if (lode_duration_lacks_unit(value))
+		return refuse(reader, "'%s': %s what? Write %ss for seconds or %sns for nanoseconds",
+			      found->written, value, value, value);
+	if (lode_duration_parse(value, &duration, NULL) < 0)
+		return refuse(reader, "'%s' wants a duration such as 250us, 30ms or 1.5s, not '%s'",
+			      found->written, value);
+	if (duration < found->option->least)
+		return refuse(reader, "'%s' wants a duration that is longer than nothing, not '%s'",
+			      found->written, value);
+	*field = duration;
+	return 0;
+}
+
 static int store_list(struct reader *reader, const char *value, struct lode_option_list *list)
 {
 	if (lode_grow(&list->items, &list->capacity, list->count + 2, sizeof(*list->items)) < 0)
@@ -174,10 +191,7 @@ static int store(struct reader *reader, const struct found *found, const char *v
 	case LODE_OPTION_NUMBER:
 		return store_number(reader, found, value, field);
 	case LODE_OPTION_DURATION:
-		if (lode_duration_parse(value, field, NULL) < 0)
-			return refuse(reader, "'%s' wants a duration such as 250us, 30ms or 1.5s, not '%s'",
-				      found->written, value);
-		return 0;
+		return store_duration(reader, found, value, field);
 	case LODE_OPTION_CHOICE:
 		return store_choice(reader, found, value, field);
 	case LODE_OPTION_LIST:

@@ -21,7 +21,7 @@ enum lode_option_kind {
 	LODE_OPTION_FLAG,     /* no value; int, set to 1 */
 	LODE_OPTION_TEXT,     /* const char * */
 	LODE_OPTION_NUMBER,   /* uint64_t, between `least` and `most` */
-	LODE_OPTION_DURATION, /* uint64_t nanoseconds: 250us, 30ms, 1.5s */
+	LODE_OPTION_DURATION, /* uint64_t nanoseconds, at least `least`: 250us, 30ms, 1.5s */
 	LODE_OPTION_CHOICE,   /* const char *, one of `choice` */
 	LODE_OPTION_LIST,     /* struct lode_option_list; may be given many times */
 };
@@ -41,7 +41,7 @@ struct lode_option {
 	const char *argument;            /* what the value is called in help; NULL for flags */
 	const char *help;                /* one line, begins small, no full stop */
 	const char *(*choice)(size_t i); /* choices in order, NULL behind the last */
-	uint64_t least, most;            /* numbers; most 0: no limit */
+	uint64_t least, most;            /* numbers, durations (`least`); most 0: no limit */
 	int hidden;                      /* not in help, not in completions */
 };
 
@@ -73,6 +73,11 @@ struct lode_option {
 #define LODE_DURATION(name, letter, offset, argument, help)                                                  \
 	{                                                                                                    \
 		LODE_ROW(name, letter, LODE_OPTION_DURATION, offset, argument, help)                         \
+	}
+/* One that 0 makes no sense for. */
+#define LODE_SOME_DURATION(name, letter, offset, argument, help)                                             \
+	{                                                                                                    \
+		LODE_ROW(name, letter, LODE_OPTION_DURATION, offset, argument, help), .least = 1             \
 	}
 #define LODE_CHOICE(name, letter, offset, argument, help, choice_)                                           \
 	{                                                                                                    \

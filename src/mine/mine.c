@@ -47,7 +47,7 @@ int lode_mine_threshold(const char *text, uint64_t cost, uint64_t *threshold, st
 		*threshold = (uint64_t)(share * (double)cost);
 		*threshold += !*threshold;
 	} else {
-		code = lode_duration_parse(text, threshold, error);
+		code = lode_duration_parse_in("--threshold", text, threshold, error);
 	}
 	if (!code && !*threshold)
 		return lode_fail(error, LODE_USAGE,
@@ -68,7 +68,7 @@ int lode_mine_impact(const char *text, size_t streams, uint64_t *threshold, stru
 				 "'%s' is no impact; write '10%%,300ms' for a bug that costs 300 ms on average in 10 %% "
 				 "of the streams",
 				 text);
-	code = lode_duration_parse(comma + 1, &cost, error);
+	code = lode_duration_parse_in(text, comma + 1, &cost, error);
 	if (code)
 		return code;
 	*threshold = (uint64_t)(share * (double)cost * (double)streams + 0.5);

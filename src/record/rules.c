@@ -102,7 +102,8 @@ static int read_limit(struct lode_record_rule *rule, const char *text, struct lo
 		rule->type = LODE_RULE_RUN;
 	else if (!read_subject(rule, head, length))
 		return 0;
-	return lode_duration_parse(behind_spaces(sign + 1), &rule->limit, error) < 0 ? LODE_USAGE : 1;
+	return lode_duration_parse_in(text, behind_spaces(sign + 1), &rule->limit, error) < 0 ? LODE_USAGE
+												: 1;
 }
 
 int lode_record_rule_parse(struct lode_record_rule *rule, const char *text, struct lode_error *error)

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static int parse_end(const char *text, uint64_t missing, uint64_t *t, struct lode_error *error)
+static int parse_end(const char *span, const char *text, uint64_t missing, uint64_t *t, struct lode_error *error)
 {
 	if (*text == '+')
 		text++;
@@ -15,7 +15,7 @@ static int parse_end(const char *text, uint64_t missing, uint64_t *t, struct lod
 		*t = missing;
 		return 0;
 	}
-	return lode_duration_parse(text, t, error);
+	return lode_duration_parse_in(span, text, t, error);
 }
 
 /* `A..B`, either may be missing; `+A..+B` counts from each stream's start. */
@@ -37,9 +37,9 @@ static int parse_time(struct lode_area_plan *plan, const char *text, struct lode
 	if (!from)
 		return lode_fail_memory(error);
 	plan->relative = *text == '+' || dots[2] == '+';
-	code = parse_end(from, 0, &plan->from, error);
+	code = parse_end(text, from, 0, &plan->from, error);
 	if (!code)
-		code = parse_end(dots + 2, UINT64_MAX, &plan->to, error);
+		code = parse_end(text, dots + 2, UINT64_MAX, &plan->to, error);
 	lode_free(from);
 	if (!code && plan->from > plan->to)
 		return lode_fail(error, LODE_USAGE, "'%s' ends before it begins; put the earlier time first", text);

@@ -58,10 +58,11 @@ static int keep(char **field, const char *text, size_t length, const char *rule,
 	return **field ? 0 : bad_rule(rule, error);
 }
 
-static int read_duration(const char *text, size_t length, uint64_t *longer, struct lode_error *error)
+static int read_duration(struct lode_symptom_rule *rule, const char *text, size_t length,
+			 struct lode_error *error)
 {
 	char *copy = trimmed(text, length);
-	int code = copy ? lode_duration_parse(copy, longer, error) : lode_fail_memory(error);
+	int code = copy ? lode_duration_parse_in(rule->text, copy, &rule->longer, error) : lode_fail_memory(error);
 
 	lode_free(copy);
 	return code;
@@ -79,7 +80,7 @@ static int read_wait(struct lode_symptom_rule *rule, const char *rest, struct lo
 	length = strcspn(rest, " ");
 	if (!length)
 		return bad_rule(rule->text, error);
-	code = read_duration(rest, length, &rule->longer, error);
+	code = read_duration(rule, rest, length, error);
 	if (code < 0)
 		return code;
 	rest += length + strspn(rest + length, " ");
@@ -103,7 +104,7 @@ static int read_between(struct lode_symptom_rule *rule, const char *rest, struct
 	if (!code)
 		code = keep(&rule->second, middle, (size_t)(more - middle), rule->text, error);
 	if (!code)
-		code = read_duration(more + 1, strlen(more + 1), &rule->longer, error);
+		code = read_duration(rule, more + 1, strlen(more + 1), error);
 	return code;
 }
 

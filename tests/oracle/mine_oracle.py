@@ -172,7 +172,7 @@ def check_mine(program, corpus, streams, rng):
     threshold = rng.choice([1, max(1, total // 10), max(1, total // 3), max(1, total), total + 1])
     longest, shortest = rng.choice([99, 99, 3]), rng.choice([1, 1, 2])
     command = [program, 'mine', corpus, '--json', '--include-idle', '--scope', scope, '--kind', kind,
-               '--threshold', str(threshold), '--jobs', str(rng.choice([1, 2, 3]))]
+               '--threshold', f'{threshold}ns', '--jobs', str(rng.choice([1, 2, 3]))]
     command += ['--max-length', '3'] if longest == 3 else []
     command += ['--min-length', '2'] if shortest == 2 else []
     command += ['--fold-recursion'] if folded else []

@@ -146,6 +146,7 @@ static void each_wrong_word_is_refused_with_its_name(void **state)
 		{ "--number", "+3", "'--number' wants a whole number, not '+3'." },
 		{ "--number", "3x", "'--number' wants a whole number, not '3x'." },
 		{ "--duration", "soon", "'--duration' wants a duration" },
+		{ "--duration", "5", "'--duration': 5 what? Write 5s for seconds or 5ns for nanoseconds" },
 		{ "--choice", "aple", "did you mean 'apple'? It takes one of apple, pear." },
 		{ "--choice", "iron", "'iron' is no value of '--choice'; it takes one of apple, pear." },
 	};

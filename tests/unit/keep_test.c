@@ -267,8 +267,8 @@ static void rules_say_what_is_too_slow(void **state)
 	(void)state;
 	check_rule("thread gui wait > 50ms", LODE_RULE_WAIT, "gui", NULL, 50000000);
 	check_rule("  thread  Web Content  wait>1us", LODE_RULE_WAIT, "Web Content", NULL, 1000);
-	check_rule("thread wait wait > 5", LODE_RULE_WAIT, "wait", NULL, 5);
-	check_rule("thread a>b queue > 5", LODE_RULE_QUEUE, "a>b", NULL, 5);
+	check_rule("thread wait wait > 5ns", LODE_RULE_WAIT, "wait", NULL, 5);
+	check_rule("thread a>b queue > 5ns", LODE_RULE_QUEUE, "a>b", NULL, 5);
 	check_rule("wait > 2s", LODE_RULE_WAIT, NULL, NULL, 2000000000);
 	check_rule("queue > 2s", LODE_RULE_QUEUE, NULL, NULL, 2000000000);
 	check_rule("thread waits", LODE_RULE_THREAD, "waits", NULL, 0);
@@ -287,20 +287,20 @@ static void limits_for_the_kernel_follow_from_rules(void **state)
 	struct lode_record_limit limit;
 
 	(void)state;
-	assert_int_equal(lode_record_rule_parse(&rule, "thread fifteen letters wait > 7", NULL), 0);
+	assert_int_equal(lode_record_rule_parse(&rule, "thread fifteen letters wait > 7ns", NULL), 0);
 	limit = lode_record_rule_limit(&rule);
 	assert_int_equal(limit.type, LODE_LIMIT_WAIT);
 	assert_int_equal(limit.limit, 7);
 	assert_false(limit.any);
 	assert_memory_equal(limit.name, "fifteen letters\0", 16);
-	assert_int_equal(lode_record_rule_parse(&rule, "queue > 7", NULL), 0);
+	assert_int_equal(lode_record_rule_parse(&rule, "queue > 7ns", NULL), 0);
 	limit = lode_record_rule_limit(&rule);
 	assert_int_equal(limit.type, LODE_LIMIT_QUEUE);
 	assert_true(limit.any);
-	assert_int_equal(lode_record_rule_parse(&rule, "mark x > 7", NULL), 0);
+	assert_int_equal(lode_record_rule_parse(&rule, "mark x > 7ns", NULL), 0);
 	assert_int_equal(lode_record_rule_limit(&rule).type, LODE_LIMIT_SPAN);
 	assert_true(lode_record_rule_is_limit(&rule));
-	assert_int_equal(lode_record_rule_parse(&rule, "run > 7", NULL), 0);
+	assert_int_equal(lode_record_rule_parse(&rule, "run > 7ns", NULL), 0);
 	assert_int_equal(lode_record_rule_limit(&rule).type, LODE_LIMIT_NONE);
 	assert_false(lode_record_rule_is_limit(&rule));
 }

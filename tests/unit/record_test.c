@@ -527,9 +527,9 @@ static void a_run_is_slow_only_beyond_its_limit(void **state)
 
 	(void)state;
 	set_up(&fixture);
-	assert_int_equal(lode_record_rule_parse(&rule, "run > 500", NULL), 0);
+	assert_int_equal(lode_record_rule_parse(&rule, "run > 500ns", NULL), 0);
 	assert_int_equal(lode_record_rule_apply(&rule, &fixture.builder, &times), 0);
-	assert_int_equal(lode_record_rule_parse(&rule, "run > 499", NULL), 0);
+	assert_int_equal(lode_record_rule_parse(&rule, "run > 499ns", NULL), 0);
 	assert_int_equal(lode_record_rule_apply(&rule, &fixture.builder, &times), 1);
 	assert_int_equal(fixture.builder.stream.symptoms[0].t0, 110);
 	assert_int_equal(fixture.builder.stream.symptoms[0].t1, 610);
@@ -876,7 +876,7 @@ static int record_all(struct fixture *fixture, struct lode_corpus *corpus, struc
 	if (!code)
 		code = tell_waits(fixture, 30, NULL);
 	if (!code)
-		code = lode_record_rule_parse(&rule, "run > 1", NULL);
+		code = lode_record_rule_parse(&rule, "run > 1ns", NULL);
 	if (!code)
 		code = lode_record_rule_apply(&rule, &fixture->builder, &times);
 	if (code >= 0)

@@ -189,7 +189,7 @@ static void filters_leave_out_what_they_say(void **state)
 	static const char *const where[] = { "version=1", NULL };
 	struct fixture *fixture = *state;
 	struct lode_area_options options = {
-		.scope = LODE_SCOPE_ALL, .match = match, .exclude = exclude, .where = where, .time = "1000..500000"
+		.scope = LODE_SCOPE_ALL, .match = match, .exclude = exclude, .where = where, .time = "1us..500us"
 	};
 	struct slow_filter filter = { .match = "*a*", .exclude = "*e*", .from = 1000, .to = 500000 };
 	struct lode_area area;

@@ -112,7 +112,7 @@ static void a_stream_that_is_not_meant_is_not_told(void **state)
 
 static void memory_that_runs_out_is_a_clean_error(void **state)
 {
-	static const char *const rules[] = { NULL, "wait > 2", "between start and f > 1" };
+	static const char *const rules[] = { NULL, "wait > 2ns", "between start and f > 1ns" };
 
 	(void)state;
 	for (int scope = LODE_SCOPE_THREAD; scope < LODE_SCOPES; scope++) {

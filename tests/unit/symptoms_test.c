@@ -64,10 +64,10 @@ static void rules_are_read(void **state)
 	require_rule("wait > 200ms in app!lock", LODE_SYMPTOM_WAIT, "app!lock", NULL, 200000000);
 	require_rule("wait>1us in operator new(unsigned long)", LODE_SYMPTOM_WAIT,
 		     "operator new(unsigned long)", NULL, 1000);
-	require_rule("wait > 5", LODE_SYMPTOM_WAIT, "*", NULL, 5);
+	require_rule("wait > 5ns", LODE_SYMPTOM_WAIT, "*", NULL, 5);
 	require_rule("between start and user32.dll!PeekMessage > 1s", LODE_SYMPTOM_BETWEEN, "start",
 		     "user32.dll!PeekMessage", 1000000000);
-	require_rule("between list<int>::a and map<a, b> > ::c>10", LODE_SYMPTOM_BETWEEN, "list<int>::a",
+	require_rule("between list<int>::a and map<a, b> > ::c>10ns", LODE_SYMPTOM_BETWEEN, "list<int>::a",
 		     "map<a, b> > ::c", 10);
 }
 
@@ -82,9 +82,9 @@ static void what_is_no_rule_is_told_the_three_forms(void **state)
 		"wait 200ms",
 		"wait >",
 		"wait > in f",
-		"wait > 5 of f",
-		"wait > 5 in",
-		"wait > 5 in ",
+		"wait > 5ns of f",
+		"wait > 5ns in",
+		"wait > 5ns in ",
 		"between",
 		"between a",
 		"between a and b",
@@ -190,11 +190,11 @@ static void each_long_wait_in_the_frame_is_a_symptom(void **state)
 	small_event(&small, LODE_WAIT, 1, 0, 201, 9, LODE_NONE, "app!main;app!lock;kernel!futex");
 	small_event(&small, LODE_WAIT, 1, 300, 200, 0, LODE_NONE, "app!main;app!lock");
 	small_event(&small, LODE_WAIT, 2, 600, 999, 0, LODE_NONE, "app!main;app!read");
-	found = find(&small, "wait > 200 in app!lock");
+	found = find(&small, "wait > 200ns in app!lock");
 	assert_int_equal(found.count, 1);
 	require(&small, &found, 0, 1, 0, 201);
 	lode_free(found.items);
-	found = find(&small, "wait > 200");
+	found = find(&small, "wait > 200ns");
 	assert_int_equal(found.count, 2);
 	require(&small, &found, 1, 2, 600, 1599);
 	lode_free(found.items);
@@ -219,13 +219,13 @@ static void between_goes_from_the_first_a_to_the_next_b_and_on(void **state)
 	small_event(&small, LODE_WAIT, 1, 200, 1, 0, LODE_NONE, "a");
 	small_event(&small, LODE_RUN, 1, 250, 1, 0, LODE_NONE, "a;b"); /* ends one, begins one */
 	small_event(&small, LODE_RUN, 1, 500, 1, 0, LODE_NONE, "b");
-	found = find(&small, "between a and b > 40");
+	found = find(&small, "between a and b > 40ns");
 	assert_int_equal(found.count, 3);
 	require(&small, &found, 0, 1, 10, 110);
 	require(&small, &found, 1, 1, 200, 250);
 	require(&small, &found, 2, 1, 250, 500);
 	lode_free(found.items);
-	found = find(&small, "between a and b > 100");
+	found = find(&small, "between a and b > 100ns");
 	assert_int_equal(found.count, 1);
 	require(&small, &found, 0, 1, 250, 500);
 	lode_free(found.items);
@@ -265,7 +265,7 @@ static void start_is_the_first_event_of_the_process(void **state)
 
 static void rules_add_up_and_equal_symptoms_count_once(void **state)
 {
-	static const char *const texts[] = { "wait > 5", "thread 2", "wait > 3 in f", NULL };
+	static const char *const texts[] = { "wait > 5ns", "thread 2", "wait > 3ns in f", NULL };
 	struct lode_symptom_rules rules;
 	struct small_stream small;
 	struct found found;
@@ -387,7 +387,7 @@ static void between_finds_what_its_definition_says(void **state)
 				    (uint32_t)random_below(&seed, 3), random_below(&seed, 30), 0, 0,
 				    LODE_NONE, stacks[random_below(&seed, 6)]);
 		assert_int_equal(lode_stream_sort(&small.stream), 0);
-		found = find(&small, "between a and b > 3");
+		found = find(&small, "between a and b > 3ns");
 		for (uint32_t tid = 0; tid < 3; tid++) {
 			size_t count = slow_between(&small, tid, moments, 3, spans);
 
@@ -413,8 +413,8 @@ static void between_finds_what_its_definition_says(void **state)
 
 static void memory_that_runs_out_is_a_clean_error(void **state)
 {
-	static const char *const texts[] = { "thread *", "wait > 1 in f*", "between start and f > 1",
-					     "between f and f > 1", NULL };
+	static const char *const texts[] = { "thread *", "wait > 1ns in f*", "between start and f > 1ns",
+					     "between f and f > 1ns", NULL };
 	uint64_t seed = 13;
 	struct small_stream small;
 	int code = LODE_SYSTEM;

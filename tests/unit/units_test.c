@@ -8,14 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static void durations_are_read_with_and_without_units(void **state)
+static void durations_are_read_with_their_units(void **state)
 {
 	static const struct {
 		const char *text;
 		uint64_t nanoseconds;
 	} cases[] = {
 		{"0", 0},
-		{"17", 17},
 		{"17ns", 17},
 		{"250us", 250000},
 		{"250\xc2\xb5s", 250000},
@@ -30,7 +29,7 @@ static void durations_are_read_with_and_without_units(void **state)
 		{"0.0000000004s", 0},
 		{"0.0000000006s", 1},
 		{"0.123456789012345678901234567890s", 123456789},
-		{"18446744073709551615", UINT64_MAX},
+		{"18446744073709551615ns", UINT64_MAX},
 		{"5124095h", 18446742000000000000u},
 	};
 
@@ -59,9 +58,43 @@ static void what_is_no_duration_is_refused_with_a_sentence(void **state)
 	assert_true(nanoseconds == 42);
 }
 
+static void a_bare_number_is_refused_and_both_readings_are_shown(void **state)
+{
+	static const char *const cases[] = {"1", "5", "1.5", ".5", "2.", "0.001", "18446744073709551616"};
+	uint64_t nanoseconds = 42;
+	struct lode_error error;
+	char wanted[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_true(lode_duration_lacks_unit(cases[i]));
+		assert_int_equal(lode_duration_parse(cases[i], &nanoseconds, &error), LODE_USAGE);
+		snprintf(wanted, sizeof(wanted), "%ss for seconds or %sns for nanoseconds", cases[i], cases[i]);
+		assert_non_null(strstr(error.text, wanted));
+	}
+	assert_true(nanoseconds == 42);
+}
+
+static void nothing_needs_no_unit(void **state)
+{
+	static const char *const cases[] = {"0", "0.0", "00", ".0", "0s", "0ns"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t nanoseconds = 42;
+
+		assert_false(lode_duration_lacks_unit(cases[i]));
+		assert_int_equal(lode_duration_parse(cases[i], &nanoseconds, NULL), 0);
+		assert_true(nanoseconds == 0);
+	}
+	assert_false(lode_duration_lacks_unit("1s"));
+	assert_false(lode_duration_lacks_unit("."));
+	assert_false(lode_duration_lacks_unit("1x"));
+}
+
 static void a_duration_beyond_64_bits_is_refused(void **state)
 {
-	static const char *const cases[] = {"18446744073709551616", "5124096h", "99999999999999999999999s",
+	static const char *const cases[] = {"18446744073709551616ns", "5124096h", "99999999999999999999999s",
 					    "18446744073.709551616s"};
 	uint64_t nanoseconds;
 	struct lode_error error;
@@ -164,8 +197,10 @@ static void shares_are_percents(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations_are_read_with_and_without_units),
+		cmocka_unit_test(durations_are_read_with_their_units),
 		cmocka_unit_test(what_is_no_duration_is_refused_with_a_sentence),
+		cmocka_unit_test(a_bare_number_is_refused_and_both_readings_are_shown),
+		cmocka_unit_test(nothing_needs_no_unit),
 		cmocka_unit_test(a_duration_beyond_64_bits_is_refused),
 		cmocka_unit_test(durations_are_written_with_three_digits),
 		cmocka_unit_test(a_written_duration_reads_back_within_half_a_percent),
