@@ -44,6 +44,12 @@ struct lode_command {
 	size_t most_operands; /* 0 with least 0: none; SIZE_MAX: any number */
 	const char *operand;  /* what an operand is called: "FILE" */
 	/*
+	 * Where --output names a FILE: the endings of its formats besides text and JSON, in
+	 * the order of --format if there is one, NULL behind the last (output_ending.h).
+	 * NULL: there are none.
+	 */
+	const char *(*ending)(const void *settings, size_t i);
+	/*
 	 * Does it. Returns 0 or a negative code: the exit status is minus it, and a
 	 * sentence in `error`, if there is one, is printed.
 	 */

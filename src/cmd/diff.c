@@ -304,6 +304,12 @@ static int run(struct lode_call *call, struct lode_error *error)
 	return lode_work_end(&work, call, code);
 }
 
+static const char *ending(const void *settings, size_t i)
+{
+	(void)settings;
+	return forms[i].extension;
+}
+
 const struct lode_command lode_command_diff = {
 	.name = "diff",
 	.summary = "find what makes slow streams slow, against good ones",
@@ -322,5 +328,6 @@ const struct lode_command lode_command_diff = {
 	.least_operands = 1,
 	.most_operands = 2,
 	.operand = "CORPUS",
+	.ending = ending,
 	.run = run,
 };

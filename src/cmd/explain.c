@@ -4,6 +4,7 @@
  * here is what the options mean and where the result goes.
  */
 #include "cmd/area_options.h"
+#include "cmd/output_ending.h"
 #include "cmd/work.h"
 #include "base/memory.h"
 #include "base/output.h"
@@ -196,13 +197,6 @@ static int read_options(const struct settings *settings, int is_corpus, struct l
 
 /* ---- reports ---- */
 
-static int ends_in(const char *text, const char *end)
-{
-	size_t length = text ? strlen(text) : 0, end_length = strlen(end);
-
-	return length > end_length && !strcmp(text + length - end_length, end);
-}
-
 static int write_report(const struct lode_call *call, const struct lode_explain_report *report,
 			struct lode_error *error)
 {
@@ -211,13 +205,13 @@ static int write_report(const struct lode_call *call, const struct lode_explain_
 	struct lode_buffer buffer = { 0 };
 	int code;
 
-	if (settings->json || ends_in(settings->output, ".json"))
+	if (settings->json)
 		lode_explain_json(report, &buffer);
-	else if (ends_in(settings->output, ".svg"))
+	else if (lode_ends_in(settings->output, ".svg"))
 		lode_explain_svg(report, &buffer);
-	else if (ends_in(settings->output, ".html"))
+	else if (lode_ends_in(settings->output, ".html"))
 		lode_explain_html(report, &buffer);
-	else if (ends_in(settings->output, ".dot"))
+	else if (lode_ends_in(settings->output, ".dot"))
 		lode_explain_dot(report, &buffer);
 	else
 		lode_explain_text(report, &buffer);
@@ -382,6 +376,14 @@ static int run(struct lode_call *call, struct lode_error *error)
 	return lode_work_end(&work, call, code);
 }
 
+static const char *ending(const void *settings, size_t i)
+{
+	static const char *const endings[] = { ".svg", ".html", ".dot" };
+
+	(void)settings;
+	return i < 3 ? endings[i] : NULL;
+}
+
 const struct lode_command lode_command_explain = {
 	.name = "explain",
 	.summary = "tell why some runs are slow and others not",
@@ -399,5 +401,6 @@ const struct lode_command lode_command_explain = {
 	.least_operands = 1,
 	.most_operands = 1,
 	.operand = "TABLE|CORPUS",
+	.ending = ending,
 	.run = run,
 };

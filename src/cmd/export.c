@@ -2,6 +2,7 @@
  * lode export: from a corpus to the formats of other tools. The formats live in
  * src/report/; here is which one is meant, and where it goes.
  */
+#include "cmd/output_ending.h"
 #include "cmd/work.h"
 #include "report/export.h"
 
@@ -39,20 +40,13 @@ static const struct lode_option options[] = {
 	LODE_NO_MORE_OPTIONS,
 };
 
-static int ends_in(const char *text, const char *end)
-{
-	size_t length = strlen(text), end_length = strlen(end);
-
-	return length > end_length && !strcmp(text + length - end_length, end);
-}
-
 /* The format that the name of the output asks for; of several that fit, the longest ending. */
 static const struct lode_exporter *guess_format(const char *output)
 {
 	const struct lode_exporter *best = NULL;
 
 	for (size_t i = 0; output && lode_exporters[i]; i++)
-		if (ends_in(output, lode_exporters[i]->extension) &&
+		if (lode_ends_in(output, lode_exporters[i]->extension) &&
 		    (!best || strlen(lode_exporters[i]->extension) > strlen(best->extension)))
 			best = lode_exporters[i];
 	return best;
@@ -136,6 +130,12 @@ static int run(struct lode_call *call, struct lode_error *error)
 	return lode_work_end(&work, call, write_corpus(call, exporter, &how, error));
 }
 
+static const char *ending(const void *settings, size_t i)
+{
+	(void)settings;
+	return lode_exporters[i] ? lode_exporters[i]->extension : NULL;
+}
+
 const struct lode_command lode_command_export = {
 	.name = "export",
 	.summary = "write a corpus in the format of another tool",
@@ -151,5 +151,6 @@ const struct lode_command lode_command_export = {
 	.least_operands = 1,
 	.most_operands = 1,
 	.operand = "CORPUS",
+	.ending = ending,
 	.run = run,
 };

@@ -259,6 +259,16 @@ static int run(struct lode_call *call, struct lode_error *error)
 	return lode_work_end(&work, call, code);
 }
 
+/* Instances are lines with tabs between their fields. */
+static const char *ending(const void *settings, size_t i)
+{
+	const struct settings *latency = settings;
+
+	if (latency->instances)
+		return i ? NULL : ".tsv";
+	return forms[i].extension;
+}
+
 const struct lode_command lode_command_latency = {
 	.name = "latency",
 	.summary = "infer how long functions take, and in which context",
@@ -279,5 +289,6 @@ const struct lode_command lode_command_latency = {
 	.least_operands = 1,
 	.most_operands = 1,
 	.operand = "CORPUS",
+	.ending = ending,
 	.run = run,
 };

@@ -3,6 +3,7 @@
  */
 #include "cmd/latency_options.h"
 
+#include "cmd/output_ending.h"
 #include "cmd/streams.h"
 
 #include "base/units.h"
@@ -21,19 +22,12 @@ size_t lode_latency_top(const struct lode_latency_settings *settings)
 	return settings->all || settings->json ? 0 : TOP;
 }
 
-static int ends_in(const char *text, const char *end)
-{
-	size_t length = strlen(text), end_length = strlen(end);
-
-	return length > end_length && !strcmp(text + length - end_length, end);
-}
-
 static const struct lode_latency_form *find_form(const struct lode_latency_form *forms,
 						 const struct lode_latency_settings *settings)
 {
 	for (; forms->name; forms++)
 		if (settings->format ? !strcmp(settings->format, forms->name)
-				     : settings->output && ends_in(settings->output, forms->extension))
+				     : lode_ends_in(settings->output, forms->extension))
 			return forms;
 	return NULL;
 }

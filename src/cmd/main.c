@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "cmd/command.h"
 #include "cmd/nearest.h"
+#include "cmd/output_ending.h"
 #include "cmd/signals.h"
 
 #include <locale.h>
@@ -152,6 +153,8 @@ static int run_command(struct lode_call *call, struct lode_shared_settings *shar
 	}
 	if (!code)
 		code = check_operands(command, &arguments, error);
+	if (!code)
+		code = lode_output_ending_check(command, call->settings, error);
 	if (code)
 		goto out;
 	call->operands = arguments.operands;

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/output.h"
+#include "cmd/output_ending.h"
 #include "mine/signatures.h"
 
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static const struct lode_option options[] = {
 	LODE_FLAG("all-frames", 0, FIELD(all_frames), "show the scheduler and the way into the kernel, too"),
 	LODE_FLAG("json", 0, FIELD(json), "write all of it as JSON"),
 	LODE_HIDDEN_FLAG("timing", FIELD(timing), "JSON says how long the steps took"),
-	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output; a page if it ends in .html"),
+	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output; .html makes it a page, .json JSON"),
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -120,9 +121,7 @@ static int choose_threshold(const struct lode_mine_settings *settings, const str
 
 static int wants_page(const char *output)
 {
-	size_t length = output ? strlen(output) : 0;
-
-	return length > 5 && !strcmp(output + length - 5, ".html");
+	return lode_ends_in(output, ".html");
 }
 
 static size_t chosen_top(const struct lode_mine_settings *settings)
@@ -337,6 +336,14 @@ static int run(struct lode_call *call, struct lode_error *error)
 	return code;
 }
 
+/* Of clusters there is a page; not of single events or of what changed. */
+static const char *ending(const void *settings, size_t i)
+{
+	const struct lode_mine_settings *mine = settings;
+
+	return i || mine->show || mine->against ? NULL : ".html";
+}
+
 const struct lode_command lode_command_mine = {
 	.name = "mine",
 	.summary = "find the call-stack patterns that cost the most time",
@@ -354,5 +361,6 @@ const struct lode_command lode_command_mine = {
 	.least_operands = 1,
 	.most_operands = 1,
 	.operand = "CORPUS",
+	.ending = ending,
 	.run = run,
 };
