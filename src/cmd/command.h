@@ -36,8 +36,8 @@ struct lode_command {
 	const char *name;
 	const char *summary;  /* one line for the list of commands */
 	const char *usage;    /* what follows `lode NAME` */
-	const char *about;    /* a paragraph or two */
-	const char *examples; /* lines, each `COMMAND LINE` or `# what it does` */
+	const char *about;    /* a paragraph or two, broken where help breaks it */
+	const char *examples; /* lines of up to 80 columns, each `COMMAND LINE` or `# what it does` */
 	const struct lode_option *options;
 	size_t settings_size;
 	size_t least_operands;

@@ -117,7 +117,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 
 const struct lode_command lode_command_coverage = {
 	.name = "coverage",
-	.summary = "how much of the delay signatures explain, and which streams to open first",
+	.summary = "tell how much signatures explain, and which streams to open first",
 	.usage = "[OPTIONS] CORPUS",
 	.about = "Coverage is the CPU and wait time of the events that match the signatures, by the total "
 		 "delay of\n"

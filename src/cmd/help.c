@@ -37,8 +37,10 @@ void lode_help_all(struct lode_buffer *buffer)
 
 void lode_help_command(const struct lode_command *command, struct lode_buffer *buffer)
 {
-	lode_buffer_print(buffer, "Usage: lode %s%s%s\n\n%s\n\nOptions:\n", command->name,
-			  *command->usage ? " " : "", command->usage, command->about);
+	lode_buffer_print(buffer, "Usage: lode %s%s%s\n\n", command->name, *command->usage ? " " : "",
+			  command->usage);
+	lode_help_wrap(command->about, buffer);
+	lode_buffer_text(buffer, "\nOptions:\n");
 	lode_options_help(command->options, buffer);
 	lode_options_help(lode_shared_options, buffer);
 	if (command->examples)

@@ -323,7 +323,7 @@ void lode_arguments_release(struct lode_arguments *arguments)
 
 /* Column where the help of an option begins; longer options push it to the next line. */
 #define HELP_COLUMN 28
-#define HELP_WIDTH  100
+#define HELP_WIDTH  80
 
 static void add_spaces(struct lode_buffer *buffer, size_t count)
 {
@@ -331,13 +331,13 @@ static void add_spaces(struct lode_buffer *buffer, size_t count)
 		lode_buffer_byte(buffer, ' ');
 }
 
-/* Text broken between words, every line but the first begun at `column`. */
-static void add_wrapped(struct lode_buffer *buffer, const char *text, size_t column)
+/* Words of a paragraph, every line but the first begun at `column`; ends at `end`. */
+static void add_wrapped(struct lode_buffer *buffer, const char *text, const char *end, size_t column)
 {
 	size_t used = column;
 
-	while (*text) {
-		size_t word = strcspn(text, " ");
+	while (text < end) {
+		size_t word = strcspn(text, " \n");
 
 		if (used > column && used + 1 + word > HELP_WIDTH) {
 			lode_buffer_byte(buffer, '\n');
@@ -349,9 +349,23 @@ static void add_wrapped(struct lode_buffer *buffer, const char *text, size_t col
 		}
 		lode_buffer_add(buffer, text, word);
 		used += word;
-		text += word + strspn(text + word, " ");
+		text += word + strspn(text + word, " \n");
 	}
 	lode_buffer_byte(buffer, '\n');
+}
+
+void lode_help_wrap(const char *text, struct lode_buffer *buffer)
+{
+	const char *end;
+
+	for (;;) {
+		end = strstr(text, "\n\n");
+		add_wrapped(buffer, text, end ? end : text + strlen(text), 0);
+		if (!end)
+			return;
+		lode_buffer_byte(buffer, '\n');
+		text = end + 2;
+	}
 }
 
 static void add_choices(const struct lode_option *option, const char *between, struct lode_buffer *buffer)
@@ -389,7 +403,7 @@ static void add_option_help(const struct lode_option *option, struct lode_buffer
 	if (text.failed)
 		buffer->failed = 1;
 	else
-		add_wrapped(buffer, text.bytes, HELP_COLUMN);
+		add_wrapped(buffer, text.bytes, text.bytes + text.size - 1, HELP_COLUMN);
 	lode_buffer_release(&text);
 }
 

@@ -116,6 +116,8 @@ int lode_options_read(const struct lode_options_tables *tables, size_t argc, cha
 void lode_options_release(const struct lode_option *table, void *settings);
 void lode_arguments_release(struct lode_arguments *arguments);
 
+/* Appends paragraphs, an empty line between two, broken to the width of help: 80 columns. */
+void lode_help_wrap(const char *text, struct lode_buffer *buffer);
 /* Appends the lines of `--help`: two columns. */
 void lode_options_help(const struct lode_option *table, struct lode_buffer *buffer);
 /*

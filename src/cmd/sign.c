@@ -188,7 +188,7 @@ const struct lode_command lode_command_sign = {
 		"one.\n"
 		"Signatures stand in CORPUS/signatures.txt, to be edited and put under version control, too.",
 	.examples =
-		"  lode sign corpus --from 3f2a --name 'short names in hash' --bug https://bugs.example/123\n"
+		"  lode sign corpus --from 3f2a --name 'short names' --bug https://bugs.example/1\n"
 		"  lode sign corpus --name 'short names in hash' --state fixed\n"
 		"  lode sign corpus --name antivirus --patterns known.txt --state ignored\n"
 		"  lode sign corpus --name 'short names in hash' --remove\n",

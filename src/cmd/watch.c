@@ -708,7 +708,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 
 const struct lode_command lode_command_watch = {
 	.name = "watch",
-	.summary = "keep the last seconds in memory, and write them down when something was slow",
+	.summary = "keep the last seconds, and write them down when something was slow",
 	.usage = "[OPTIONS] [-- COMMAND [ARG...]]",
 	.about = "Records a command, processes (-p) or the whole machine (-a) into memory and forgets what "
 		 "is\n"
@@ -721,7 +721,8 @@ const struct lode_command lode_command_watch = {
 		 "and CAP_PERFMON.",
 	.examples = "  lode watch -a --trigger 'thread gui wait > 200ms' -o corpus\n"
 		    "  lode watch -p 1234 --trigger '/usr/bin/app:answer > 200ms' --keep 20 -o corpus\n"
-		    "  lode watch -a --last 30s --memory 256MB -o corpus    # and 'lode trigger' by hand\n",
+		    "  # and 'lode trigger' by hand\n"
+		    "  lode watch -a --last 30s --memory 256MB -o corpus\n",
 	.options = options,
 	.settings_size = sizeof(struct settings),
 	.most_operands = SIZE_MAX,
