@@ -13,6 +13,7 @@
 #include "explain/table_read.h"
 #include "report/explain_report.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -352,22 +353,30 @@ static int explain_corpus(const struct lode_call *call, const struct lode_explai
 	return code;
 }
 
-static int is_folder(const char *path)
+/* A table or a corpus that is not there is wrong input in either case. */
+static int look_at(const char *path, int *is_folder, struct lode_error *error)
 {
 	struct stat status;
+	int found = !stat(path, &status);
 
-	return !stat(path, &status) && S_ISDIR(status.st_mode);
+	*is_folder = found && S_ISDIR(status.st_mode);
+	if (found || errno != ENOENT || !strcmp(path, "-"))
+		return 0;
+	return lode_fail(error, LODE_BAD_INPUT, "%s: cannot be read: %s; name a table or a corpus", path,
+			 strerror(errno));
 }
 
 static int run(struct lode_call *call, struct lode_error *error)
 {
-	int is_corpus = is_folder(call->operands[0]);
+	int is_corpus;
 	struct lode_explain_options how;
 	struct lode_work work;
 	int code;
 
 	lode_explain_defaults(&how);
-	code = read_options(call->settings, is_corpus, &how, error);
+	code = look_at(call->operands[0], &is_corpus, error);
+	if (code == 0)
+		code = read_options(call->settings, is_corpus, &how, error);
 	if (code < 0)
 		return code;
 	lode_work_begin(&work, call, 0);

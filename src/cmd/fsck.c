@@ -144,7 +144,7 @@ static int check_path(struct finding *finding, int repair, const struct lode_pro
 	int code;
 
 	if (stat(finding->path, &status) < 0)
-		return lode_fail(error, LODE_SYSTEM,
+		return lode_fail(error, errno == ENOENT || errno == ENOTDIR ? LODE_BAD_INPUT : LODE_SYSTEM,
 				 "%s: cannot be checked: %s; name a corpus or a .lode file", finding->path,
 				 strerror(errno));
 	finding->is_corpus = S_ISDIR(status.st_mode);

@@ -183,8 +183,9 @@ static int run(struct lode_call *call, struct lode_error *error)
 	struct stat status;
 
 	if (stat(call->operands[0], &status) < 0)
-		return lode_fail(error, LODE_SYSTEM, "%s: cannot be read: %s; name a corpus or a .lode file",
-				 call->operands[0], strerror(errno));
+		return lode_fail(error, errno == ENOENT || errno == ENOTDIR ? LODE_BAD_INPUT : LODE_SYSTEM,
+				 "%s: cannot be read: %s; name a corpus or a .lode file", call->operands[0],
+				 strerror(errno));
 	if (S_ISDIR(status.st_mode))
 		return tell_corpus(call, error);
 	if (settings->streams.count)

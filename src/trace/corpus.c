@@ -62,9 +62,7 @@ static int open_catalogue(struct lode_corpus *corpus, enum lode_corpus_mode mode
 		return lode_fail_memory(error);
 	if (!is_corpus(path)) {
 		if (mode != LODE_CORPUS_CREATE)
-			code = lode_fail(error, LODE_BAD_INPUT,
-					 "%s: is not a corpus; 'lode import FILE -o %s' makes one", corpus->path,
-					 corpus->path);
+			code = lode_corpus_refuse(corpus->path, error);
 		else
 			code = may_become_corpus(corpus, error);
 	}

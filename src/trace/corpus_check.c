@@ -429,8 +429,7 @@ int lode_corpus_check(const char *path, int repair, struct lode_corpus_check_res
 	if (!check.path || !check.streams || !check.catalogue_path)
 		code = lode_fail_memory(error);
 	else if (access(check.catalogue_path, F_OK) < 0 && access(check.streams, F_OK) < 0)
-		code = lode_fail(error, LODE_BAD_INPUT, "%s: is not a corpus; 'lode import FILE -o %s' makes one", path,
-				 path);
+		code = lode_corpus_refuse(path, error);
 	else
 		code = check_catalogue(&check, error);
 	if (!code)

@@ -78,6 +78,34 @@ static int is_ours(const char *name)
 	       strncmp(name, LODE_CATALOGUE_FILE, strlen(LODE_CATALOGUE_FILE)) == 0;
 }
 
+int lode_corpus_refuse(const char *path, struct lode_error *error)
+{
+	struct stat status;
+
+	if (stat(path, &status) < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: there is no such corpus; check the name, or make it with 'lode import FILE -o "
+				 "%s'",
+				 path, path);
+	if (access(path, R_OK) < 0)
+		return lode_fail(error, LODE_SYSTEM, "%s: cannot be read: %s", path, strerror(errno));
+	if (!S_ISDIR(status.st_mode) && ends_with(path, ".lode"))
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: is one stream; name the folder of its corpus, or look at it with 'lode info'",
+				 path);
+	if (!S_ISDIR(status.st_mode))
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: is a file, not a corpus; 'lode import %s -o CORPUS' reads it into one", path,
+				 path);
+	if (lode_corpus_folder_is_foreign(path))
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: is a folder with other files in it and no corpus; name one that 'lode record' "
+				 "or 'lode import' made",
+				 path);
+	return lode_fail(error, LODE_BAD_INPUT, "%s: is not a corpus; 'lode import FILE -o %s' makes one", path,
+			 path);
+}
+
 int lode_corpus_folder_is_foreign(const char *path)
 {
 	DIR *folder = opendir(path);

@@ -25,6 +25,11 @@ char *lode_corpus_unfinished(const char *streams_folder, const char *id);
 long lode_corpus_temporary_process(const char *name);
 /* Size and time of a stream's file into its entry. */
 int lode_corpus_look_at(const char *path, struct lode_corpus_entry *entry, struct lode_error *error);
+/*
+ * Tells why `path` is no corpus, and what to do. Always fails: LODE_BAD_INPUT, also where
+ * there is nothing; LODE_SYSTEM where it may not be looked at.
+ */
+int lode_corpus_refuse(const char *path, struct lode_error *error);
 /* Whether a folder that is no corpus holds anything. */
 int lode_corpus_folder_is_foreign(const char *path);
 
