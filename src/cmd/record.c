@@ -56,7 +56,7 @@ struct settings {
 
 static const struct lode_option options[] = {
 	LODE_RECORDED_OPTIONS(FIELD(target)),
-	LODE_DURATION("duration", 'd', FIELD(duration), "TIME", "stop after this time"),
+	LODE_SOME_DURATION("duration", 'd', FIELD(duration), "TIME", "stop after this time"),
 	LODE_TEXT("output", 'o', FIELD(output), "CORPUS",
 		  "the folder to record into (default: " DEFAULT_CORPUS ")"),
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the stream"),
@@ -194,7 +194,7 @@ static int is_over(struct recording *recording)
 {
 	uint64_t now = lode_now();
 
-	if (recording->target.has_child && lode_child_has_ended(&recording->target.child)) {
+	if (lode_recorded_has_ended(&recording->target)) {
 		recording->times.command_ended = now;
 		return 1;
 	}
@@ -417,6 +417,11 @@ static int show_json(struct recording *recording, struct lode_error *error)
 		lode_json_u64(&json, (uint64_t)WEXITSTATUS(recording->target.child.status));
 	else
 		lode_json_null(&json);
+	lode_json_key(&json, "signal");
+	if (recording->target.has_child && WIFSIGNALED(recording->target.child.status))
+		lode_json_u64(&json, (uint64_t)WTERMSIG(recording->target.child.status));
+	else
+		lode_json_null(&json);
 	lode_json_key(&json, "notes");
 	lode_notes_json(&recording->notes, &json);
 	lode_json_object_end(&json);
@@ -462,7 +467,7 @@ static int run_recording(struct recording *recording, struct lode_error *error)
 	if (!code && recording->settings->json)
 		code = show_json(recording, error);
 	lode_free(source);
-	return code;
+	return code ? code : lode_recorded_status(&recording->target);
 }
 
 static int run(struct lode_call *call, struct lode_error *error)
@@ -503,9 +508,9 @@ const struct lode_command lode_command_record = {
 		 "CPU\n"
 		 "samples, waits with their wakers, preemptions and, if asked for, system calls, all with "
 		 "their\n"
-		 "stacks. Ends when the command or the processes do, after --duration, or on Ctrl-C. Needs "
-		 "root,\n"
-		 "or the capabilities CAP_BPF and CAP_PERFMON.",
+		 "stacks. Ends when the command or the processes do, after --duration, or on Ctrl-C. The "
+		 "exit\n"
+		 "status is that of the command. Needs root, or the capabilities CAP_BPF and CAP_PERFMON.",
 	.examples = "  lode record -- make -j4\n"
 		    "  lode record -p 1234 --duration 10s -o corpus\n"
 		    "  lode record -a --min-wait 1ms --duration 1m -o corpus\n"

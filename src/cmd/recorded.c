@@ -2,6 +2,8 @@
 #include "cmd/recorded.h"
 
 #include "cmd/attributes.h"
+#include "cmd/command.h"
+#include "cmd/signals.h"
 #include "process/processes.h"
 
 #include <errno.h>
@@ -11,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define DEFAULT_FREQUENCY 999
@@ -224,6 +227,23 @@ int lode_recorded_start(struct lode_recorded *target, struct lode_recorder *reco
 int lode_recorded_release_command(struct lode_recorded *target, struct lode_error *error)
 {
 	return target->has_child ? lode_child_release(&target->child, target->command, error) : 0;
+}
+
+int lode_recorded_has_ended(struct lode_recorded *target)
+{
+	if (!target->has_child || !lode_child_has_ended(&target->child))
+		return 0;
+	target->by_itself = !lode_signals_stop(); /* Ctrl-C is for the command as well */
+	return 1;
+}
+
+int lode_recorded_status(const struct lode_recorded *target)
+{
+	int status = target->child.status;
+
+	if (!target->by_itself)
+		return 0;
+	return WIFSIGNALED(status) ? LODE_STOPPED(WTERMSIG(status)) : -WEXITSTATUS(status);
 }
 
 int lode_recorded_is_gone(const struct lode_recorded *target)

@@ -66,6 +66,7 @@ struct lode_recorded {
 	size_t watched_count;
 	struct lode_child child;
 	int has_child;
+	int by_itself; /* the command ended without being asked to */
 };
 
 /* Checks what is asked for; release it in either case. */
@@ -90,6 +91,14 @@ int lode_recorded_prepare(struct lode_recorded *target, struct lode_error *error
 /* Starts the recorder for it; and lets the command go, unless that is left to the caller. */
 int lode_recorded_start(struct lode_recorded *target, struct lode_recorder *recorder, struct lode_error *error);
 int lode_recorded_release_command(struct lode_recorded *target, struct lode_error *error);
+/* Whether the command has ended; false where there is none. */
+int lode_recorded_has_ended(struct lode_recorded *target);
+/*
+ * The code to return once all is done, for the exit status to be that of the command:
+ * 128 + n where signal n ended it. 0 without one, and where Lode ended it or was
+ * itself asked to stop.
+ */
+int lode_recorded_status(const struct lode_recorded *target);
 /* Whether all processes of -p have ended, though their parents may not have noticed yet. */
 int lode_recorded_is_gone(const struct lode_recorded *target);
 

@@ -68,14 +68,14 @@ static const struct lode_option options[] = {
 	LODE_LIST("trigger", 't', FIELD(triggers), "RULE",
 		  "write when this is too slow: 'BIN:FUNC > 200ms', 'thread NAME wait > 50ms', 'thread NAME "
 		  "queue > 10ms', 'wait > 2s', 'mark NAME > 100ms'; may be given many times"),
-	LODE_DURATION("last", 'l', FIELD(last), "TIME", "keep this much of the past (default: 10s)"),
+	LODE_SOME_DURATION("last", 'l', FIELD(last), "TIME", "keep this much of the past (default: 10s)"),
 	LODE_DURATION("after", 0, FIELD(after), "TIME", "go on for this long before writing (default: 0)"),
 	LODE_TEXT("memory", 'm', FIELD(memory), "SIZE", "use at most this much memory (default: 64MB)"),
 	LODE_NUMBER("max-per-hour", 0, FIELD(per_hour), "N",
 		    "write at most so many streams an hour (default: 12)", 1, 100000),
 	LODE_LIST("keep", 0, FIELD(keep), "N|SIZE|AGE",
 		  "drop the oldest streams of this watch: beyond 20, 500MB, or 7d; may be given many times"),
-	LODE_DURATION("duration", 'd', FIELD(duration), "TIME", "stop after this time"),
+	LODE_SOME_DURATION("duration", 'd', FIELD(duration), "TIME", "stop after this time"),
 	LODE_TEXT("output", 'o', FIELD(output), "CORPUS",
 		  "the folder to write streams into (default: " DEFAULT_CORPUS ")"),
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the watch and of its streams"),
@@ -356,7 +356,7 @@ static int start(struct watch *watch, struct lode_error *error)
 
 static int is_over(struct watch *watch)
 {
-	if (watch->target.has_child && lode_child_has_ended(&watch->target.child))
+	if (lode_recorded_has_ended(&watch->target))
 		return 1;
 	if (lode_signals_stop() || lode_recorded_is_gone(&watch->target))
 		return 1;
@@ -675,7 +675,7 @@ static int run_watch(struct watch *watch, struct lode_error *error)
 	tell_end(watch);
 	return watch->failed
 		       ? lode_fail(error, LODE_SYSTEM, "watch: some streams could not be saved; see above")
-		       : 0;
+		       : lode_recorded_status(&watch->target);
 }
 
 static int run(struct lode_call *call, struct lode_error *error)
