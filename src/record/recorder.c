@@ -92,16 +92,16 @@ static int explain(int number, struct lode_error *error)
 	if (access(PROGRAMS_BTF, R_OK) < 0)
 		return lode_fail(
 			error, LODE_SYSTEM,
-			"record: %s is missing: this kernel was built without its types; use a kernel "
+			"%s is missing: this kernel was built without its types; use a kernel "
 			"with CONFIG_DEBUG_INFO_BTF, or 'perf record' and 'lode import'",
 			PROGRAMS_BTF);
 	if (number == EPERM || number == EACCES)
 		return lode_fail(error, LODE_SYSTEM,
-				 "record: the kernel does not permit recording; run as root, or with the "
+				 "the kernel does not permit recording; run as root, or with the "
 				 "capabilities CAP_BPF and CAP_PERFMON");
 	return lode_fail(
 		error, LODE_SYSTEM,
-		"record: Linux %s cannot run the recorder: %s; Linux 5.15 or newer is needed, else use "
+		"Linux %s cannot run the recorder: %s; Linux 5.15 or newer is needed, else use "
 		"'perf record' and 'lode import'",
 		uname(&system) < 0 ? "?" : system.release, strerror(number));
 }
@@ -122,7 +122,7 @@ static int check_namespace(struct lode_error *error)
 		return 0;
 	return lode_fail(
 		error, LODE_SYSTEM,
-		"record: this is a container with process numbers of its own; record from outside it, "
+		"this is a container with process numbers of its own; record from outside it, "
 		"with --cgroup, or start it with the machine's (such as 'docker run --pid=host')");
 }
 
@@ -278,7 +278,7 @@ static int map_rings(struct lode_recorder *recorder, struct lode_error *error)
 				       recorder->slot_count) < 0
 			       ? lode_fail_memory(error)
 			       : 0;
-	return lode_fail(error, LODE_SYSTEM, "record: the rings of the kernel cannot be mapped: %s",
+	return lode_fail(error, LODE_SYSTEM, "the rings of the kernel cannot be mapped: %s",
 			 strerror(errno));
 }
 
@@ -317,7 +317,7 @@ static int open_stacks(struct lode_recorder *recorder, struct lode_error *error)
 		ring_buffer__new(bpf_map__fd(recorder->programs->maps.stacks), take_stack, recorder, NULL);
 	if (recorder->stacks)
 		return 0;
-	return lode_fail(error, LODE_SYSTEM, "record: the ring of stacks cannot be opened: %s",
+	return lode_fail(error, LODE_SYSTEM, "the ring of stacks cannot be opened: %s",
 			 strerror(errno));
 }
 
@@ -411,7 +411,7 @@ int lode_recorder_add_pid(struct lode_recorder *recorder, uint32_t pid, struct l
 	uint8_t one = 1;
 
 	if (bpf_map_update_elem(bpf_map__fd(recorder->programs->maps.pids), &pid, &one, BPF_ANY) < 0)
-		return lode_fail(error, LODE_SYSTEM, "record: process %u cannot be asked for: %s", pid,
+		return lode_fail(error, LODE_SYSTEM, "process %u cannot be asked for: %s", pid,
 				 strerror(errno));
 	/* What it has mapped is read now: when its first stack is unwound it may run another program. */
 	if (recorder->unwinds && !lode_processes_get(&recorder->unwinder.processes, pid))
@@ -441,7 +441,7 @@ static int sample_cpu(struct lode_recorder *recorder, uint32_t cpu, struct lode_
 		return 0;
 	if (fd >= 0)
 		close(fd);
-	return lode_fail(error, LODE_SYSTEM, "record: CPU %u cannot be sampled: %s", cpu, strerror(errno));
+	return lode_fail(error, LODE_SYSTEM, "CPU %u cannot be sampled: %s", cpu, strerror(errno));
 }
 
 static int start_samples(struct lode_recorder *recorder, struct lode_error *error)

@@ -28,7 +28,7 @@ static int make_id(char id[33], struct lode_error *error)
 	unsigned char bytes[16];
 
 	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return lode_fail(error, LODE_SYSTEM, "record: no random number for the stream: %s",
+		return lode_fail(error, LODE_SYSTEM, "no random number for the stream: %s",
 				 strerror(errno));
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		snprintf(id + 2 * i, 3, "%02x", bytes[i]);

@@ -78,17 +78,17 @@ static int open_ring(struct lode_sideband *sideband, struct ring *ring, int cpu,
 		if (errno == ENODEV) /* the CPU is switched off */
 			return 0;
 		return lode_fail(error, LODE_SYSTEM,
-				 "record: the kernel does not tell of processes: %s; run as root, or with "
+				 "the kernel does not tell of processes: %s; run as root, or with "
 				 "the capabilities CAP_BPF and CAP_PERFMON",
 				 strerror(errno));
 	}
 	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0); /* from the kernel */
 	if (page == MAP_FAILED)
-		return lode_fail(error, LODE_SYSTEM, "record: no memory for a ring of the kernel: %s",
+		return lode_fail(error, LODE_SYSTEM, "no memory for a ring of the kernel: %s",
 				 strerror(errno));
 	ring->page = page;
 	if (ioctl(ring->fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
-		return lode_fail(error, LODE_SYSTEM, "record: listening to the kernel failed: %s",
+		return lode_fail(error, LODE_SYSTEM, "listening to the kernel failed: %s",
 				 strerror(errno));
 	return 0;
 }
