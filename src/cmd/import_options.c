@@ -32,8 +32,10 @@ const struct lode_option lode_import_table[] = {
 		  "what the values of folded stacks count; PERIOD is a duration such as 10ms"),
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the stream, instead of the file's"),
 	LODE_TEXT("host", 0, FIELD(host), "HOST", "host of the recording"),
-	LODE_LIST("attr", 'a', FIELD(attributes), "KEY=VALUE",
-		  "an attribute for every stream; may be given many times"),
+	/* -a is --all wherever it is told. */
+	{ LODE_ROW("attr", 0, LODE_OPTION_LIST, FIELD(attributes), "KEY=VALUE",
+		   "an attribute for every stream; may be given many times"),
+	  .old_letter = 'a' },
 	LODE_FLAG("inlines", 0, FIELD(inlines), "inlined functions as frames of their own"),
 	LODE_FLAG("debuginfod", 0, FIELD(debuginfod),
 		  "fetch debug files from the servers in $DEBUGINFOD_URLS"),

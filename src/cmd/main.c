@@ -154,6 +154,8 @@ static int run_command(struct lode_call *call, struct lode_shared_settings *shar
 	if (!code)
 		code = check_operands(command, &arguments, error);
 	if (!code)
+		code = lode_options_contradict(command->name, command->options, call->settings, error);
+	if (!code)
 		code = lode_output_ending_check(command, call->settings, error);
 	if (code)
 		goto out;

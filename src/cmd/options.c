@@ -64,7 +64,7 @@ static const struct lode_option *find_long(const struct lode_option *table, cons
 static const struct lode_option *find_letter(const struct lode_option *table, char letter)
 {
 	for (; table && table->name; table++)
-		if (table->letter == letter)
+		if (table->letter == letter || table->old_letter == letter)
 			return table;
 	return NULL;
 }
@@ -298,6 +298,53 @@ int lode_options_read(const struct lode_options_tables *tables, size_t argc, cha
 	while (reader.at < argc && !code)
 		code = read_word(&reader);
 	return code;
+}
+
+/* ---- contradictions ---- */
+
+static int was_given(const struct lode_option *option, const void *settings)
+{
+	const void *field = (const char *)settings + option->offset;
+
+	switch (option->kind) {
+	case LODE_OPTION_FLAG:
+		return *(const int *)field;
+	case LODE_OPTION_TEXT:
+	case LODE_OPTION_CHOICE:
+		return *(const char *const *)field != NULL;
+	case LODE_OPTION_NUMBER:
+	case LODE_OPTION_DURATION:
+		return *(const uint64_t *)field != 0;
+	case LODE_OPTION_LIST:
+		return ((const struct lode_option_list *)field)->count != 0;
+	}
+	return 0;
+}
+
+int lode_options_contradict(const char *command, const struct lode_option *table, const void *settings,
+			    struct lode_error *error)
+{
+	/* In every command that has both; but for one of them both make sense. */
+	static const struct {
+		const char *one, *other, *but;
+	} pairs[] = {
+		{ "pid", "all", "" },
+		{ "top", "all", "scope" }, /* some symptoms, all lines of each */
+		{ "frequency", "no-samples", "" },
+		{ "inlines", "no-symbols", "" },
+	};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		const struct lode_option *one = find_long(table, pairs[i].one, strlen(pairs[i].one));
+		const struct lode_option *other = find_long(table, pairs[i].other, strlen(pairs[i].other));
+
+		if (one && other && strcmp(command, pairs[i].but) != 0 && was_given(one, settings) && was_given(other, settings))
+			return lode_fail(error, LODE_USAGE,
+					 "%s: '--%s' and '--%s' contradict each other; leave one of them out. See "
+					 "'lode help %s'.",
+					 command, one->name, other->name, command);
+	}
+	return 0;
 }
 
 void lode_options_release(const struct lode_option *table, void *settings)

@@ -36,6 +36,7 @@ struct lode_option_list {
 struct lode_option {
 	const char *name; /* without the dashes; NULL ends a table */
 	char letter;      /* 0: none */
+	char old_letter;  /* still understood, and told nowhere; 0: none */
 	enum lode_option_kind kind;
 	size_t offset;                   /* of its field in the command's settings */
 	const char *argument;            /* what the value is called in help; NULL for flags */
@@ -112,6 +113,9 @@ struct lode_options_tables {
 
 int lode_options_read(const struct lode_options_tables *tables, size_t argc, char **argv,
 		      struct lode_arguments *arguments, struct lode_error *error);
+/* Refuses options of `table` that were given together and cannot both be meant. */
+int lode_options_contradict(const char *command, const struct lode_option *table, const void *settings,
+			    struct lode_error *error);
 /* Frees what repeated options hold. */
 void lode_options_release(const struct lode_option *table, void *settings);
 void lode_arguments_release(struct lode_arguments *arguments);

@@ -43,7 +43,10 @@ static const struct lode_option options[] = {
 	LODE_CHOICE("state", 's', FIELD(state), "STATE", "set its state (new ones are open)", state_choice),
 	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND", "events it matches (default: those it was mined from)",
 		    kind_choice),
-	LODE_FLAG("add", 'a', FIELD(add), "add the patterns to a signature that is there already"),
+	/* -a is --all wherever it is told. */
+	{ LODE_ROW("add", 0, LODE_OPTION_FLAG, FIELD(add), NULL,
+		   "add the patterns to a signature that is there already"),
+	  .old_letter = 'a' },
 	LODE_FLAG("remove", 0, FIELD(remove), "take the signature away"),
 	LODE_NO_MORE_OPTIONS,
 };

@@ -13,6 +13,8 @@ struct settings {
 	const char *text;
 	uint64_t number;
 	uint64_t duration;
+	uint64_t length;
+	int old;
 	const char *choice;
 	struct lode_option_list list;
 };
@@ -32,6 +34,8 @@ static const struct lode_option table[] = {
 	LODE_TEXT("text", 't', FIELD(text), "TEXT", "a text"),
 	LODE_NUMBER("number", 'n', FIELD(number), "N", "a number", 2, 10),
 	LODE_DURATION("duration", 'd', FIELD(duration), "TIME", "a duration"),
+	LODE_SOME_DURATION("length", 0, FIELD(length), "TIME", "a duration above 0"),
+	{LODE_ROW("old", 0, LODE_OPTION_FLAG, FIELD(old), NULL, "once had a letter"), .old_letter = 'O'},
 	LODE_CHOICE("choice", 'c', FIELD(choice), "FRUIT", "a fruit", fruit),
 	LODE_LIST("list", 'l', FIELD(list), "ITEM", "many"),
 	LODE_NO_MORE_OPTIONS,
@@ -131,6 +135,26 @@ static void values_get_their_types(void **state)
 	forget(&reading);
 }
 
+static void an_old_letter_is_understood_and_told_nowhere(void **state)
+{
+	struct lode_buffer help = { 0 };
+	struct reading reading;
+
+	(void)state;
+	READ(&reading, "-fO", "--duration=0");
+	assert_int_equal(reading.code, 0);
+	assert_true(reading.settings.old && reading.settings.flag);
+	assert_true(reading.settings.duration == 0);
+	forget(&reading);
+	lode_options_help(table, &help);
+	lode_options_list(table, &help);
+	lode_buffer_byte(&help, '\0');
+	assert_false(help.failed);
+	assert_non_null(strstr(help.bytes, "--old"));
+	assert_null(strstr(help.bytes, "-O"));
+	lode_buffer_release(&help);
+}
+
 static void each_wrong_word_is_refused_with_its_name(void **state)
 {
 	static const char *const wrong[][3] = {
@@ -147,6 +171,7 @@ static void each_wrong_word_is_refused_with_its_name(void **state)
 		{ "--number", "3x", "'--number' wants a whole number, not '3x'." },
 		{ "--duration", "soon", "'--duration' wants a duration" },
 		{ "--duration", "5", "'--duration': 5 what? Write 5s for seconds or 5ns for nanoseconds" },
+		{ "--length", "0", "'--length' wants a duration that is longer than nothing, not '0'" },
 		{ "--choice", "aple", "did you mean 'apple'? It takes one of apple, pear." },
 		{ "--choice", "iron", "'iron' is no value of '--choice'; it takes one of apple, pear." },
 	};
@@ -225,6 +250,7 @@ int main(void)
 		cmocka_unit_test(operands_and_options_may_be_mixed_until_two_dashes),
 		cmocka_unit_test(leading_options_end_at_the_first_operand),
 		cmocka_unit_test(values_get_their_types),
+		cmocka_unit_test(an_old_letter_is_understood_and_told_nowhere),
 		cmocka_unit_test(each_wrong_word_is_refused_with_its_name),
 		cmocka_unit_test(failing_memory_is_an_error),
 		cmocka_unit_test(the_listing_has_a_line_for_every_spelling),
