@@ -10,6 +10,7 @@
 
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 /* Endings that promise a format. A scratch file's `.Xa83bs` or a date promises nothing. */
 static const char *const promises[] = {
@@ -140,6 +141,19 @@ static int check_ending(const struct forms *forms, const char *path, int *json, 
 	return refuse_promise(forms, path, promise, error);
 }
 
+/* A new folder results.html would be found out late, too. One that is there has its name. */
+static int check_corpus(const char *command, const char *path, struct lode_error *error)
+{
+	const char *promise = find_promise(path);
+
+	if (!promise || !access(path, F_OK))
+		return 0;
+	return lode_fail(error, LODE_USAGE,
+			 "%s: '-o %s' names a corpus, which is a folder, not a %s file; leave out the ending. "
+			 "See 'lode help %s'.",
+			 command, path, promise, command);
+}
+
 int lode_output_ending_check(const struct lode_command *command, void *settings, struct lode_error *error)
 {
 	const struct lode_option *output = find(command, "output"), *json = find(command, "json"),
@@ -147,10 +161,12 @@ int lode_output_ending_check(const struct lode_command *command, void *settings,
 	struct forms forms = { command, settings, json != NULL };
 	const char *path, *chosen;
 
-	if (!output || strcmp(output->argument, "FILE"))
-		return 0;
-	path = *(const char **)field(output, settings);
+	path = output ? *(const char **)field(output, settings) : NULL;
 	if (!path || !strcmp(path, "-"))
+		return 0;
+	if (!strcmp(output->argument, "CORPUS"))
+		return check_corpus(command->name, path, error);
+	if (strcmp(output->argument, "FILE"))
 		return 0;
 	chosen = format ? *(const char **)field(format, settings) : NULL;
 	if (chosen)

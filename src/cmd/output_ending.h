@@ -1,6 +1,6 @@
 /*
  * The ending of an output file decides its format: for all commands whose option
- * --output names a FILE, before they begin.
+ * --output names a FILE, before they begin. A new CORPUS may not be called like a file.
  */
 #ifndef LODE_CMD_OUTPUT_ENDING_H
 #define LODE_CMD_OUTPUT_ENDING_H
