@@ -4,8 +4,14 @@
  *
  * One loop: sleep until there is much to read, or a tenth of a second; read; drop
  * what is too old; look for triggers, which come with the records or through a
- * socket; start a writer when one is due; look whether a writer is done. Triggers
- * that fire before the stream of the first is begun share it.
+ * socket; start a writer when one is due; look whether a writer is done.
+ *
+ * What is slow once is slow often: a lock that is held too long stops all who want
+ * it. Triggers therefore come in bursts, and a burst is one stream: it is written a
+ * while after the first trigger (--after), and all that fire until then share it.
+ * What the stream needs is held in memory meanwhile; where there is not room for
+ * all, it is written early, before more than half of the time before the trigger is
+ * gone. Triggers by hand do not wait: somebody does.
  */
 #include "base/json.h"
 #include "base/units.h"
@@ -34,6 +40,7 @@
 #define DEFAULT_LAST	 10000000000u
 #define DEFAULT_MEMORY	 64000000u
 #define DEFAULT_PER_HOUR 12
+#define MOST_AFTER	 60000000000u /* unless told: a stream that is not written yet can be lost */
 
 /* Of all memory for the rings that the kernel writes to; and what a read may add before anything is dropped.
  */
@@ -44,7 +51,7 @@
 struct settings {
 	struct lode_recorded_settings target;
 	uint64_t last;
-	uint64_t after;
+	const char *after;
 	const char *memory;
 	uint64_t duration;
 	const char *output;
@@ -69,7 +76,9 @@ static const struct lode_option options[] = {
 		  "write when this is too slow: 'BIN:FUNC > 200ms', 'thread NAME wait > 50ms', 'thread NAME "
 		  "queue > 10ms', 'wait > 2s', 'mark NAME > 100ms'; may be given many times"),
 	LODE_SOME_DURATION("last", 'l', FIELD(last), "TIME", "keep this much of the past (default: 10s)"),
-	LODE_DURATION("after", 0, FIELD(after), "TIME", "go on for this long before writing (default: 0)"),
+	LODE_TEXT("after", 0, FIELD(after), "TIME",
+		  "go on for this long before writing; what is slow meanwhile joins the stream (default: as "
+		  "long as --last, at most 1m)"),
 	LODE_TEXT("memory", 'm', FIELD(memory), "SIZE", "use at most this much memory (default: 64MB)"),
 	LODE_NUMBER("max-per-hour", 0, FIELD(per_hour), "N",
 		    "write at most so many streams an hour (default: 12)", 1, 100000),
@@ -78,7 +87,7 @@ static const struct lode_option options[] = {
 	LODE_SOME_DURATION("duration", 'd', FIELD(duration), "TIME", "stop after this time"),
 	LODE_TEXT("output", 'o', FIELD(output), "CORPUS",
 		  "the folder to write streams into (default: " DEFAULT_CORPUS ")"),
-	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the watch and of its streams"),
+	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the watch, with which those of its streams begin"),
 	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE",
 		  "an attribute of the streams; may be given many times"),
 	LODE_FLAG("no-symbols", 0, FIELD(no_symbols),
@@ -101,7 +110,8 @@ static const struct lode_option options[] = {
 struct pending {
 	int active;
 	uint64_t due;
-	uint64_t t; /* when the first trigger fired */
+	uint64_t t;	 /* when the first trigger fired */
+	uint64_t oldest; /* what there was from then, or was asked for */
 	char trigger[LODE_WATCH_NAME];
 	struct lode_watch_hand hands[MOST_HANDS];
 	size_t hand_count;
@@ -116,6 +126,9 @@ struct watch {
 	struct lode_rate rate;
 	char *name;
 	uint64_t last;
+	uint64_t after;	  /* a trigger: until the stream is written */
+	uint64_t by_hand; /* the same for one by hand */
+	uint64_t told;	  /* symptoms up to here have been written */
 	uint64_t memory;
 	uint64_t period;
 	struct lode_recorder *recorder;
@@ -176,6 +189,11 @@ static int read_settings(struct watch *watch, struct lode_error *error)
 	int code = lode_attributes_check("watch", &settings->attributes, error);
 
 	watch->last = settings->last ? settings->last : DEFAULT_LAST;
+	watch->after = watch->last < MOST_AFTER ? watch->last : MOST_AFTER;
+	if (!code && settings->after) {
+		code = lode_duration_parse_in("--after", settings->after, &watch->after, error);
+		watch->by_hand = watch->after;
+	}
 	watch->memory = DEFAULT_MEMORY;
 	if (!code && settings->memory)
 		code = lode_bytes_parse(settings->memory, &watch->memory, error);
@@ -193,22 +211,50 @@ static int read_settings(struct watch *watch, struct lode_error *error)
 
 /* ---- triggers ---- */
 
+/* Has the flight memory keep what the stream needs until it is written. */
+static void hold(struct watch *watch)
+{
+	struct pending *pending = &watch->pending;
+	struct lode_flight_counts counts;
+	uint64_t from = pending->t > watch->last ? pending->t - watch->last : 0;
+
+	lode_flight_counts(watch->flight, &counts);
+	pending->oldest = counts.oldest > from ? counts.oldest : from;
+	lode_flight_hold(watch->flight, from);
+}
+
+/* More than half of the time before the trigger is gone, for lack of memory. */
+static int is_urgent(const struct watch *watch)
+{
+	const struct pending *pending = &watch->pending;
+	struct lode_flight_counts counts;
+
+	lode_flight_counts(watch->flight, &counts);
+	return pending->oldest < pending->t &&
+	       counts.oldest > pending->oldest + (pending->t - pending->oldest) / 2;
+}
+
 static void fire(struct watch *watch, uint64_t t, const char *trigger, int by_hand)
 {
 	struct pending *pending = &watch->pending;
+	uint64_t due = t + (by_hand ? watch->by_hand : watch->after);
 
 	watch->fired++;
-	if (pending->active)
+	if (pending->active) {
+		if (due < pending->due)
+			pending->due = due;
 		return;
-	/* Who asks by hand knows what he does. */
+	}
+	/* Triggers by hand bypass the limit. */
 	if (!by_hand && !lode_rate_take(&watch->rate, lode_now())) {
 		watch->refused++;
 		return;
 	}
 	pending->active = 1;
 	pending->t = t;
-	pending->due = t + watch->settings->after;
+	pending->due = due;
 	snprintf(pending->trigger, sizeof(pending->trigger), "%s", trigger);
+	hold(watch);
 }
 
 static int take_record(void *context, const struct lode_record *record)
@@ -216,10 +262,14 @@ static int take_record(void *context, const struct lode_record *record)
 	struct watch *watch = context;
 	struct lode_fired fired;
 
-	if (lode_record_fired(record, &fired))
+	if (lode_record_fired(record, &fired)) {
+		/* It was still in its ring when the last stream was begun, which does not have it. */
+		if (fired.t1 <= watch->told)
+			watch->told = fired.t1 - 1;
 		for (size_t i = 0; i < watch->rules.count; i++)
 			if (fired.limits >> i & 1)
 				fire(watch, fired.t1, watch->rules.rules[i].text, 0);
+	}
 	return watch->flight_sink.record(watch->flight_sink.context, record);
 }
 
@@ -484,6 +534,8 @@ static void save(struct watch *watch, uint64_t now)
 		.period = watch->period,
 		.from = pending->t > watch->last ? pending->t - watch->last : 0,
 		.to = now,
+		.told = watch->told,
+		.t = pending->t,
 		.corpus = settings->output ? settings->output : DEFAULT_CORPUS,
 		.watch = watch->name,
 		.trigger = pending->trigger,
@@ -508,6 +560,8 @@ static void save(struct watch *watch, uint64_t now)
 		watch->failed++;
 		tell_failure(watch, &error);
 	}
+	watch->told = now;
+	lode_flight_hold(watch->flight, UINT64_MAX);
 	memset(pending, 0, sizeof(*pending));
 }
 
@@ -541,7 +595,7 @@ static void look_at_triggers(struct watch *watch)
 	look_at_writer(watch, 0);
 	if (!watch->writer.pid)
 		take_requests(watch);
-	if (watch->pending.active && !watch->writer.pid && now >= watch->pending.due)
+	if (watch->pending.active && !watch->writer.pid && (now >= watch->pending.due || is_urgent(watch)))
 		save(watch, now);
 }
 

@@ -113,6 +113,7 @@ static int add_symptoms(struct saving *saving)
 	const struct lode_watch_save *save = saving->save;
 	struct lode_record_times times = {.began = save->from, .ended = save->to};
 
+	lode_builder_forget_fired(&saving->builder, save->told);
 	for (size_t i = 0; i < save->rule_count; i++)
 		if (lode_record_rule_apply(&save->rules[i], &saving->builder, &times) < 0)
 			return LODE_SYSTEM;
@@ -127,13 +128,33 @@ static int set_text(struct lode_stream *stream, const char *key, const char *val
 	return lode_stream_set_attribute(stream, key, value, LODE_ATTRIBUTE_TEXT);
 }
 
+/* The watch, and when the trigger fired, so that streams can be told apart; for the caller to free. */
+static char *stream_name(const struct lode_watch_save *save)
+{
+	uint64_t ago = lode_now() - save->t;
+	struct timespec now;
+	struct tm time;
+	uint64_t at;
+	char text[32];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	at = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec - ago;
+	now.tv_sec = (time_t)(at / 1000000000u);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", gmtime_r(&now.tv_sec, &time));
+	return lode_format("%s %s.%03uZ", save->watch, text, (unsigned)(at / 1000000u % 1000));
+}
+
 static int describe(struct saving *saving, const char *source)
 {
 	const struct lode_watch_save *save = saving->save;
 	struct lode_stream *stream = &saving->builder.stream;
-	int code = lode_recorded_describe(save->target, save->watch, source, save->attributes, stream,
-					saving->error);
+	char *name = stream_name(save);
+	int code;
 
+	if (!name)
+		return lode_fail_memory(saving->error);
+	code = lode_recorded_describe(save->target, name, source, save->attributes, stream, saving->error);
+	lode_free(name);
 	if (code)
 		return code;
 	if (set_text(stream, LODE_WATCH_ATTRIBUTE, save->watch) < 0 ||

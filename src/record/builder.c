@@ -272,6 +272,16 @@ static int take_fired(struct lode_builder *builder, const struct lode_record *re
 	return 0;
 }
 
+void lode_builder_forget_fired(struct lode_builder *builder, uint64_t t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < builder->fired_count; i++)
+		if (builder->fired[i].t1 > t)
+			builder->fired[kept++] = builder->fired[i];
+	builder->fired_count = kept;
+}
+
 static int take_record(void *context, const struct lode_record *record)
 {
 	struct lode_builder *builder = context;

@@ -74,6 +74,8 @@ void lode_builder_release(struct lode_builder *builder);
 void lode_builder_adopt(struct lode_builder *builder, struct lode_processes *processes);
 /* Whether a record tells of limits that were passed. Fills `fired` then. */
 int lode_record_fired(const struct lode_record *record, struct lode_fired *fired);
+/* Leaves out the limits that were passed up to `t`. */
+void lode_builder_forget_fired(struct lode_builder *builder, uint64_t t);
 /* The sink to give to a recorder; valid as long as the builder. */
 struct lode_recorder_sink lode_builder_sink(struct lode_builder *builder);
 /* Brings the names of the stream's threads up to date. Returns 0 or LODE_SYSTEM. */

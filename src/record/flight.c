@@ -74,6 +74,7 @@ struct lode_flight {
 	struct lode_process_images images;
 	struct lode_processes processes; /* as of the oldest record */
 	size_t compacted;		 /* bytes of processes after the last compaction */
+	uint64_t hold; /* what was written since then is not too old */
 	uint64_t records;
 	uint64_t early;
 	uint64_t missing;
@@ -153,6 +154,7 @@ int lode_flight_create(struct lode_flight **result, const struct lode_flight_opt
 	if (!flight)
 		return LODE_SYSTEM;
 	flight->options = *options;
+	flight->hold = UINT64_MAX;
 	lode_held_files_init(&flight->files);
 	if (lode_process_images_init(&flight->images) < 0 ||
 	    lode_processes_init(&flight->processes, &flight->images) < 0 || begin_generation(flight) < 0) {
@@ -400,7 +402,14 @@ struct lode_recorder_sink lode_flight_sink(struct lode_flight *flight)
 
 static uint64_t too_old(const struct lode_flight *flight, uint64_t now)
 {
-	return now > flight->options.last ? now - flight->options.last : 0;
+	uint64_t t = now > flight->options.last ? now - flight->options.last : 0;
+
+	return t < flight->hold ? t : flight->hold;
+}
+
+void lode_flight_hold(struct lode_flight *flight, uint64_t t)
+{
+	flight->hold = t;
 }
 
 /* The oldest generation can go: all of it is from before `t`. */
@@ -539,7 +548,7 @@ int lode_flight_trim(struct lode_flight *flight, uint64_t now, const struct lode
 		return LODE_SYSTEM;
 	if (tidy_processes(flight, t) < 0)
 		return LODE_SYSTEM;
-	lode_held_files_tidy(&flight->files, now, flight->options.last + FILES_OUTLIVE);
+	lode_held_files_tidy(&flight->files, now, now - t + FILES_OUTLIVE);
 	free_spare(flight);
 	renew = flight->renew;
 	flight->renew = 0;

@@ -50,6 +50,12 @@ int lode_flight_wants_held(const struct lode_flight *flight, uint64_t now);
 int lode_flight_trim(struct lode_flight *flight, uint64_t now, const struct lode_recorder_held *held);
 
 /*
+ * Keeps what was written since `t` however old it gets, for as long as there is room;
+ * UINT64_MAX: no longer.
+ */
+void lode_flight_hold(struct lode_flight *flight, uint64_t t);
+
+/*
  * Hands over what was written between two times, and all that it needs. The
  * processes that lode_flight_processes tells must be the sink's at the start.
  */

@@ -69,6 +69,7 @@ const volatile bool has_writer = false; /* `writer_pid` may be set: a child of t
 const volatile bool has_command = false; /* `command_pid` may be set: a child that is left out until its exec */
 const volatile uint64_t least_limit = UINT64_MAX; /* of the limits on waits and run queues */
 const volatile struct lode_record_limit limits[LODE_RECORD_LIMITS] = {};
+const volatile uint64_t idle_calls[LODE_RECORD_IDLE_CALLS / 64] = {};
 
 volatile uint64_t epoch = 0;
 volatile uint32_t writer_pid = 0;
@@ -370,11 +371,25 @@ static __always_inline void forget_thread(uint32_t tid)
 
 /* ---- limits ---- */
 
+/*
+ * Whether a thread waits for something to do: it is the kernel's own, or in a system
+ * call that is for this. `call` is as call_of tells it.
+ */
+static __always_inline bool waits_for_work(struct task_struct *task, uint32_t call)
+{
+	uint32_t number = (call & ~LODE_RECORD_IOWAIT) - 1;
+
+	if (task->flags & PF_KTHREAD)
+		return true;
+	return number < LODE_RECORD_IDLE_CALLS && idle_calls[number / 64 & 7] >> (number & 63) & 1;
+}
+
 /* Which limits a thread passed that was blocked for `cost` and then in the run queue for `delay`. */
-static __noinline uint32_t passed_limits(struct task_struct *task, uint64_t cost, uint64_t delay)
+static __noinline uint32_t passed_limits(struct task_struct *task, uint64_t cost, uint64_t delay, uint32_t call)
 {
 	uint64_t name[2];
 	uint32_t passed = 0;
+	bool idle = waits_for_work(task, call);
 
 	__builtin_memcpy(name, task->comm, sizeof(name));
 	for (uint32_t i = 0; i < LODE_RECORD_LIMITS; i++) {
@@ -382,6 +397,8 @@ static __noinline uint32_t passed_limits(struct task_struct *task, uint64_t cost
 		uint64_t took = limit->type == LODE_LIMIT_WAIT ? cost : delay;
 
 		if (limit->type != LODE_LIMIT_WAIT && limit->type != LODE_LIMIT_QUEUE)
+			continue;
+		if (limit->type == LODE_LIMIT_WAIT && limit->any && idle)
 			continue;
 		if (took > limit->limit &&
 		    (limit->any || (limit->name[0] == name[0] && limit->name[1] == name[1])))
@@ -442,7 +459,7 @@ static __always_inline void write_wait(struct lode_record_thread *thread, struct
 		}
 	}
 	if (cost > least_limit || delay > least_limit)
-		passed = passed_limits(task, cost, delay);
+		passed = passed_limits(task, cost, delay, thread->call);
 	if (min_wait && cost + delay < min_wait && !passed) {
 		COUNT(short_waits);
 		return;

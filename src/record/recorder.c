@@ -152,6 +152,35 @@ static void set_filters(struct recorder *programs, const struct lode_recorder_op
 	}
 }
 
+/*
+ * System calls by which programs wait for whatever comes next, or for a time to come;
+ * idle.rules has their functions in the kernel. poll and select are not among them:
+ * clients of servers wait so for an answer.
+ */
+static void set_idle_calls(struct recorder *programs)
+{
+	static const unsigned calls[] = {
+#ifdef SYS_epoll_wait
+		SYS_epoll_wait,
+#endif
+#ifdef SYS_pause
+		SYS_pause,
+#endif
+#ifdef SYS_epoll_pwait2
+		SYS_epoll_pwait2,
+#endif
+#ifdef SYS_io_pgetevents
+		SYS_io_pgetevents,
+#endif
+		SYS_epoll_pwait,      SYS_accept,        SYS_accept4,      SYS_nanosleep,
+		SYS_clock_nanosleep,  SYS_rt_sigtimedwait, SYS_rt_sigsuspend, SYS_io_getevents,
+	};
+	uint64_t *bits = (void *)(uintptr_t)programs->rodata->idle_calls;
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		bits[calls[i] / 64] |= 1ull << (calls[i] % 64);
+}
+
 static void set_limits(struct recorder *programs, const struct lode_recorder_options *options)
 {
 	struct lode_record_limit *limits = (void *)(uintptr_t)programs->rodata->limits;
@@ -225,6 +254,7 @@ static void set_up(struct lode_recorder *recorder, const struct lode_recorder_op
 
 	set_filters(programs, options);
 	set_limits(programs, options);
+	set_idle_calls(programs);
 	set_spans(programs, options);
 	programs->rodata->has_writer = options->has_writer != 0;
 	programs->rodata->has_command = options->has_command != 0;

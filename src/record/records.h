@@ -79,7 +79,7 @@ enum lode_record_limit_type {
 
 struct lode_record_limit {
 	uint32_t type;
-	uint32_t any;     /* a thread of any name */
+	uint32_t any;     /* a thread of any name; then waits for something to do pass no limit */
 	uint64_t limit;   /* nanoseconds; what is longer passes it */
 	uint64_t name[2]; /* of the thread, padded with NUL */
 };
@@ -90,6 +90,9 @@ struct lode_record_limit {
  * pointer is the same, and only its outermost call counts.
  */
 #define LODE_RECORD_SPAN_MARK 0x100
+
+/* System calls that may be told as waits for something to do; a bit each. */
+#define LODE_RECORD_IDLE_CALLS 512
 
 /* So many slots of a ring stay free for what interrupts a writer. */
 #define LODE_RECORD_SPARE 64

@@ -7,6 +7,8 @@
  *				is called `answering` then, quick for a moment
  *	slow storm		waits of 8 ms, one after the other
  *	slow long		a thread `sleeper` waits for 2.5 s while main is quick
+ *	slow convoy		four threads `worker` take turns with one lock, three times,
+ *				each for 60 ms, while a thread `idler` waits for events
  *	slow forever		quick until it is killed
  */
 #include "lode_mark.h"
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -134,6 +137,60 @@ static void be_long(void)
 	pthread_join(thread, NULL);
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static __attribute__((noinline)) void take_turn(void)
+{
+	struct timespec begin, time;
+
+	pthread_mutex_lock(&lock);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &time);
+	while ((time.tv_sec - begin.tv_sec) * 1000 + (time.tv_nsec - begin.tv_nsec) / 1000000 < 60);
+	pthread_mutex_unlock(&lock);
+	sum++;
+}
+
+static void *be_worker(void *start)
+{
+	prctl(PR_SET_NAME, "worker");
+	pthread_barrier_wait(start);
+	for (int i = 0; i < 3; i++) {
+		take_turn();
+		sleep_ms(30);
+	}
+	return NULL;
+}
+
+/* Waits long, by all means of waiting for something to do. */
+static void *be_idler(void *unused)
+{
+	struct epoll_event event;
+	int fd = epoll_create1(0);
+
+	prctl(PR_SET_NAME, "idler");
+	for (int i = 0; i < 3; i++) {
+		epoll_wait(fd, &event, 1, 80);
+		sleep_ms(80);
+	}
+	close(fd);
+	return unused;
+}
+
+static void be_convoy(void)
+{
+	pthread_t threads[5];
+	pthread_barrier_t start;
+
+	pthread_barrier_init(&start, NULL, 4);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, be_worker, &start);
+	pthread_create(&threads[4], NULL, be_idler, NULL);
+	for (int i = 0; i < 5; i++)
+		pthread_join(threads[i], NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "once";
@@ -142,6 +199,8 @@ int main(int argc, char **argv)
 		once();
 	else if (!strcmp(way, "long"))
 		be_long();
+	else if (!strcmp(way, "convoy"))
+		be_convoy();
 	for (int i = 0; !strcmp(way, "storm") && i < 120; i++)
 		sleep_ms(8);
 	while (!strcmp(way, "forever"))

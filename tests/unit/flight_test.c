@@ -148,6 +148,7 @@ struct blocked {
 struct world {
 	uint64_t random;
 	uint64_t now;
+	uint64_t hold;
 	struct lode_flight *flight;
 	struct lode_recorder_sink sink;
 	unsigned char sent[STACKS + 1]; /* in this epoch */
@@ -433,14 +434,15 @@ static void read_once(struct world *world, int events, size_t memory)
 	assert_int_equal(counts.records, world->count);
 	assert_int_equal(counts.missing, 0);
 	for (; world->dropped < world->count - counts.kept; world->dropped++)
-		early += lode_record_end(&world->told[world->dropped].record) + LAST >= world->now;
+		early += lode_record_end(&world->told[world->dropped].record) + LAST >= world->now ||
+			 lode_record_end(&world->told[world->dropped].record) >= world->hold;
 	world->early += early;
 	assert_int_equal(counts.early, world->early);
 	if (wants) {
 		/* What a read brought is trimmed with the next one. */
 		assert_true(counts.bytes <= memory || events);
 		/* Nothing stays that is older than a generation more than was asked for. */
-		if (counts.kept)
+		if (counts.kept && world->hold == UINT64_MAX)
 			assert_true(counts.oldest + LAST + LAST / 8 + 800ull * GAP > world->now);
 	}
 	/* No more is dropped before its time than must be: the last one was needed for room. */
@@ -455,6 +457,7 @@ static void begin(struct world *world, uint64_t seed, size_t memory)
 	memset(world, 0, sizeof(*world));
 	world->random = seed * 77 + 1;
 	world->now = 1000000000;
+	world->hold = UINT64_MAX;
 	if (lode_flight_create(&world->flight, &options) < 0)
 		world->failed = 1;
 	else
@@ -493,6 +496,41 @@ static void what_is_kept_is_the_newest_that_fits(void **state)
 	}
 	assert_true(early > 0);
 	assert_true(rolled > early);
+}
+
+static void read_much(struct world *world, uint64_t time, size_t memory)
+{
+	for (uint64_t end = world->now + time; world->now < end;) {
+		read_once(world, 50, memory);
+		read_once(world, 0, memory);
+		assert_false(world->failed);
+	}
+}
+
+static void what_is_held_gets_old_and_stays(void **state)
+{
+	struct lode_flight_counts counts;
+	struct world world;
+	uint64_t from;
+
+	(void)state;
+	begin(&world, 7, 64 << 20);
+	read_much(&world, 2ull * LAST, 64 << 20);
+	lode_flight_counts(world.flight, &counts);
+	from = counts.oldest;
+	world.hold = from;
+	lode_flight_hold(world.flight, from);
+	read_much(&world, 2ull * LAST, 64 << 20);
+	lode_flight_counts(world.flight, &counts);
+	assert_int_equal(counts.oldest, from);
+	assert_int_equal(counts.early, 0);
+	check_all(&world, 1);
+	world.hold = UINT64_MAX;
+	lode_flight_hold(world.flight, UINT64_MAX);
+	read_much(&world, LAST / 2, 64 << 20);
+	lode_flight_counts(world.flight, &counts);
+	assert_true(counts.oldest > from + LAST);
+	end(&world);
 }
 
 static void only_what_was_written_between_two_times_is_replayed(void **state)
@@ -586,6 +624,7 @@ int main(void)
 		cmocka_unit_test(hostile_bytes_do_no_harm),
 		cmocka_unit_test(pages_are_used_again),
 		cmocka_unit_test(what_is_kept_is_the_newest_that_fits),
+		cmocka_unit_test(what_is_held_gets_old_and_stays),
 		cmocka_unit_test(only_what_was_written_between_two_times_is_replayed),
 		cmocka_unit_test(a_stack_that_nobody_sent_is_counted),
 		cmocka_unit_test(memory_that_runs_out_is_told),
