@@ -354,7 +354,7 @@ const struct lode_command lode_command_mine = {
 		    "  lode mine corpus --kind run --threshold 0.5%\n"
 		    "  # bugs that cost 0.3 s on average in a tenth of the streams\n"
 		    "  lode mine corpus --impact 10%,300ms\n"
-		    "  lode mine corpus --symptom 'wait > 200ms in *lock*' --scope graph\n"
+		    "  lode mine corpus --symptom 'wait > 200ms in lock' --scope graph\n"
 		    "  lode mine release-2 --against release-1\n",
 	.options = options,
 	.settings_size = sizeof(struct lode_mine_settings),

@@ -67,8 +67,8 @@ void lode_scope_report_forget(struct lode_scope_report *report, size_t i)
 static int list_symptoms(struct lode_scope_report *report, struct lode_error *error)
 {
 	struct lode_symptom *symptoms;
-	int code =
-		lode_symptoms_of(report->options->rules, &report->stream, &symptoms, &report->count, error);
+	int code = lode_symptoms_of(report->options->rules, &report->stream, report->idle, &symptoms,
+				    &report->count, error);
 
 	if (code < 0 || !report->count)
 		return code;
@@ -83,10 +83,8 @@ static int list_symptoms(struct lode_scope_report *report, struct lode_error *er
 
 static int make_index(struct lode_scope_report *report, struct lode_error *error)
 {
-	int code = lode_idle_stacks_make(&report->idle, report->options->idle, &report->dictionary, error);
+	int code = lode_scope_index_make(&report->index, &report->stream, error);
 
-	if (!code)
-		code = lode_scope_index_make(&report->index, &report->stream, error);
 	if (!code)
 		lode_scope_index_interrupts(report->index, lode_idle_interrupts(report->idle));
 	return code;
@@ -117,6 +115,8 @@ static int load(struct lode_scope_report *report, struct lode_store *store, stru
 	if (!report->wanted || (!report->stream.symptom_count && !report->options->rules->count))
 		return 0;
 	code = lode_store_load_events(store, &report->stream, columns, error);
+	if (!code)
+		code = lode_idle_stacks_make(&report->idle, report->options->idle, &report->dictionary, error);
 	if (!code)
 		code = list_symptoms(report, error);
 	if (!code && report->count)

@@ -433,7 +433,9 @@ static int derive_and_add(struct mapping *mapping, struct lode_error *error)
 {
 	struct lode_symptom *symptoms;
 	size_t count;
-	int code = lode_symptoms_of(&mapping->plan->rules, &mapping->partial->stream, &symptoms, &count, error);
+	int code = lode_symptoms_of(&mapping->plan->rules, &mapping->partial->stream,
+				    mapping->plan->options->include_idle ? NULL : mapping->idle, &symptoms, &count,
+				    error);
 
 	if (code)
 		return code;

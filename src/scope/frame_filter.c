@@ -9,7 +9,9 @@
  */
 #include "scope/frame_filter.h"
 
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 /* `module!function`, or `function` alone, without being put together. */
 struct text {
@@ -87,6 +89,41 @@ int lode_frame_matches(const struct lode_frames *frames, uint32_t frame, const c
 		return lode_glob_match(glob, function);
 	/* A function's name may hold a `!` itself: `operator!=`. */
 	return fits(glob, &text) || (strchr(function, '!') && lode_glob_match(glob, function));
+}
+
+/* Whether a word ends and another begins between text[i - 1] and text[i]. */
+static int is_border(const char *text, size_t i)
+{
+	unsigned char before = i ? (unsigned char)text[i - 1] : 0, after = (unsigned char)text[i];
+
+	if (!isalpha(before) || !isalpha(after))
+		return isdigit(before) == 0 || isdigit(after) == 0;
+	/* fileLock; HTTPLock. */
+	return isupper(after) && (!isupper(before) || islower((unsigned char)text[i + 1]));
+}
+
+int lode_words_match(const char *name, const char *function)
+{
+	size_t length = strlen(name), size = strlen(function);
+
+	for (size_t i = 0; length && i + length <= size; i++)
+		if (is_border(function, i) && is_border(function, i + length) &&
+		    !strncasecmp(function + i, name, length))
+			return 1;
+	return 0;
+}
+
+uint8_t *lode_frames_named(const struct lode_frames *frames, const char *name)
+{
+	const char *const globs[] = { name, NULL };
+	uint8_t *fit;
+
+	if (strpbrk(name, "*?!"))
+		return lode_frame_filter(frames, globs);
+	fit = lode_calloc(frames->count + 1, 1);
+	for (uint32_t i = 0; fit && i < frames->count; i++)
+		fit[i] = lode_words_match(name, lode_frames_function(frames, i)) != 0;
+	return fit;
 }
 
 uint8_t *lode_frame_filter(const struct lode_frames *frames, const char *const *globs)

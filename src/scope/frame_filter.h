@@ -22,6 +22,19 @@ int lode_frame_matches(const struct lode_frames *frames, uint32_t frame, const c
  */
 uint8_t *lode_frame_filter(const struct lode_frames *frames, const char *const *globs);
 /*
+ * Whether `name` stands in `function` as a whole word, or as several that follow each
+ * other. Words end where letters do, and where a capital begins one; whether letters
+ * are large or small does not matter. `lock` is in pthread_mutex_lock and FileLock,
+ * not in clock_nanosleep or unlock.
+ */
+int lode_words_match(const char *name, const char *function);
+/*
+ * For each frame 1 when `name` fits: a glob (with `*` or `?`) or a frame
+ * `module!function` as a whole, anything else by words. The caller frees it; NULL
+ * when memory has run out.
+ */
+uint8_t *lode_frames_named(const struct lode_frames *frames, const char *name);
+/*
  * For each node 1 when a frame of its stack has a 1 in `frames_fit`. The caller
  * frees it; NULL when memory has run out.
  */

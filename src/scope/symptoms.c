@@ -84,7 +84,8 @@ static int read_wait(struct lode_symptom_rule *rule, const char *rest, struct lo
 	if (code < 0)
 		return code;
 	rest += length + strspn(rest + length, " ");
-	if (!*rest)
+	rule->anywhere = !*rest;
+	if (rule->anywhere)
 		return keep(&rule->first, "*", 1, rule->text, error);
 	rest = after_word(rest, "in");
 	return rest ? keep(&rule->first, rest, strlen(rest), rule->text, error) : bad_rule(rule->text, error);
@@ -185,6 +186,7 @@ void lode_symptom_rules_release(struct lode_symptom_rules *rules)
 struct search {
 	const struct lode_symptom_rule *rule;
 	const struct lode_stream *stream;
+	const struct lode_idle_stacks *idle; /* NULL: nothing is */
 	struct lode_symptom **symptoms;
 	size_t *count;
 	size_t *capacity;
@@ -201,11 +203,10 @@ static int add_symptom(struct search *search, uint32_t thread, uint64_t t0, uint
 	return 0;
 }
 
-/* For each node 1 when `glob` fits a frame of its stack; NULL when memory has run out. */
-static uint8_t *stacks_with(const struct lode_stream *stream, const char *glob)
+/* For each node 1 when `name` fits a frame of its stack; NULL when memory has run out. */
+static uint8_t *stacks_with(const struct lode_stream *stream, const char *name)
 {
-	const char *const globs[] = { glob, NULL };
-	uint8_t *frames = lode_frame_filter(&stream->dictionary->frames, globs);
+	uint8_t *frames = lode_frames_named(&stream->dictionary->frames, name);
 	uint8_t *stacks = frames ? lode_stack_filter(&stream->dictionary->tree, frames) : NULL;
 
 	lode_free(frames);
@@ -295,6 +296,13 @@ static int find_threads(struct search *search)
 
 /* ---- wait > D in FRAME ---- */
 
+/* Threads without work wait long. Who names a frame asks for waits in it all the same. */
+static int is_idle(const struct search *search, const struct lode_events *waits, size_t i)
+{
+	return search->rule->anywhere && search->idle &&
+	       lode_idle_event(search->idle, waits->stack[i], waits->waker_stack ? waits->waker_stack[i] : 0);
+}
+
 static int find_waits(struct search *search)
 {
 	const struct lode_events *waits = &search->stream->events[LODE_WAIT];
@@ -303,7 +311,8 @@ static int find_waits(struct search *search)
 	int code = any || fit ? 0 : LODE_SYSTEM;
 
 	for (size_t i = 0; i < waits->count && !code; i++)
-		if (waits->cost[i] > search->rule->longer && (any || fit[waits->stack[i]]))
+		if (waits->cost[i] > search->rule->longer && (any || fit[waits->stack[i]]) &&
+		    !is_idle(search, waits, i))
 			code = add_symptom(search, waits->thread[i], waits->t[i],
 					   lode_event_end(waits, (uint32_t)i));
 	lode_free(fit);
@@ -448,6 +457,7 @@ static int find_between(struct search *search)
 /* ---- all of them ---- */
 
 int lode_symptoms_derive(const struct lode_symptom_rule *rule, const struct lode_stream *stream,
+			 const struct lode_idle_stacks *idle,
 			 struct lode_symptom **symptoms, size_t *count, size_t *capacity,
 			 struct lode_error *error)
 {
@@ -459,6 +469,7 @@ int lode_symptoms_derive(const struct lode_symptom_rule *rule, const struct lode
 	struct search search = {
 		.rule = rule,
 		.stream = stream,
+		.idle = idle,
 		.symptoms = symptoms,
 		.count = count,
 		.capacity = capacity,
@@ -509,7 +520,7 @@ static int copy_own(const struct lode_stream *stream, struct lode_symptom **symp
 }
 
 int lode_symptoms_of(const struct lode_symptom_rules *rules, const struct lode_stream *stream,
-		     struct lode_symptom **symptoms, size_t *count, struct lode_error *error)
+		     const struct lode_idle_stacks *idle, struct lode_symptom **symptoms, size_t *count, struct lode_error *error)
 {
 	size_t capacity = 0;
 	int code = 0;
@@ -519,7 +530,7 @@ int lode_symptoms_of(const struct lode_symptom_rules *rules, const struct lode_s
 	if (!rules->count)
 		return copy_own(stream, symptoms, count, error);
 	for (size_t i = 0; i < rules->count && !code; i++)
-		code = lode_symptoms_derive(&rules->items[i], stream, symptoms, count, &capacity, error);
+		code = lode_symptoms_derive(&rules->items[i], stream, idle, symptoms, count, &capacity, error);
 	if (code < 0) {
 		lode_free(*symptoms);
 		*symptoms = NULL;

@@ -6,19 +6,23 @@
  *	                             the end of its last
  *	wait > 200ms in FRAME        each wait longer than that with FRAME in its stack;
  *	                             without `in FRAME`, each wait longer than that
+ *	                             that is not idle
  *	between A and B > 1s         in a thread, from the first event with frame A to
  *	                             the first later one with frame B, if that took
  *	                             longer; then again from there on. A may be `start`:
  *	                             the first event of the thread's process
  *
- * FRAME, A and B are globs (`*`, `?`) over `module!function`, or over the function
- * alone where they hold no `!`; so is NAME over thread names, or a thread number.
+ * FRAME, A and B are frames `module!function`, or words of a function's name: `lock`
+ * is in mutex_lock, but not in clock_nanosleep. With `*` or `?` they are globs over
+ * `module!function`, or over the function alone where they hold no `!`; so is NAME
+ * over thread names, or a thread number.
  * Events of all types count, in the order of their starts. Threads are compared by
  * tid.
  */
 #ifndef LODE_SCOPE_SYMPTOMS_H
 #define LODE_SCOPE_SYMPTOMS_H
 
+#include "scope/idle.h"
 #include "trace/stream.h"
 
 enum lode_symptom_rule_type {
@@ -33,6 +37,7 @@ struct lode_symptom_rule {
 	char *first;      /* NAME, FRAME or A */
 	char *second;     /* B */
 	uint64_t longer;  /* ns */
+	int anywhere;     /* a wait in no FRAME that was named: FRAME is `*` */
 };
 
 /* Reads one rule; LODE_USAGE with a sentence that shows the forms when it is none. `text` must outlive it. */
@@ -41,10 +46,12 @@ void lode_symptom_rule_release(struct lode_symptom_rule *rule);
 
 /*
  * The symptoms a rule finds in a sorted stream, appended to `*symptoms` (lode_grow).
- * Columns needed: t, thread, stack, and of runs and waits cost and delay. Types of
- * events that were not read are as if there were none.
+ * Columns needed: t, thread, stack, of runs and waits cost and delay, and of waits the
+ * waker's stack. Types of events that were not read are as if there were none. `idle`
+ * may be NULL: nothing is.
  */
 int lode_symptoms_derive(const struct lode_symptom_rule *rule, const struct lode_stream *stream,
+			 const struct lode_idle_stacks *idle,
 			 struct lode_symptom **symptoms, size_t *count, size_t *capacity,
 			 struct lode_error *error);
 
@@ -65,6 +72,6 @@ void lode_symptom_rules_release(struct lode_symptom_rules *rules);
  * frees `*symptoms`, which is NULL when there are none.
  */
 int lode_symptoms_of(const struct lode_symptom_rules *rules, const struct lode_stream *stream,
-		     struct lode_symptom **symptoms, size_t *count, struct lode_error *error);
+		     const struct lode_idle_stacks *idle, struct lode_symptom **symptoms, size_t *count, struct lode_error *error);
 
 #endif

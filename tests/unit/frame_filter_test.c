@@ -95,6 +95,67 @@ static void a_glob_with_a_module_looks_at_the_module(void **state)
 	small_end(&small);
 }
 
+static void a_name_fits_whole_words(void **state)
+{
+	static const struct {
+		const char *name, *function;
+		int fits;
+	} cases[] = {
+		{"lock", "lock", 1},
+		{"lock", "mutex_lock", 1},
+		{"lock", "pthread_mutex_lock", 1},
+		{"lock", "__lock_page.isra.0", 1},
+		{"lock", "std::mutex::lock()", 1},
+		{"lock", "FileLock", 1},
+		{"lock", "HTTPLock", 1},
+		{"lock", "lock64", 1},
+		{"Lock", "mutex_lock", 1},
+		{"lock", "clock_nanosleep", 0},
+		{"lock", "unlock", 0},
+		{"lock", "block_read", 0},
+		{"lock", "locked", 0},
+		{"lock", "Locker", 0},
+		{"lock", "", 0},
+		{"mutex_lock", "pthread_mutex_lock_full", 1},
+		{"mutex_lock", "mutex_unlock", 0},
+		{"x lock", "lock", 0},
+		{"read6", "read64", 0},
+		{"operator new(unsigned long)", "operator new(unsigned long)", 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		if (lode_words_match(cases[i].name, cases[i].function) != cases[i].fits)
+			fail_msg("'%s' in '%s'", cases[i].name, cases[i].function);
+}
+
+static void a_name_is_words_a_glob_or_a_whole_frame(void **state)
+{
+	static const struct {
+		const char *name;
+		const char *fit;
+	} cases[] = {
+		{"lock", "110"}, {"*lock*", "111"}, {"app!lock", "100"}, {"app!*lock", "110"}, {"l?ck", "100"},
+	};
+	static const char *const names[] = {"app!lock", "app!mutex_lock", "kernel!clock_nanosleep"};
+	struct lode_dictionary dictionary;
+	uint32_t frames[3];
+
+	(void)state;
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	for (int i = 0; i < 3; i++)
+		frames[i] = lode_frames_parse(&dictionary.frames, names[i], strlen(names[i]));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint8_t *fit = lode_frames_named(&dictionary.frames, cases[i].name);
+
+		assert_non_null(fit);
+		for (int frame = 0; frame < 3; frame++)
+			assert_int_equal(fit[frames[frame]], cases[i].fit[frame] - '0');
+		lode_free(fit);
+	}
+	lode_dictionary_release(&dictionary);
+}
+
 static void a_stack_fits_when_one_of_its_frames_does(void **state)
 {
 	static const char *const globs[] = { "lock", "kernel!*", NULL };
@@ -143,6 +204,8 @@ int main(void)
 		cmocka_unit_test(any_glob_fits_what_its_definition_says),
 		cmocka_unit_test(many_stars_take_no_longer),
 		cmocka_unit_test(a_glob_with_a_module_looks_at_the_module),
+		cmocka_unit_test(a_name_fits_whole_words),
+		cmocka_unit_test(a_name_is_words_a_glob_or_a_whole_frame),
 		cmocka_unit_test(a_stack_fits_when_one_of_its_frames_does),
 		cmocka_unit_test(without_memory_there_is_no_filter),
 	};

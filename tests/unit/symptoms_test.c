@@ -17,7 +17,7 @@ static struct found find(struct small_stream *small, const char *text)
 	struct found found;
 
 	assert_int_equal(lode_symptom_rules_parse(&rules, texts, NULL), 0);
-	assert_int_equal(lode_symptoms_of(&rules, &small->stream, &found.items, &found.count, NULL), 0);
+	assert_int_equal(lode_symptoms_of(&rules, &small->stream, NULL, &found.items, &found.count, NULL), 0);
 	lode_symptom_rules_release(&rules);
 	return found;
 }
@@ -180,6 +180,41 @@ static void a_thread_known_twice_is_one(void **state)
 	small_end(&small);
 }
 
+static void idle_waits_are_symptoms_only_where_a_frame_is_named(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t count;
+	} cases[] = {
+		{ "wait > 1ns", 1 }, { "wait > 1ns in *", 3 }, { "wait > 1ns in epoll_wait", 1 }, { "wait > 1ns in lock", 1 },
+	};
+	struct lode_idle_stacks *idle;
+	struct lode_idle_rules *idle_rules;
+	struct small_stream small;
+
+	(void)state;
+	small_begin(&small);
+	small_event(&small, LODE_WAIT, 1, 0, 200, 0, LODE_NONE, "app!main;libc!epoll_wait;kernel!ep_poll");
+	small_event(&small, LODE_WAIT, 2, 0, 300, 0, LODE_NONE, "app!main;libc!clock_nanosleep;kernel!do_nanosleep");
+	small_event(&small, LODE_WAIT, 3, 0, 400, 0, LODE_NONE, "app!main;libc!pthread_mutex_lock;kernel!futex_wait");
+	assert_int_equal(lode_idle_rules_load(&idle_rules, NULL, NULL), 0);
+	assert_int_equal(lode_idle_stacks_make(&idle, idle_rules, small.stream.dictionary, NULL), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const char *const texts[] = { cases[i].text, NULL };
+		struct lode_symptom_rules rules;
+		struct found found;
+
+		assert_int_equal(lode_symptom_rules_parse(&rules, texts, NULL), 0);
+		assert_int_equal(lode_symptoms_of(&rules, &small.stream, idle, &found.items, &found.count, NULL), 0);
+		assert_int_equal(found.count, cases[i].count);
+		lode_free(found.items);
+		lode_symptom_rules_release(&rules);
+	}
+	lode_idle_stacks_free(idle);
+	lode_idle_rules_free(idle_rules);
+	small_end(&small);
+}
+
 static void each_long_wait_in_the_frame_is_a_symptom(void **state)
 {
 	struct small_stream small;
@@ -275,7 +310,7 @@ static void rules_add_up_and_equal_symptoms_count_once(void **state)
 	small_event(&small, LODE_WAIT, 2, 50, 10, 0, LODE_NONE, "f");
 	small_event(&small, LODE_WAIT, 1, 60, 4, 0, LODE_NONE, "f");
 	assert_int_equal(lode_symptom_rules_parse(&rules, texts, NULL), 0);
-	assert_int_equal(lode_symptoms_of(&rules, &small.stream, &found.items, &found.count, NULL), 0);
+	assert_int_equal(lode_symptoms_of(&rules, &small.stream, NULL, &found.items, &found.count, NULL), 0);
 	assert_int_equal(found.count, 2);
 	require(&small, &found, 0, 2, 50, 60);
 	require(&small, &found, 1, 1, 60, 64);
@@ -293,11 +328,11 @@ static void without_rules_the_streams_own_symptoms_hold(void **state)
 
 	(void)state;
 	small_begin(&small);
-	assert_int_equal(lode_symptoms_of(&none, &small.stream, &found.items, &found.count, NULL), 0);
+	assert_int_equal(lode_symptoms_of(&none, &small.stream, NULL, &found.items, &found.count, NULL), 0);
 	assert_null(found.items);
 	own.thread = lode_stream_tid(&small.stream, 4);
 	assert_int_equal(lode_stream_add_symptom(&small.stream, &own), 0);
-	assert_int_equal(lode_symptoms_of(&none, &small.stream, &found.items, &found.count, NULL), 0);
+	assert_int_equal(lode_symptoms_of(&none, &small.stream, NULL, &found.items, &found.count, NULL), 0);
 	assert_int_equal(found.count, 1);
 	require(&small, &found, 0, 4, 3, 9);
 	lode_free(found.items);
@@ -430,7 +465,7 @@ static void memory_that_runs_out_is_a_clean_error(void **state)
 		lode_memory_fail_at(nth, 0);
 		code = lode_symptom_rules_parse(&rules, texts, &error);
 		if (!code)
-			code = lode_symptoms_of(&rules, &small.stream, &found.items, &found.count, &error);
+			code = lode_symptoms_of(&rules, &small.stream, NULL, &found.items, &found.count, &error);
 		lode_memory_fail_at(0, 0);
 		assert_true(code == 0 || (code == LODE_SYSTEM && error.text[0]));
 		if (code)
@@ -449,6 +484,7 @@ int main(void)
 		cmocka_unit_test(one_wrong_rule_among_several_leaves_nothing),
 		cmocka_unit_test(a_thread_lasts_from_its_first_event_to_the_end_of_its_last),
 		cmocka_unit_test(a_thread_known_twice_is_one),
+		cmocka_unit_test(idle_waits_are_symptoms_only_where_a_frame_is_named),
 		cmocka_unit_test(each_long_wait_in_the_frame_is_a_symptom),
 		cmocka_unit_test(between_goes_from_the_first_a_to_the_next_b_and_on),
 		cmocka_unit_test(start_is_the_first_event_of_the_process),
