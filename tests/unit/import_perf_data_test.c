@@ -876,6 +876,88 @@ static void two_threads_give_the_same_as_one(void **state)
 	release(&recording);
 }
 
+/* HEADER_BUILD_ID: the build-id of a path is 20 times `byte`. */
+static void put_build_id(struct recording *recording, unsigned char byte, const char *path)
+{
+	struct lode_buffer body = { 0 };
+	unsigned char id[24] = { 0 };
+
+	memset(id, byte, 20);
+	id[20] = 20;
+	lode_buffer_u32(&body, UINT32_MAX);
+	lode_buffer_add(&body, id, sizeof(id));
+	put_text(&body, path);
+	put_record(&recording->records, 67, PERF_RECORD_MISC_USER | 0x8000, &body);
+	lode_buffer_release(&body);
+}
+
+static void put_arch(struct recording *recording, const char *arch)
+{
+	struct lode_buffer body = { 0 };
+	char text[12] = "";
+
+	strncpy(text, arch, sizeof(text) - 1);
+	lode_buffer_u64(&body, 6);
+	lode_buffer_u32(&body, sizeof(text));
+	lode_buffer_add(&body, text, sizeof(text));
+	put_record(&recording->records, 80, 0, &body);
+	lode_buffer_release(&body);
+}
+
+/* Mappings are handed over in rounds, and what describes them goes on behind each. */
+static void make_late_facts(struct recording *recording)
+{
+	char path[32];
+
+	add_clock(recording);
+	for (unsigned round = 0; round < 4; round++) {
+		for (unsigned i = 0; i < 1500; i++) {
+			snprintf(path, sizeof(path), "/x/%u", i);
+			put_map(recording, 0, 10, 0x400000 + i * 0x2000, 0x1000, 0, path);
+		}
+		put_round(recording);
+		put_arch(recording, "sparc64");
+		for (unsigned i = 0; i < 1500; i++) {
+			snprintf(path, sizeof(path), "/x/%u", round * 1500 + i);
+			put_build_id(recording, (unsigned char)(round + 1), path);
+		}
+	}
+	put_sample(recording, (struct sample){ .time = 5000,
+					       .pid = 10,
+					       .tid = 11,
+					       .period = 1,
+					       CHAIN(USER, 0x400500, 0x402500, 0x9990000) });
+	put_build_id(recording, 9, "/x/0");
+}
+
+static void what_describes_a_recording_may_come_late_and_threads_do_not_matter(void **state)
+{
+	(void)state;
+	for (unsigned jobs = 1; jobs <= 3; jobs++) {
+		struct lode_import_options options = plain_options;
+		struct recording recording = { 0 };
+		struct lode_buffer file = { 0 };
+		struct imported imported;
+		char *modules;
+
+		options.jobs = jobs;
+		make_late_facts(&recording);
+		make_pipe(&recording, &file);
+		import_bytes(&imported, &lode_importer_perf_data, file.bytes, file.size, &options);
+		assert_string_equal(imported.code < 0 ? imported.error.text : "", "");
+		modules = lines_of(&imported, "module");
+		assert_string_equal(modules,
+				    "module 1 user /x/1 0101010101010101010101010101010101010101\n"
+				    "module 0 user /x/0 0101010101010101010101010101010101010101\n");
+		assert_non_null(strstr(imported.text.bytes, "arch=aarch64"));
+		assert_int_equal(noted(&imported, "after its first records"), 4);
+		lode_free(modules);
+		release_imported(&imported);
+		lode_buffer_release(&file);
+		release(&recording);
+	}
+}
+
 /* ---- damage ---- */
 
 static void assert_refused(const void *bytes, size_t size, const char *part)
@@ -1208,6 +1290,7 @@ int main(void)
 		cmocka_unit_test(tables_of_system_calls_have_the_right_numbers),
 		cmocka_unit_test(files_pipes_and_compressed_records_say_the_same),
 		cmocka_unit_test(two_threads_give_the_same_as_one),
+		cmocka_unit_test(what_describes_a_recording_may_come_late_and_threads_do_not_matter),
 		cmocka_unit_test(what_cannot_be_read_is_refused_with_a_reason),
 		cmocka_unit_test(a_record_whose_size_is_a_lie_ends_the_reading_with_a_note),
 		cmocka_unit_test(samples_that_lie_about_their_fields_are_counted),

@@ -19,17 +19,32 @@ void lode_perf_facts_init(struct lode_perf_facts *facts, struct lode_notes *note
 	facts->notes = notes;
 }
 
+static void release_build_ids(struct lode_perf_build_ids *build_ids)
+{
+	lode_free(build_ids->items);
+	lode_index_release(&build_ids->index);
+}
+
 void lode_perf_facts_release(struct lode_perf_facts *facts)
 {
 	lode_free(facts->events);
 	lode_free(facts->ids);
 	lode_free(facts->id_events);
 	lode_index_release(&facts->id_index);
-	lode_free(facts->build_ids);
-	lode_index_release(&facts->build_id_index);
+	release_build_ids(&facts->build_ids);
+	release_build_ids(&facts->late_build_ids);
 	lode_perf_tracepoints_release(&facts->tracepoints);
 	lode_arena_release(&facts->arena);
 	memset(facts, 0, sizeof(*facts));
+}
+
+int lode_perf_facts_is_late(struct lode_perf_facts *facts)
+{
+	if (facts->frozen)
+		lode_notes_add(facts->notes, 1,
+			       "descriptions of the recording that came after its first records, left out",
+			       NULL);
+	return facts->frozen;
 }
 
 uint32_t lode_perf_facts_machine(const struct lode_perf_facts *facts)
@@ -96,10 +111,8 @@ int lode_perf_facts_add_event(struct lode_perf_facts *facts, const unsigned char
 {
 	struct lode_perf_event event = { .name = "" };
 
-	if (facts->frozen) {
-		lode_notes_add(facts->notes, 1, "events announced after their first sample", NULL);
+	if (lode_perf_facts_is_late(facts))
 		return 0;
-	}
 	if (size < LEAST_ATTR || facts->event_count >= LODE_PERF_EVENTS_LIMIT)
 		return LODE_BAD_INPUT;
 	memcpy(&event.attr, bytes, size < sizeof(event.attr) ? size : sizeof(event.attr));
@@ -319,8 +332,11 @@ static int settle_tracepoint(struct lode_perf_facts *facts, struct lode_perf_eve
 
 int lode_perf_facts_freeze(struct lode_perf_facts *facts)
 {
-	const struct lode_perf_event *runs = choose_runs(facts);
+	const struct lode_perf_event *runs;
 
+	if (facts->frozen)
+		return 0;
+	runs = choose_runs(facts);
 	for (size_t i = 0; i < facts->event_count; i++) {
 		struct lode_perf_event *event = &facts->events[i];
 

@@ -3,8 +3,11 @@
  * their ids and the layout of their samples, tracepoint formats, build-ids, and
  * the machine. They come from the sections of a file or the records of a pipe.
  *
- * Events are frozen when the first sample is seen: from then on they may be read
- * by another thread.
+ * What the replay reads is frozen before the first batch is handed to it, at the
+ * first sample at the latest: from then on another thread reads it, and what the
+ * file tells later does not change it. Only build-ids are of use that late (perf
+ * inject writes one in front of the first sample in its file): they go into a
+ * table of their own, which nobody reads until the replay is over.
  */
 #ifndef LODE_IMPORT_PERF_DATA_FACTS_H
 #define LODE_IMPORT_PERF_DATA_FACTS_H
@@ -66,6 +69,13 @@ struct lode_perf_build_id {
 	int kernel;           /* recorded as the kernel's */
 };
 
+struct lode_perf_build_ids {
+	struct lode_perf_build_id *items;
+	size_t count;
+	size_t capacity;
+	struct lode_index index; /* by path */
+};
+
 struct lode_perf_facts {
 	struct lode_arena arena; /* of all texts */
 	struct lode_notes *notes;
@@ -83,10 +93,8 @@ struct lode_perf_facts {
 	size_t id_capacity;
 	size_t id_event_capacity;
 	struct lode_index id_index;
-	struct lode_perf_build_id *build_ids;
-	size_t build_id_count;
-	size_t build_id_capacity;
-	struct lode_index build_id_index; /* by path */
+	struct lode_perf_build_ids build_ids;
+	struct lode_perf_build_ids late_build_ids; /* told after the freeze; of the reader until its end */
 	struct lode_perf_tracepoints tracepoints;
 	int frozen;
 	int by_id;         /* samples tell their event; else all are of the first one */
@@ -115,15 +123,17 @@ int lode_perf_facts_feature(struct lode_perf_facts *facts, unsigned feature, con
 			    size_t size);
 /* One entry of the build-id table, with its record header. */
 int lode_perf_facts_build_id(struct lode_perf_facts *facts, const unsigned char *record, size_t size);
-/* Decides what each event is used for. To be called once, before the first sample. */
+/* Decides what each event is used for, unless that is done. Before the first sample and the first hand-over. */
 int lode_perf_facts_freeze(struct lode_perf_facts *facts);
+/* Whether it is too late for what the replay reads; then it is counted in the notes as left out. */
+int lode_perf_facts_is_late(struct lode_perf_facts *facts);
 
 /* The machine by its number in ELF files (EM_X86_64, EM_AARCH64); 0: unknown, or another one. */
 uint32_t lode_perf_facts_machine(const struct lode_perf_facts *facts);
 /* The event of an id; NULL when no event has it. */
 const struct lode_perf_event *lode_perf_facts_event(const struct lode_perf_facts *facts, uint64_t id);
 /* The build-id of a path, hexadecimal; "" when it is not in the table. */
-const char *lode_perf_facts_path_build_id(const struct lode_perf_facts *facts, const char *path);
+const char *lode_perf_build_ids_find(const struct lode_perf_build_ids *build_ids, const char *path);
 /* `size` bytes (at most 20) as hexadecimal; zeros at the end, to which SHA-1 sized ids are padded, stay. */
 void lode_perf_build_id_text(char text[2 * PERF_BUILD_ID_BYTES + 1], const unsigned char *bytes, size_t size);
 

@@ -82,7 +82,7 @@ static int read_descriptions(struct lode_perf_facts *facts, struct lode_cursor *
 		ids = lode_cursor_bytes(cursor, 8ull * id_count);
 		if (!name)
 			return LODE_SYSTEM;
-		if (!ids || facts->frozen)
+		if (!ids)
 			break;
 		event = described_event(facts, i, ids, id_count);
 		if (event)
@@ -114,38 +114,38 @@ static size_t build_id_size(const unsigned char *bytes, uint16_t misc)
 	return memcmp(bytes + 16, zeros, sizeof(zeros)) ? PERF_BUILD_ID_BYTES : 16;
 }
 
-static int add_build_id(struct lode_perf_facts *facts, const char *path, size_t length, const char *build_id,
-			int kernel)
+static int add_build_id(struct lode_perf_build_ids *build_ids, struct lode_arena *arena, const char *path,
+			size_t length, const char *build_id, int kernel)
 {
 	struct lode_perf_build_id entry = { 0 };
 
-	entry.path = lode_arena_text(&facts->arena, path, length);
-	entry.build_id = lode_arena_text(&facts->arena, build_id, strlen(build_id));
+	entry.path = lode_arena_text(arena, path, length);
+	entry.build_id = lode_arena_text(arena, build_id, strlen(build_id));
 	entry.kernel = kernel;
 	if (!entry.path || !entry.build_id ||
-	    lode_grow(&facts->build_ids, &facts->build_id_capacity, facts->build_id_count + 1,
-		      sizeof(entry)) < 0 ||
-	    lode_index_insert(&facts->build_id_index, lode_hash_bytes(path, length),
-			      (uint32_t)facts->build_id_count) < 0)
+	    lode_grow(&build_ids->items, &build_ids->capacity, build_ids->count + 1, sizeof(entry)) < 0 ||
+	    lode_index_insert(&build_ids->index, lode_hash_bytes(path, length), (uint32_t)build_ids->count) <
+		    0)
 		return LODE_SYSTEM;
-	facts->build_ids[facts->build_id_count++] = entry;
+	build_ids->items[build_ids->count++] = entry;
 	return 0;
 }
 
-const char *lode_perf_facts_path_build_id(const struct lode_perf_facts *facts, const char *path)
+const char *lode_perf_build_ids_find(const struct lode_perf_build_ids *build_ids, const char *path)
 {
 	uint64_t hash = lode_hash_bytes(path, strlen(path));
 	size_t probe = 0;
 	uint32_t i;
 
-	while ((i = lode_index_next(&facts->build_id_index, hash, &probe)) != LODE_NONE)
-		if (!strcmp(facts->build_ids[i].path, path))
-			return facts->build_ids[i].build_id;
+	while ((i = lode_index_next(&build_ids->index, hash, &probe)) != LODE_NONE)
+		if (!strcmp(build_ids->items[i].path, path))
+			return build_ids->items[i].build_id;
 	return "";
 }
 
 int lode_perf_facts_build_id(struct lode_perf_facts *facts, const unsigned char *record, size_t size)
 {
+	struct lode_perf_build_ids *build_ids = facts->frozen ? &facts->late_build_ids : &facts->build_ids;
 	const size_t head = sizeof(struct perf_event_header) + 4 + 24;
 	char text[2 * PERF_BUILD_ID_BYTES + 1];
 	const unsigned char *bytes = record + sizeof(struct perf_event_header) + 4;
@@ -154,7 +154,7 @@ int lode_perf_facts_build_id(struct lode_perf_facts *facts, const unsigned char 
 	char *path;
 	int code;
 
-	if (facts->frozen || size <= head)
+	if (size <= head)
 		return 0;
 	misc = perf_u16(record + 4);
 	length = strnlen((const char *)record + head, size - head);
@@ -162,9 +162,9 @@ int lode_perf_facts_build_id(struct lode_perf_facts *facts, const unsigned char 
 	path = lode_strndup((const char *)record + head, length);
 	if (!path)
 		return LODE_SYSTEM;
-	code = *lode_perf_facts_path_build_id(facts, path)
+	code = *lode_perf_build_ids_find(build_ids, path)
 		       ? 0
-		       : add_build_id(facts, path, length, text,
+		       : add_build_id(build_ids, &facts->arena, path, length, text,
 				      (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL);
 	lode_free(path);
 	return code;
@@ -192,17 +192,25 @@ static int keep_text(struct lode_cursor *cursor, struct lode_arena *arena, const
 	return *place ? 0 : LODE_SYSTEM;
 }
 
+/* Features that the replay reads while it runs. */
+static int is_of_the_replay(unsigned feature)
+{
+	return feature == PERF_FEATURE_TRACING_DATA || feature == PERF_FEATURE_OSRELEASE ||
+	       feature == PERF_FEATURE_ARCH || feature == PERF_FEATURE_EVENT_DESC;
+}
+
 int lode_perf_facts_feature(struct lode_perf_facts *facts, unsigned feature, const unsigned char *bytes,
 			    size_t size)
 {
 	struct lode_cursor cursor = lode_cursor(bytes, size);
 	int code = 0;
 
+	if (is_of_the_replay(feature) && lode_perf_facts_is_late(facts))
+		return 0;
 	switch (feature) {
 	case PERF_FEATURE_TRACING_DATA:
-		return facts->frozen ? 0
-				     : lode_perf_tracepoints_read(&facts->tracepoints, bytes, size,
-								  &facts->arena, facts->notes);
+		return lode_perf_tracepoints_read(&facts->tracepoints, bytes, size, &facts->arena,
+						  facts->notes);
 	case PERF_FEATURE_BUILD_ID:
 		code = read_build_ids(facts, &cursor);
 		break;

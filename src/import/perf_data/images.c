@@ -122,7 +122,7 @@ uint32_t lode_perf_images_user(struct lode_perf_images *images, const char *path
 		return add_perf_map(images, pid);
 	image.kind = kinds[mapped];
 	if (!*build_id)
-		image.build_id = lode_perf_facts_path_build_id(images->facts, path);
+		image.build_id = lode_perf_build_ids_find(&images->facts->build_ids, path);
 	return add_image(images, &image);
 }
 
@@ -185,14 +185,19 @@ static struct lode_image *open_binary(struct lode_perf_images *images, const cha
 	return image;
 }
 
+static const char *listed_kernel_build_id(const struct lode_perf_build_ids *build_ids)
+{
+	for (size_t i = 0; i < build_ids->count; i++)
+		if (build_ids->items[i].kernel && is_kernel_itself(build_ids->items[i].path))
+			return build_ids->items[i].build_id;
+	return "";
+}
+
 static const char *kernel_build_id(const struct lode_perf_images *images)
 {
 	const char *build_id = images->items[LODE_PERF_IMAGE_KERNEL].build_id;
 
-	for (size_t i = 0; !*build_id && i < images->facts->build_id_count; i++)
-		if (images->facts->build_ids[i].kernel && is_kernel_itself(images->facts->build_ids[i].path))
-			build_id = images->facts->build_ids[i].build_id;
-	return build_id;
+	return *build_id ? build_id : listed_kernel_build_id(&images->facts->build_ids);
 }
 
 /*
@@ -247,7 +252,7 @@ static void register_binaries(struct lode_perf_images *images, size_t count)
 	if (images->reference_name && (*kernel_build_id(images) || is_this_kernel(images)))
 		add_prefetched(images, open_kernel(images));
 	for (size_t i = 0; i < count; i++) {
-		const struct lode_perf_build_id *entry = &facts->build_ids[i];
+		const struct lode_perf_build_id *entry = &facts->build_ids.items[i];
 
 		if (!entry->kernel && *entry->path == '/')
 			add_prefetched(images, open_binary(images, entry->path, entry->build_id));
@@ -263,7 +268,7 @@ int lode_perf_images_start(struct lode_perf_images *images)
 		.debuginfod = images->options->debuginfod,
 		.notes = images->options->notes,
 	};
-	size_t count = images->facts->build_id_count;
+	size_t count = images->facts->build_ids.count;
 
 	images->prefetched = lode_calloc(count + 1, sizeof(*images->prefetched));
 	if (!images->prefetched || lode_symbolizer_create(&images->symbolizer, &symbols, NULL) < 0)
@@ -348,9 +353,25 @@ static void note_foreign(const struct lode_perf_images *images, const struct lod
 			       image->path);
 }
 
+/* Build-ids that the file told too late for the replay. */
+static void take_late_build_ids(struct lode_perf_images *images)
+{
+	const struct lode_perf_build_ids *late = &images->facts->late_build_ids;
+
+	for (size_t i = 0; i < images->count; i++) {
+		struct lode_perf_image *image = &images->items[i];
+
+		if ((image->kind == LODE_PERF_BINARY || image->kind == LODE_PERF_VDSO) && !*image->build_id)
+			image->build_id = lode_perf_build_ids_find(late, image->path);
+	}
+	if (!*kernel_build_id(images))
+		images->items[LODE_PERF_IMAGE_KERNEL].build_id = listed_kernel_build_id(late);
+}
+
 int lode_perf_images_settle(struct lode_perf_images *images)
 {
 	stop_prefetcher(images);
+	take_late_build_ids(images);
 	for (size_t i = 0; !images->options->no_symbols && i < images->count; i++) {
 		struct lode_perf_image *image = &images->items[i];
 

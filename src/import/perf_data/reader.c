@@ -53,7 +53,7 @@ static int hand_batch(struct lode_perf_reader *reader, int round, int last, stru
 
 	batch->round = round;
 	batch->last = last;
-	if (lode_perf_pipeline_hand(reader->pipeline) < 0)
+	if (lode_perf_facts_freeze(reader->facts) < 0 || lode_perf_pipeline_hand(reader->pipeline) < 0)
 		return lode_fail_memory(error);
 	reader->decoder.batch = lode_perf_pipeline_batch(reader->pipeline);
 	return tell_progress(reader, error);
@@ -106,7 +106,7 @@ static int take_update(struct lode_perf_reader *reader, const unsigned char *rec
 	const struct lode_perf_event *event;
 	const char *name;
 
-	if (size <= 24 || perf_u64(record + 8) != 2 || reader->facts->frozen)
+	if (size <= 24 || perf_u64(record + 8) != 2 || lode_perf_facts_is_late(reader->facts))
 		return 0;
 	event = lode_perf_facts_event(reader->facts, perf_u64(record + 16));
 	if (!event)
@@ -189,7 +189,7 @@ static int take_record(struct lode_perf_reader *reader, const unsigned char *rec
 
 	if (type >= PERF_HEADER_ATTR)
 		return take_own(reader, record, size, left, error);
-	if (type == PERF_RECORD_SAMPLE && !reader->facts->frozen && lode_perf_facts_freeze(reader->facts) < 0)
+	if (type == PERF_RECORD_SAMPLE && lode_perf_facts_freeze(reader->facts) < 0)
 		return lode_fail_memory(error);
 	reader->decoder.is_lasting = lode_input_is_whole(reader->input) && !reader->unpacking;
 	if (lode_perf_decode(&reader->decoder, record, size) < 0)
@@ -260,8 +260,6 @@ static int finish(struct lode_perf_reader *reader, uint64_t rest, struct lode_er
 {
 	note_rest(reader, rest);
 	lode_perf_counts_note(&reader->decoder.counts, reader->options->notes);
-	if (!reader->facts->frozen && lode_perf_facts_freeze(reader->facts) < 0)
-		return lode_fail_memory(error);
 	return hand_batch(reader, 1, 1, error);
 }
 
