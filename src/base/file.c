@@ -55,6 +55,8 @@ static const char *advice(int error_number)
 	case ENOSPC:
 	case EDQUOT:
 		return "; free some space and try again";
+	case EFBIG:
+		return "; raise the limit on the size of files (ulimit -f)";
 	case EMFILE:
 	case ENFILE:
 		return "; raise the limit on open files (ulimit -n)";

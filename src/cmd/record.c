@@ -433,9 +433,9 @@ static int show_json(struct recording *recording, struct lode_error *error)
 
 /* ---- all of it ---- */
 
-static void release(struct recording *recording)
+static void release(struct recording *recording, struct lode_error *error)
 {
-	lode_recording_abandon(recording->recording);
+	lode_recording_abandon(recording->recording, error);
 	lode_corpus_close(recording->corpus);
 	lode_builder_release(&recording->builder);
 	lode_symbolizer_destroy(recording->symbolizer);
@@ -483,7 +483,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 		code = read_rules(&recording, error);
 	if (!code)
 		code = run_recording(&recording, error);
-	release(&recording);
+	release(&recording, code ? error : NULL);
 	return code;
 }
 

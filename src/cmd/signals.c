@@ -29,6 +29,12 @@ static void file_shrank(int number)
 	_exit(4);
 }
 
+/* A file at its limit (ulimit -f): the write that failed tells. A handler, for SIG_IGN would outlive exec. */
+static void file_is_full(int number)
+{
+	(void)number;
+}
+
 static void handle(int number, void (*handler)(int), int flags)
 {
 	struct sigaction action;
@@ -43,6 +49,7 @@ static void handle(int number, void (*handler)(int), int flags)
 void lode_signals_init(void)
 {
 	handle(SIGBUS, file_shrank, 0);
+	handle(SIGXFSZ, file_is_full, SA_RESTART);
 	/* `lode export … | head` ends quietly, also under a parent that ignores SIGPIPE. */
 	handle(SIGPIPE, SIG_DFL, 0);
 }

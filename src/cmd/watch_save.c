@@ -228,7 +228,7 @@ static int write_stream(const struct lode_watch_save *save, struct lode_watch_sa
 		code = lode_fail_memory(error);
 	if (!code)
 		code = finish(&saving, source, saved);
-	lode_recording_abandon(saving.recording);
+	lode_recording_abandon(saving.recording, code ? error : NULL);
 	lode_corpus_close(saving.corpus);
 	return code; /* the rest goes with the process */
 }

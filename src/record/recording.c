@@ -18,7 +18,7 @@ struct lode_recording {
 	char *path; /* of the file that is written while recording */
 	struct lode_store_writer *writer;
 	uint64_t written_at;
-	int keep; /* the file holds what is nowhere else */
+	int finished; /* all of it is in the corpus */
 	struct lode_dictionary dictionary;
 	struct lode_stream stream; /* the head of what became of it */
 };
@@ -55,21 +55,45 @@ int lode_recording_create(struct lode_recording **result, struct lode_corpus *co
 	if (!code)
 		code = lode_store_create(&recording->writer, recording->path, 1, error);
 	if (code) {
-		lode_recording_abandon(recording);
+		lode_recording_abandon(recording, NULL);
 		return code;
 	}
 	lode_store_hurry(recording->writer);
+	lode_store_keep(recording->writer);
 	*result = recording;
 	return 0;
 }
 
-void lode_recording_abandon(struct lode_recording *recording)
+/* Whether the file holds events that are nowhere else. What cannot be read now may be readable later. */
+static int holds_events(const struct lode_recording *recording)
+{
+	struct lode_fsck_result result;
+
+	if (recording->finished || access(recording->path, F_OK) < 0)
+		return 0;
+	return lode_store_check(recording->path, &result, NULL, NULL) < 0 || result.events_good;
+}
+
+static void tell_kept(const struct lode_recording *recording, struct lode_error *error)
+{
+	size_t length = error ? strlen(error->text) : 0;
+
+	if (length)
+		snprintf(error->text + length, sizeof(error->text) - length,
+			 "; what was recorded until then is kept: 'lode fsck --repair %s' makes a stream of "
+			 "it",
+			 lode_corpus_path(recording->corpus));
+}
+
+void lode_recording_abandon(struct lode_recording *recording, struct lode_error *error)
 {
 	if (!recording)
 		return;
 	if (recording->writer)
 		lode_store_abandon(recording->writer);
-	else if (recording->path && !recording->keep)
+	if (recording->path && holds_events(recording))
+		tell_kept(recording, error);
+	else if (recording->path)
 		unlink(recording->path);
 	lode_stream_release(&recording->stream);
 	lode_dictionary_release(&recording->dictionary);
@@ -110,7 +134,7 @@ uint64_t lode_recording_size(const struct lode_recording *recording)
 	return stat(recording->path, &status) < 0 ? 0 : (uint64_t)status.st_size;
 }
 
-/* Ends the file that was written while recording; from here on it holds everything. */
+/* Ends the file that was written while recording. */
 static int close_file(struct lode_recording *recording, struct lode_error *error)
 {
 	int code = write_events(recording, error);
@@ -119,7 +143,6 @@ static int close_file(struct lode_recording *recording, struct lode_error *error
 		return code;
 	code = lode_store_finish(recording->writer, error);
 	recording->writer = NULL;
-	recording->keep = !code;
 	return code;
 }
 
@@ -146,6 +169,6 @@ int lode_recording_finish(struct lode_recording *recording, const char *source,
 	}
 	unlink(draft);
 	lode_free(draft);
-	recording->keep = code != 0;
+	recording->finished = !code;
 	return code;
 }

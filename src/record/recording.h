@@ -15,8 +15,12 @@ struct lode_recording;
 /* Begins to write. `corpus` and `builder` must outlive it. */
 int lode_recording_create(struct lode_recording **recording, struct lode_corpus *corpus,
 			  struct lode_builder *builder, struct lode_error *error);
-/* Gives up; nothing stays. */
-void lode_recording_abandon(struct lode_recording *recording);
+/*
+ * Releases it. Unless it was finished, or no event has been written yet, the file
+ * stays for `lode fsck`, and `error` (which may be NULL) says so behind what went
+ * wrong.
+ */
+void lode_recording_abandon(struct lode_recording *recording, struct lode_error *error);
 /* Writes the builder's events if there are many, or the last time was a while ago by the clock of `now`. */
 int lode_recording_flow(struct lode_recording *recording, uint64_t now, struct lode_error *error);
 /* Bytes written so far. */
@@ -24,7 +28,7 @@ uint64_t lode_recording_size(const struct lode_recording *recording);
 /*
  * Writes the rest, translates it and puts it into the corpus; `source` says where
  * it came from. Fills `entry`, whose texts live as long as `recording`, until
- * lode_recording_abandon releases it. On failure the file stays for `lode fsck`.
+ * lode_recording_abandon releases it.
  */
 int lode_recording_finish(struct lode_recording *recording, const char *source,
 			  const struct lode_translate_options *options, struct lode_corpus_entry *entry,

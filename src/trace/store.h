@@ -32,6 +32,8 @@ int lode_store_create(struct lode_store_writer **writer, const char *path, unsig
  * something else must not be slowed down, and read once.
  */
 void lode_store_hurry(struct lode_store_writer *writer);
+/* What was written stays from here on, whatever fails: for events that are nowhere else. */
+void lode_store_keep(struct lode_store_writer *writer);
 /*
  * Writes what `stream` and its dictionary gained since the last call. The
  * stream must be sorted (lode_stream_sort), unless the file is only to be read
@@ -40,9 +42,9 @@ void lode_store_hurry(struct lode_store_writer *writer);
  */
 int lode_store_append(struct lode_store_writer *writer, const struct lode_stream *stream,
 		      struct lode_error *error);
-/* Writes the footer, makes the file durable, releases the writer. */
+/* Writes the footer, makes the file durable, releases the writer; on failure as lode_store_abandon. */
 int lode_store_finish(struct lode_store_writer *writer, struct lode_error *error);
-/* Gives up: removes the file and releases the writer. */
+/* Gives up: removes the file, unless it is to be kept, and releases the writer. */
 void lode_store_abandon(struct lode_store_writer *writer);
 
 /* create + append + finish. */

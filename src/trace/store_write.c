@@ -34,6 +34,7 @@ struct lode_store_writer {
 	char *path;
 	unsigned jobs;
 	int hurried;                        /* packs quickly */
+	int kept;                           /* the file stays when writing fails */
 	uint64_t offset;                    /* where the next block goes */
 	size_t strings, frames, nodes;      /* rows written so far */
 	uint64_t written[LODE_BLOCK_KINDS]; /* checksum of changeable tables as last written */
@@ -392,10 +393,16 @@ void lode_store_hurry(struct lode_store_writer *writer)
 	writer->hurried = 1;
 }
 
+void lode_store_keep(struct lode_store_writer *writer)
+{
+	writer->kept = 1;
+}
+
 void lode_store_abandon(struct lode_store_writer *writer)
 {
 	close(writer->fd);
-	unlink(writer->path);
+	if (!writer->kept)
+		unlink(writer->path);
 	release(writer);
 }
 
@@ -498,7 +505,7 @@ int lode_store_finish(struct lode_store_writer *writer, struct lode_error *error
 		return code;
 	}
 	code = lode_file_close(writer->fd, writer->path, error);
-	if (code)
+	if (code && !writer->kept)
 		unlink(writer->path);
 	release(writer);
 	return code;

@@ -12,6 +12,7 @@
 #include "symbols/naming.h"
 #include "trace/corpus_check.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -632,7 +633,7 @@ static void a_recording_becomes_a_stream_in_order_of_time(void **state)
 	assert_true(blocks >= 7); /* it is written while it comes */
 	assert_int_equal(lode_recording_finish(recording, "a test", &options, &entry, &error), 0);
 	assert_int_equal(entry.events[LODE_WAIT], count);
-	lode_recording_abandon(recording);
+	lode_recording_abandon(recording, NULL);
 
 	assert_int_equal(lode_dictionary_init(&dictionary), 0);
 	lode_stream_init(&stream, &dictionary);
@@ -709,6 +710,81 @@ static void what_was_written_of_a_recording_that_died_is_saved(void **state)
 	tear_down(&fixture);
 }
 
+/*
+ * The same in a process whose files fail for good from the `nth` operation on,
+ * once 5000 events are written. Exits with 1 when the recording failed; 2: when that is not told.
+ */
+static void record_until_files_fail(struct fixture *fixture, const char *path, uint64_t nth)
+{
+	struct lode_translate_options options = { .symbolizer = fixture->symbolizer, .jobs = 1 };
+	struct lode_recording *recording;
+	struct lode_corpus_entry entry;
+	struct lode_corpus *corpus;
+	struct lode_error error = { "" };
+	int code;
+
+	if (lode_corpus_open(&corpus, path, LODE_CORPUS_CREATE, NULL) < 0 ||
+	    lode_recording_create(&recording, corpus, &fixture->builder, NULL) < 0 ||
+	    tell_process(fixture) < 0 || tell_waits(fixture, 5000, NULL) < 0 ||
+	    lode_recording_flow(recording, 1, NULL) < 0 ||
+	    lode_recording_flow(recording, 2000000000u, NULL) < 0 || tell_waits(fixture, 77, NULL) < 0)
+		_exit(3);
+	lode_file_fail_at(nth, 1, ENOSPC);
+	code = lode_recording_flow(recording, 4000000000u, &error);
+	if (!code)
+		code = lode_recording_finish(recording, "a test", &options, &entry, &error);
+	lode_file_fail_at(0, 0, 0);
+	lode_recording_abandon(recording, &error);
+	if (code && !strstr(error.text, "lode fsck --repair"))
+		_exit(2);
+	_exit(code ? 1 : 0);
+}
+
+/* Returns whether the recording failed; all that was written is a stream after a repair at the latest. */
+static int assert_kept(uint64_t nth)
+{
+	struct fixture fixture;
+	struct lode_corpus_check_result result;
+	struct lode_corpus *corpus;
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	struct lode_error error = { "" };
+	char path[96];
+	pid_t child;
+	int status;
+
+	set_up(&fixture);
+	snprintf(path, sizeof(path), "%s/corpus", fixture.folder);
+	child = fork();
+	if (!child)
+		record_until_files_fail(&fixture, path, nth);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+	assert_int_equal(lode_corpus_check(path, 1, &result, NULL, NULL, &error), 0);
+	assert_int_equal(result.streams_bad, 0);
+	assert_int_equal(lode_corpus_open(&corpus, path, LODE_CORPUS_READ, &error), 0);
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	lode_stream_init(&stream, &dictionary);
+	assert_int_equal(load_only_stream(corpus, &stream, &error), 0);
+	assert_true(stream.events[LODE_WAIT].count == 5077 ||
+		    (WEXITSTATUS(status) && stream.events[LODE_WAIT].count == 5000));
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+	lode_corpus_close(corpus);
+	tear_down(&fixture);
+	return WEXITSTATUS(status);
+}
+
+static void what_was_recorded_stays_when_writing_fails(void **state)
+{
+	uint64_t nth = 1;
+
+	(void)state;
+	while (assert_kept(nth))
+		nth++;
+	assert_true(nth > 5);
+}
+
 /* ---- names ---- */
 
 /* Maps this very program into the process, as it is mapped here. */
@@ -774,7 +850,7 @@ static void record_own_waits(struct fixture *fixture, const char *name, int symb
 	assert_int_equal(lode_recording_create(&recording, corpus, &fixture->builder, NULL), 0);
 	assert_int_equal(tell_own_waits(fixture), 0);
 	assert_int_equal(lode_recording_finish(recording, "a test", &options, &entry, NULL), 0);
-	lode_recording_abandon(recording);
+	lode_recording_abandon(recording, NULL);
 	lode_builder_release(&fixture->builder);
 	assert_int_equal(load_only_stream(corpus, stream, NULL), 0);
 	lode_corpus_close(corpus);
@@ -881,7 +957,7 @@ static int record_all(struct fixture *fixture, struct lode_corpus *corpus, struc
 		code = lode_record_rule_apply(&rule, &fixture->builder, &times);
 	if (code >= 0)
 		code = lode_recording_finish(recording, "a test", &options, entry, NULL);
-	lode_recording_abandon(recording);
+	lode_recording_abandon(recording, NULL);
 	lode_builder_release(&fixture->builder);
 	return code;
 }
@@ -933,6 +1009,7 @@ int main(void)
 		cmocka_unit_test(a_run_is_slow_only_beyond_its_limit),
 		cmocka_unit_test(a_recording_becomes_a_stream_in_order_of_time),
 		cmocka_unit_test(what_was_written_of_a_recording_that_died_is_saved),
+		cmocka_unit_test(what_was_recorded_stays_when_writing_fails),
 		cmocka_unit_test(names_given_later_are_those_of_a_recording_with_symbols),
 		cmocka_unit_test(memory_that_runs_out_while_naming_is_told),
 		cmocka_unit_test(memory_that_runs_out_anywhere_is_told),
