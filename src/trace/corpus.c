@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "trace/catalogue.h"
 #include "trace/corpus_files.h"
+#include "trace/corpus_readers.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,6 +24,8 @@ struct lode_corpus {
 	char *path;
 	char *streams; /* the folder of stream files */
 	struct lode_catalogue *catalogue;
+	struct lode_corpus_readers readers;
+	int writable;
 };
 
 /* ---- opening ---- */
@@ -90,6 +93,8 @@ int lode_corpus_open(struct lode_corpus **result, const char *path, enum lode_co
 		length--;
 	corpus->path = lode_strndup(path, length);
 	corpus->streams = corpus->path ? lode_format("%s/%s", corpus->path, LODE_STREAMS_FOLDER) : NULL;
+	lode_corpus_readers_init(&corpus->readers, corpus->streams);
+	corpus->writable = mode != LODE_CORPUS_READ;
 	code = corpus->streams ? open_catalogue(corpus, mode, error) : lode_fail_memory(error);
 	if (code) {
 		lode_corpus_close(corpus);
@@ -103,6 +108,9 @@ void lode_corpus_close(struct lode_corpus *corpus)
 {
 	if (!corpus)
 		return;
+	if (corpus->catalogue && corpus->writable)
+		lode_corpus_sweep(&corpus->readers, corpus->catalogue);
+	lode_corpus_readers_release(&corpus->readers);
 	lode_catalogue_close(corpus->catalogue);
 	lode_free(corpus->path);
 	lode_free(corpus->streams);
@@ -131,8 +139,10 @@ int lode_corpus_has(struct lode_corpus *corpus, const char *id, struct lode_erro
 char *lode_corpus_stream_path(struct lode_corpus *corpus, const char *id, struct lode_error *error)
 {
 	char file[256], *path = NULL;
-	int found = lode_catalogue_find(corpus->catalogue, id, file, sizeof(file), error);
+	int found;
 
+	lode_corpus_readers_enter(&corpus->readers);
+	found = lode_catalogue_find(corpus->catalogue, id, file, sizeof(file), error);
 	if (found == 0)
 		lode_fail(error, LODE_BAD_INPUT, "%s: has no stream %s", corpus->path, id);
 	if (found == 1 && !(path = lode_format("%s/%s", corpus->streams, file)))
@@ -234,12 +244,15 @@ static int place(struct lode_corpus *corpus, struct lode_corpus_entry *entry, co
 	return code;
 }
 
-/* With the catalogue locked: 1 when the stream was put in place, 0 when it was there already. */
+/*
+ * With the catalogue locked: 1 when the stream was put in place, 0 when it was there already. `old` becomes
+ * the name of the file that was there; "" where none was.
+ */
 static int place_if_new(struct lode_corpus *corpus, struct lode_corpus_entry *entry, const char *temporary,
-			const struct lode_stream *stream, int replace, struct lode_error *error)
+			const struct lode_stream *stream, int replace, char old[256], struct lode_error *error)
 {
-	char old[256] = "", file[64], *old_path;
-	int found = lode_catalogue_find(corpus->catalogue, entry->id, old, sizeof(old), error);
+	char file[64];
+	int found = lode_catalogue_find(corpus->catalogue, entry->id, old, 256, error);
 	int code;
 
 	if (found < 0)
@@ -248,24 +261,21 @@ static int place_if_new(struct lode_corpus *corpus, struct lode_corpus_entry *en
 		return 0;
 	choose_file(entry->id, found ? old : NULL, file, sizeof(file));
 	code = place(corpus, entry, temporary, file, stream, error);
-	if (code)
-		return code;
-	if (found && (old_path = lode_format("%s/%s", corpus->streams, old))) {
-		unlink(old_path);
-		lode_free(old_path);
-	}
-	return 1;
+	return code ? code : 1;
 }
 
 static int place_file(struct lode_corpus *corpus, struct lode_corpus_entry *entry, const char *temporary,
 		      const struct lode_stream *stream, int replace, struct lode_error *error)
 {
+	char old[256] = "";
 	int code = lode_catalogue_begin(corpus->catalogue, error);
 
 	if (code)
 		return code;
-	code = place_if_new(corpus, entry, temporary, stream, replace, error);
+	code = place_if_new(corpus, entry, temporary, stream, replace, old, error);
 	lode_catalogue_rollback(corpus->catalogue);
+	if (code > 0 && *old) /* what fails is a leftover, and harms nobody */
+		lode_corpus_discard(&corpus->readers, corpus->catalogue, old, NULL);
 	return code;
 }
 
@@ -335,16 +345,12 @@ static int remove_row(struct lode_corpus *corpus, const char *id, char *file, si
 
 int lode_corpus_remove(struct lode_corpus *corpus, const char *id, struct lode_error *error)
 {
-	char file[256], *path;
+	char file[256];
 	int found = remove_row(corpus, id, file, sizeof(file), error), code;
 
 	if (found <= 0)
 		return found;
-	path = lode_format("%s/%s", corpus->streams, file);
-	if (!path)
-		return lode_fail_memory(error);
-	code = lode_file_remove(path, error);
-	lode_free(path);
+	code = lode_corpus_discard(&corpus->readers, corpus->catalogue, file, error);
 	return code ? code : 1;
 }
 
@@ -353,16 +359,19 @@ int lode_corpus_remove(struct lode_corpus *corpus, const char *id, struct lode_e
 int lode_corpus_streams_with(struct lode_corpus *corpus, const char *key, const char *value,
 			     struct lode_corpus_list *list, struct lode_error *error)
 {
+	lode_corpus_readers_enter(&corpus->readers);
 	return lode_catalogue_list_with(corpus->catalogue, corpus->streams, key, value, list, error);
 }
 
 int lode_corpus_streams(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error)
 {
+	lode_corpus_readers_enter(&corpus->readers);
 	return lode_catalogue_list(corpus->catalogue, corpus->streams, LODE_STREAMS_ALL, list, error);
 }
 
 int lode_corpus_unmatched(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error)
 {
+	lode_corpus_readers_enter(&corpus->readers);
 	return lode_catalogue_list(corpus->catalogue, corpus->streams, LODE_STREAMS_UNMATCHED, list, error);
 }
 

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "trace/catalogue.h"
 #include "trace/corpus_files.h"
+#include "trace/corpus_readers.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,6 +27,7 @@ struct check {
 	char *streams;
 	char *catalogue_path;
 	struct lode_catalogue *catalogue; /* NULL when it is bad and not repaired */
+	struct lode_corpus_readers readers;
 	struct lode_corpus_list rows;     /* by path */
 	int repair;
 	struct lode_corpus_check_result *result;
@@ -236,25 +238,24 @@ static int is_superseded(const struct check *check, const char *name, const char
 	return 0;
 }
 
-/* Removes it under the catalogue's lock, because an import may be about to name it. */
 static int check_superseded(struct check *check, const char *name, const char *path, struct lode_error *error)
 {
-	char id[33] = "", file[256];
-	int code, found;
-
 	check->result->leftovers++;
 	lode_notes_add(check->notes, 1, "leftovers of imports that were cut off", path);
-	if (!check->repair)
-		return 0;
-	code = lode_catalogue_begin(check->catalogue, error);
-	if (code)
-		return code;
-	memcpy(id, name, 32);
-	found = lode_catalogue_find(check->catalogue, id, file, sizeof(file), error);
-	if (found > 0 && strcmp(file, name) != 0)
-		code = lode_file_remove(path, error);
-	lode_catalogue_rollback(check->catalogue);
-	return found < 0 ? found : code;
+	return check->repair ? lode_corpus_discard(&check->readers, check->catalogue, name, error) : 0;
+}
+
+/* A file that was replaced or removed while somebody read it: harmless, and gone when nobody does. */
+static int is_discarded(const struct check *check, const char *name, char *path)
+{
+	return check->catalogue && !row_of(check, path) && lode_corpus_is_discarded(check->streams, name);
+}
+
+static int check_discarded(struct check *check, const char *name, const char *path, struct lode_error *error)
+{
+	check->result->leftovers++;
+	lode_notes_add(check->notes, 1, "replaced files that somebody was reading", path);
+	return check->repair ? lode_corpus_discard(&check->readers, check->catalogue, name, error) : 0;
 }
 
 /* Whether the process that writes an unfinished file is there. */
@@ -343,8 +344,14 @@ static int check_file(struct check *check, const char *name, struct lode_error *
 		return lode_fail_memory(error);
 	switch (lode_corpus_classify(name)) {
 	case LODE_FILE_STREAM:
-		code = is_superseded(check, name, path) ? check_superseded(check, name, path, error)
-							 : check_stream_file(check, name, path, error);
+		if (is_discarded(check, name, path))
+			code = check_discarded(check, name, path, error);
+		else if (is_superseded(check, name, path))
+			code = check_superseded(check, name, path, error);
+		else
+			code = check_stream_file(check, name, path, error);
+		break;
+	case LODE_FILE_REPLACED: /* goes with the file that it names */
 		break;
 	case LODE_FILE_TEMPORARY:
 		code = check_temporary(check, name, path, error);
@@ -409,6 +416,9 @@ static int check_rows(struct check *check, struct lode_error *error)
 
 static void release(struct check *check)
 {
+	if (check->repair && check->catalogue)
+		lode_corpus_sweep(&check->readers, check->catalogue);
+	lode_corpus_readers_release(&check->readers);
 	lode_corpus_list_release(&check->rows);
 	lode_catalogue_close(check->catalogue);
 	lode_free(check->path);
@@ -426,6 +436,7 @@ int lode_corpus_check(const char *path, int repair, struct lode_corpus_check_res
 	check.path = lode_strdup(path);
 	check.streams = lode_format("%s/%s", path, LODE_STREAMS_FOLDER);
 	check.catalogue_path = lode_format("%s/%s", path, LODE_CATALOGUE_FILE);
+	lode_corpus_readers_init(&check.readers, check.streams);
 	if (!check.path || !check.streams || !check.catalogue_path)
 		code = lode_fail_memory(error);
 	else if (access(check.catalogue_path, F_OK) < 0 && access(check.streams, F_OK) < 0)

@@ -23,6 +23,8 @@ enum lode_corpus_file lode_corpus_classify(const char *name)
 		return LODE_FILE_TEMPORARY;
 	if (name[0] == '.' && ends_with(name, ".lode.recording"))
 		return LODE_FILE_RECORDING;
+	if (name[0] == '.' && ends_with(name, ".lode" LODE_REPLACED_SUFFIX))
+		return LODE_FILE_REPLACED;
 	if (ends_with(name, ".damaged"))
 		return LODE_FILE_DAMAGED;
 	if (strspn(name, "0123456789abcdef") == 32 && name[32] == '.' && ends_with(name, ".lode"))

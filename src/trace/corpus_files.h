@@ -6,12 +6,14 @@
 
 #define LODE_CATALOGUE_FILE "catalogue.sqlite"
 #define LODE_STREAMS_FOLDER "streams"
+#define LODE_REPLACED_SUFFIX ".replaced"
 
 /* What stands in a folder of stream files. */
 enum lode_corpus_file {
 	LODE_FILE_STREAM,    /* ID.lode or ID.N.lode */
 	LODE_FILE_TEMPORARY, /* .ID.PID.N.lode.tmp, of an import in progress or cut off */
 	LODE_FILE_RECORDING, /* .ID.PID.N.lode.recording, of a recording in progress or cut off */
+	LODE_FILE_REPLACED,  /* .NAME.replaced: the stream file NAME is to be deleted (corpus_readers.h) */
 	LODE_FILE_DAMAGED,   /* NAME.damaged, kept by a repair */
 	LODE_FILE_FOREIGN,
 };

@@ -315,6 +315,89 @@ static void a_lost_catalogue_is_made_anew_from_the_streams(void **state)
 	assert_int_equal(count_streams(fixture), 2);
 }
 
+static size_t count_files(struct fixture *fixture)
+{
+	char folder[128];
+	struct dirent *entry;
+	size_t count = 0;
+	DIR *open_folder;
+
+	snprintf(folder, sizeof(folder), "%s/streams", fixture->path);
+	open_folder = opendir(folder);
+	assert_non_null(open_folder);
+	while ((entry = readdir(open_folder)))
+		count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+	closedir(open_folder);
+	return count;
+}
+
+static void assert_readable(struct fixture *fixture, const struct lode_corpus_list *list)
+{
+	struct lode_store *store;
+
+	for (size_t i = 0; i < list->count; i++) {
+		assert_int_equal(lode_store_open(&store, list->items[i].path, &fixture->error), 0);
+		lode_store_close(store);
+	}
+}
+
+static void remove_stream(struct fixture *fixture, const char *id)
+{
+	struct lode_corpus *corpus = open_corpus(fixture, LODE_CORPUS_WRITE);
+
+	assert_int_equal(lode_corpus_remove(corpus, id, &fixture->error), 1);
+	lode_corpus_close(corpus);
+}
+
+static void what_a_reader_has_listed_can_be_read_until_it_is_done(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_corpus_check_result result;
+	struct lode_corpus_list list;
+	struct lode_corpus *reader;
+
+	add(fixture, id_a, 0, 1);
+	add(fixture, id_b, 0, 1);
+	reader = open_corpus(fixture, LODE_CORPUS_READ);
+	assert_int_equal(lode_corpus_streams(reader, &list, &fixture->error), 0);
+	add(fixture, id_a, 1, 1);
+	add(fixture, id_a, 1, 1);
+	remove_stream(fixture, id_b);
+	assert_readable(fixture, &list);
+	/* Nothing is wrong with such a corpus, and a repair takes nothing away from the reader. */
+	for (int repair = 0; repair < 2; repair++) {
+		assert_int_equal(lode_corpus_check(fixture->path, repair, &result, NULL, NULL, &fixture->error), 0);
+		assert_int_equal(result.leftovers, 3);
+		assert_int_equal(result.streams_bad + result.files_without_row + result.rows_without_file, 0);
+		assert_int_equal(count_streams(fixture), 1);
+	}
+	assert_readable(fixture, &list);
+	lode_corpus_list_release(&list);
+	lode_corpus_close(reader);
+	add(fixture, id_a, 0, 0);
+	assert_int_equal(count_files(fixture), 1);
+}
+
+static void a_stream_that_is_removed_and_added_again_is_not_swept_away(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_corpus_list list;
+	struct lode_corpus *reader;
+
+	add(fixture, id_a, 0, 1);
+	reader = open_corpus(fixture, LODE_CORPUS_READ);
+	assert_int_equal(lode_corpus_streams(reader, &list, &fixture->error), 0);
+	remove_stream(fixture, id_a);
+	assert_int_equal(count_files(fixture), 2); /* it, and the mark */
+	add(fixture, id_a, 0, 1);
+	assert_readable(fixture, &list);
+	lode_corpus_list_release(&list);
+	lode_corpus_close(reader);
+	add(fixture, id_a, 0, 0);
+	assert_int_equal(count_files(fixture), 1);
+	assert_int_equal(count_streams(fixture), 1);
+}
+
 static void a_missing_file_and_a_leftover_are_found_and_cleared(void **state)
 {
 	struct fixture *fixture = *state;
@@ -340,6 +423,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_stream_added_is_listed_with_its_numbers_and_reads_back, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_same_id_twice_is_one_stream, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(replacing_leaves_one_row_and_one_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_a_reader_has_listed_can_be_read_until_it_is_done, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_stream_that_is_removed_and_added_again_is_not_swept_away, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_folder_that_is_no_corpus_is_not_touched, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(imports_at_once_leave_each_stream_once, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_import_killed_at_any_time_leaves_a_whole_corpus, set_up, tear_down),
