@@ -79,7 +79,7 @@ static uint64_t count_far_by_chance(struct split *split, unsigned rounds)
 		wide sum = 0;
 
 		for (size_t i = 0; i < split->size; i++) {
-			uint32_t draw = (uint32_t)(lode_random_next(&random) >> 32);
+			uint32_t draw = (uint32_t)(lode_splitmix64(&random) >> 32);
 			size_t other = i + lode_random_scale(draw, split->count - i);
 			uint64_t cost = split->pool[other];
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* A counter, scrambled (splitmix64). */
-static inline uint64_t lode_random_next(uint64_t *state)
+static inline uint64_t lode_splitmix64(uint64_t *state)
 {
 	uint64_t x = *state += 0x9e3779b97f4a7c15u;
 

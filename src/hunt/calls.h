@@ -4,7 +4,7 @@
 
 #include "hunt/counters.h"
 
-/* Fills the table of struct lode_hunt_settings for this kind of machine. */
+/* Fills the table of struct lode_hunt_kernel_settings for this kind of machine. */
 void lode_hunt_calls(uint8_t calls[LODE_HUNT_CALLS]);
 
 #endif

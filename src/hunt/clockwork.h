@@ -15,7 +15,7 @@ struct lode_clockwork {
 	struct lode_hunt_thread *threads;
 	struct lode_hunt_cell *cells;
 	struct lode_hunt_slot *slots;
-	struct lode_hunt_settings *settings;
+	struct lode_hunt_kernel_settings *settings;
 	uint32_t thread_count; /* places; a power of two */
 	uint32_t slot_count;
 	/* The kernel's table of objects as it was at `objects_taken`. */

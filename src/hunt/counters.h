@@ -132,7 +132,7 @@ struct lode_hunt_message {
 };
 
 /* Settings that change while the programs run. */
-struct lode_hunt_settings {
+struct lode_hunt_kernel_settings {
 	uint64_t hit_cost;     /* nanoseconds that a probe takes when it is hit */
 	uint64_t window;       /* nanoseconds of a thread's time over which cost is limited */
 	uint64_t window_limit; /* hits of a thread in it */

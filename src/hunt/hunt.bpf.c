@@ -68,7 +68,7 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, uint32_t);
-	__type(value, struct lode_hunt_settings);
+	__type(value, struct lode_hunt_kernel_settings);
 } settings SEC(".maps");
 
 /* Processes that are hunted. */
@@ -110,7 +110,7 @@ uint32_t any_watched = 0;
 
 /* ---- tables ---- */
 
-static __always_inline struct lode_hunt_settings *get_settings(void)
+static __always_inline struct lode_hunt_kernel_settings *get_settings(void)
 {
 	uint32_t zero = 0;
 
@@ -243,7 +243,7 @@ static __always_inline void open_cell(struct lode_hunt_thread *thread, uint32_t 
  */
 static __always_inline void charge(struct lode_hunt_thread *thread, uint32_t place,
 				   struct lode_hunt_slot *slot, uint32_t number,
-				   struct lode_hunt_settings *set, uint64_t now)
+				   struct lode_hunt_kernel_settings *set, uint64_t now)
 {
 	uint32_t window = (uint32_t)((now - thread->queued) / set->window);
 	struct lode_hunt_cell *cell = find_cell(place, number);
@@ -278,7 +278,7 @@ int lode_probe(struct pt_regs *context)
 	uint32_t tid = (uint32_t)bpf_get_current_pid_tgid(), number = cookie & LODE_HUNT_SLOT_MASK, place;
 	struct lode_hunt_thread *thread = find_thread(tid, &place);
 	struct lode_hunt_slot *slot = bpf_map_lookup_elem(&slots, &number);
-	struct lode_hunt_settings *set = get_settings();
+	struct lode_hunt_kernel_settings *set = get_settings();
 
 	if (!thread || !slot || !set)
 		return 0;
@@ -299,7 +299,7 @@ int lode_probe(struct pt_regs *context)
 static __always_inline uint32_t block_class(struct task_struct *task, struct pt_regs *regs,
 					    struct lode_hunt_thread *thread, uint32_t state)
 {
-	struct lode_hunt_settings *set = get_settings();
+	struct lode_hunt_kernel_settings *set = get_settings();
 	int32_t call = REGS_CALL(regs);
 	uint32_t class = LODE_CLOCK_OTHER;
 
@@ -461,7 +461,7 @@ int lode_hunt_exit_call(uint64_t *context)
 	int64_t result = (int64_t)context[1];
 	uint32_t place;
 	struct lode_hunt_thread *thread = find_thread((uint32_t)bpf_get_current_pid_tgid(), &place);
-	struct lode_hunt_settings *set = get_settings();
+	struct lode_hunt_kernel_settings *set = get_settings();
 	int32_t call;
 
 	if (!thread || !set)

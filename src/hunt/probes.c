@@ -358,7 +358,7 @@ static int is_before_6_10(void)
 
 static int start(struct lode_probes *probes, double cost, struct lode_error *error)
 {
-	struct lode_hunt_settings *settings = probes->clockwork->settings;
+	struct lode_hunt_kernel_settings *settings = probes->clockwork->settings;
 	int code = lode_calibrate(probes->clockwork, &probes->hit_cost, error);
 
 	if (code)

@@ -6,7 +6,7 @@
 
 #include "base/cursor.h"
 
-enum lode_wire {
+enum lode_protobuf_wire {
 	LODE_WIRE_VARINT = 0,
 	LODE_WIRE_FIXED64 = 1,
 	LODE_WIRE_BYTES = 2,
@@ -15,7 +15,7 @@ enum lode_wire {
 
 struct lode_protobuf_field {
 	uint32_t number;
-	enum lode_wire wire;
+	enum lode_protobuf_wire wire;
 	uint64_t value; /* all but LODE_WIRE_BYTES */
 	struct lode_cursor bytes; /* LODE_WIRE_BYTES: text, a message or packed numbers */
 };
@@ -35,7 +35,7 @@ static inline int lode_protobuf_next(struct lode_cursor *message, struct lode_pr
 		return 0;
 	tag = lode_cursor_varint(message);
 	field->number = (uint32_t)(tag >> 3);
-	field->wire = (enum lode_wire)(tag & 7);
+	field->wire = (enum lode_protobuf_wire)(tag & 7);
 	switch (field->wire) {
 	case LODE_WIRE_VARINT:
 		field->value = lode_cursor_varint(message);

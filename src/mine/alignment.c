@@ -44,18 +44,18 @@ static int make_table(struct lode_alignment *alignment, uint32_t left_length, ui
 	return 0;
 }
 
-static void put_choice(struct table *table, size_t i, size_t j, enum lode_step step)
+static void put_choice(struct table *table, size_t i, size_t j, enum lode_alignment_step step)
 {
 	size_t cell = i * table->width + j;
 
 	table->choices[cell / 4] |= (uint8_t)((unsigned)step << cell % 4 * 2);
 }
 
-static enum lode_step get_choice(const struct table *table, size_t i, size_t j)
+static enum lode_alignment_step get_choice(const struct table *table, size_t i, size_t j)
 {
 	size_t cell = i * table->width + j;
 
-	return (enum lode_step)(table->choices[cell / 4] >> cell % 4 * 2 & 3);
+	return (enum lode_alignment_step)(table->choices[cell / 4] >> cell % 4 * 2 & 3);
 }
 
 /* One row of the table: the first `i` frames of the left one against all beginnings of the right one. */
@@ -67,7 +67,7 @@ static void fill_row(const struct lode_words *words, struct table *table, size_t
 	table->row[0] += LODE_SUB_UNITS;
 	put_choice(table, i, 0, LODE_DELETE);
 	for (size_t j = 1; j <= right_length; j++) {
-		enum lode_step step = frame == right[j - 1] ? LODE_MATCH : LODE_SUBSTITUTE;
+		enum lode_alignment_step step = frame == right[j - 1] ? LODE_MATCH : LODE_SUBSTITUTE;
 		uint64_t cost = diagonal + lode_words_sub_units(words, frame, right[j - 1]);
 
 		diagonal = table->row[j];
@@ -101,7 +101,7 @@ static void walk_back(const struct table *table, size_t i, size_t j, struct lode
 	size_t at = i + j, total = at;
 
 	while (i || j) {
-		enum lode_step step = get_choice(table, i, j);
+		enum lode_alignment_step step = get_choice(table, i, j);
 
 		alignment->steps[--at] = (uint8_t)step;
 		i -= step != LODE_INSERT;

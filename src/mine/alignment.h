@@ -22,7 +22,7 @@ void lode_words_free(struct lode_words *words);
  */
 double lode_words_sub(const struct lode_words *words, uint32_t f1, uint32_t f2);
 
-enum lode_step {
+enum lode_alignment_step {
 	LODE_MATCH,
 	LODE_SUBSTITUTE,
 	LODE_DELETE, /* only in the left one */
@@ -30,7 +30,7 @@ enum lode_step {
 };
 
 struct lode_alignment {
-	uint8_t *steps; /* enum lode_step, root first */
+	uint8_t *steps; /* enum lode_alignment_step, root first */
 	size_t count;
 	size_t capacity;
 	double cost;

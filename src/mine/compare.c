@@ -14,7 +14,7 @@
 /* A cluster of the other side is known when this share of its cost is covered by clusters of this side. */
 #define KNOWN 0.9
 
-const char *lode_change_name(enum lode_change change)
+const char *lode_change_name(enum lode_pattern_change change)
 {
 	static const char *const names[LODE_CHANGES] = { "new", "gone", "slower", "faster", "same" };
 
@@ -133,7 +133,7 @@ static double mean(uint64_t cost, size_t streams)
 	return streams ? (double)cost / (double)streams : 0;
 }
 
-static enum lode_change change_of(const struct lode_compared *compared)
+static enum lode_pattern_change change_of(const struct lode_compared *compared)
 {
 	if (!compared->other.events)
 		return LODE_CHANGE_NEW;

@@ -14,7 +14,7 @@
 /* A difference counts when chance alone gives one as large in fewer than this share of all lists. */
 #define LODE_COMPARE_LEVEL 0.05
 
-enum lode_change {
+enum lode_pattern_change {
 	LODE_CHANGE_NEW,    /* nothing of it in the other corpus */
 	LODE_CHANGE_GONE,   /* nothing of it in this one */
 	LODE_CHANGE_SLOWER, /* more of it per stream */
@@ -24,13 +24,13 @@ enum lode_change {
 };
 
 /* "new", "gone", "slower", "faster", "same". */
-const char *lode_change_name(enum lode_change change);
+const char *lode_change_name(enum lode_pattern_change change);
 
 struct lode_compared {
 	char id[LODE_ID];
 	int from_other;              /* the cluster was found in the other corpus only */
 	size_t cluster;              /* its number there or here */
-	enum lode_change change;
+	enum lode_pattern_change change;
 	struct lode_metrics here;
 	struct lode_metrics other;
 	double here_mean;            /* ns per stream */

@@ -47,7 +47,7 @@ void lode_spaces_release(struct lode_spaces *spaces)
 
 static uint32_t random_priority(struct lode_spaces *spaces)
 {
-	return (uint32_t)(lode_random_next(&spaces->random) >> 32);
+	return (uint32_t)(lode_splitmix64(&spaces->random) >> 32);
 }
 
 /* A node to fill; 0 when memory has run out. May move all nodes. */

@@ -28,12 +28,6 @@ struct lode_pack_references {
 #define LODE_PACKED_TEXT   4096 /* of a change; what is longer is cut */
 #define LODE_PACKED_CHANGE (160 + LODE_PACKED_TEXT)
 
-/* When it was written: records come in this order, or nearly so. */
-static inline uint64_t lode_record_end(const struct lode_record *record)
-{
-	return record->t + record->cost + record->delay;
-}
-
 /* Each packs into `to` and returns how many bytes it took. `previous`: the end of the record before. */
 size_t lode_pack_record(unsigned char *to, const struct lode_record *record,
 			const struct lode_pack_references *references, uint64_t previous);

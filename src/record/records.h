@@ -67,6 +67,12 @@ struct lode_record {
 	uint8_t flags;
 };
 
+/* When it was written: records come in this order, or nearly so. */
+static inline uint64_t lode_record_end(const struct lode_record *record)
+{
+	return record->t + record->cost + record->delay;
+}
+
 /* Limits that the kernel looks after. A record of its own tells that some were passed. */
 #define LODE_RECORD_LIMITS 32
 

@@ -46,10 +46,4 @@ const struct lode_record *lode_rings_next(const struct lode_rings *rings, uint64
 /* The next record has been used. */
 void lode_rings_pass(struct lode_rings *rings);
 
-/* When a record was written: at its end. */
-static inline uint64_t lode_record_end(const struct lode_record *record)
-{
-	return record->t + record->cost + record->delay;
-}
-
 #endif

@@ -171,11 +171,11 @@ static void make_bug(struct lode_synth_model *model, size_t number)
 	for (size_t i = 0; i < LODE_SYNTH_KEY; i++)
 		bug->key[i] = lode_synth_function(code, module, types[bug->type].style,
 						  types[bug->type].verbs[i], types[bug->type].lasts[i]);
-	bug->grain = grains[lode_random_below(&code->random, 5)] * 1000000;
-	bug->weight = (uint32_t)lode_random_between(&code->random, 5, 20);
+	bug->grain = grains[lode_synth_random_below(&code->random, 5)] * 1000000;
+	bug->weight = (uint32_t)lode_synth_random_between(&code->random, 5, 20);
 	bug->variants = bug->type == LODE_SYNTH_CPU
 				? 2
-				: (uint32_t)lode_random_between(&code->random, 1, LODE_SYNTH_VARIANTS);
+				: (uint32_t)lode_synth_random_between(&code->random, 1, LODE_SYNTH_VARIANTS);
 	make_variants(model, bug, module);
 }
 
@@ -197,8 +197,8 @@ static uint64_t spread(uint64_t streams, size_t number)
  */
 static uint64_t readiness(uint64_t seed, uint64_t stream)
 {
-	struct lode_random random = lode_random_for(seed, 5, stream);
-	uint64_t ready = 1 + lode_random_duration(&random, lode_random_duration(&random, MOST_READY / 8));
+	struct lode_synth_random random = lode_synth_random_for(seed, 5, stream);
+	uint64_t ready = 1 + lode_synth_random_duration(&random, lode_synth_random_duration(&random, MOST_READY / 8));
 
 	return ready < MOST_READY ? ready : MOST_READY;
 }
@@ -207,13 +207,13 @@ static void plant_bug(struct lode_synth_model *model, size_t number)
 {
 	uint64_t streams = model->options.streams, left = spread(streams, number);
 	uint8_t *planted = model->planted + number * streams;
-	struct lode_random random = lode_random_for(model->options.seed, 3, number);
+	struct lode_synth_random random = lode_synth_random_for(model->options.seed, 3, number);
 
 	while (left) {
-		uint64_t stream = lode_random_below(&random, streams);
+		uint64_t stream = lode_synth_random_below(&random, streams);
 
 		if (planted[stream] ||
-		    lode_random_below(&random, MOST_READY) >= readiness(model->options.seed, stream))
+		    lode_synth_random_below(&random, MOST_READY) >= readiness(model->options.seed, stream))
 			continue;
 		planted[stream] = 1;
 		left--;

@@ -53,9 +53,9 @@ static void make_module(struct lode_synth_code *code, size_t number, uint32_t wi
 int lode_synth_code_init(struct lode_synth_code *code, uint64_t seed, uint32_t breadth)
 {
 	memset(code, 0, sizeof(*code));
-	code->random = lode_random_for(seed, 1, 0);
+	code->random = lode_synth_random_for(seed, 1, 0);
 	if (lode_dictionary_init(&code->dictionary) < 0 ||
-	    lode_synth_names_init(&code->names, lode_random_for(seed, 2, 0)) < 0)
+	    lode_synth_names_init(&code->names, lode_synth_random_for(seed, 2, 0)) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < LODE_SYNTH_MODULES && !code->failed; i++)
 		make_module(code, i, i < LODE_SYNTH_OTHER ? 2 * breadth : breadth);
@@ -123,9 +123,9 @@ uint32_t lode_synth_path(struct lode_synth_code *code, uint32_t node, const char
 }
 
 /* Which of the three functions is called: the first mostly. */
-static uint32_t which_callee(struct lode_random *random)
+static uint32_t which_callee(struct lode_synth_random *random)
 {
-	uint64_t chance = lode_random_below(random, 10);
+	uint64_t chance = lode_synth_random_below(random, 10);
 
 	return chance < 6 ? 0 : chance < 9 ? 1 : 2;
 }
@@ -134,8 +134,8 @@ uint32_t lode_synth_walk(struct lode_synth_code *code, uint32_t node, enum lode_
 			 unsigned least, unsigned most)
 {
 	const struct lode_synth_module *module = &code->modules[number];
-	uint32_t place = (uint32_t)lode_random_skewed(&code->random, module->width);
-	unsigned levels = (unsigned)lode_random_between(&code->random, least, most);
+	uint32_t place = (uint32_t)lode_synth_random_skewed(&code->random, module->width);
+	unsigned levels = (unsigned)lode_synth_random_between(&code->random, least, most);
 
 	for (unsigned level = 0; level < levels && !code->failed; level++) {
 		node = lode_synth_push(code, node, module->frames[level * module->width + place]);

@@ -105,13 +105,13 @@ static uint32_t leaf_ways(enum lode_synth_leaf leaf)
 
 static uint32_t run_path(struct lode_synth_code *code, uint32_t node)
 {
-	struct lode_random *random = &code->random;
+	struct lode_synth_random *random = &code->random;
 
 	node = lode_synth_walk(code, node,
-			       lode_random_percent(random, 50) ? LODE_SYNTH_CANVAS : LODE_SYNTH_CORE, 3,
+			       lode_synth_random_percent(random, 50) ? LODE_SYNTH_CANVAS : LODE_SYNTH_CORE, 3,
 			       LODE_SYNTH_LEVELS);
-	if (lode_random_percent(random, 60))
-		node = lode_synth_path(code, node, run_paths[lode_random_below(random, RUN_PATHS)]);
+	if (lode_synth_random_percent(random, 60))
+		node = lode_synth_path(code, node, run_paths[lode_synth_random_below(random, RUN_PATHS)]);
 	return node;
 }
 
@@ -168,7 +168,7 @@ static void fill_leaves(struct lode_synth_model *model, struct lode_synth_leaves
 {
 	enum lode_synth_module_id library = leaf == LODE_SYNTH_SOCKET ? LODE_SYNTH_NET : LODE_SYNTH_STORE;
 	struct lode_synth_code *code = &model->code;
-	uint32_t way = (uint32_t)lode_random_below(&code->random, 4);
+	uint32_t way = (uint32_t)lode_synth_random_below(&code->random, 4);
 
 	for (uint32_t i = 0; i < count && !code->failed; i++) {
 		uint32_t at = leaf == LODE_SYNTH_RUN ? node : lode_synth_walk(code, node, library, 2, 5);
@@ -189,7 +189,7 @@ static void fill_task(struct lode_synth_model *model, struct lode_synth_task *ta
 /* Trees of widgets and of documents are walked by functions that call themselves. */
 static uint32_t recurse(struct lode_synth_code *code, uint32_t node, const char *frames)
 {
-	uint64_t depth = lode_random_between(&code->random, 15, 45);
+	uint64_t depth = lode_synth_random_between(&code->random, 15, 45);
 
 	while (depth-- && !code->failed)
 		node = lode_synth_path(code, node, frames);
@@ -204,10 +204,10 @@ static uint32_t ui_task(struct lode_synth_code *code)
 	char frames[128];
 
 	snprintf(frames, sizeof(frames), "libwidget.so.3!DispatchMessage;CallWindowProcedure;%s",
-		 messages[lode_random_below(&code->random, 6)]);
+		 messages[lode_synth_random_below(&code->random, 6)]);
 	node = lode_synth_path(code, lode_synth_ui_root(code), frames);
 	node = lode_synth_walk(code, node, LODE_SYNTH_APP, 5, 8);
-	if (lode_random_percent(&code->random, 4))
+	if (lode_synth_random_percent(&code->random, 4))
 		node = recurse(code, node, "libwidget.so.3!LayoutWidget;LayoutChildren");
 	return lode_synth_walk(code, node, LODE_SYNTH_CORE, 5, 8);
 }
@@ -216,7 +216,7 @@ static uint32_t worker_task(struct lode_synth_code *code)
 {
 	uint32_t node = lode_synth_walk(code, lode_synth_worker_root(code), LODE_SYNTH_APP, 5, 8);
 
-	if (lode_random_percent(&code->random, 4))
+	if (lode_synth_random_percent(&code->random, 4))
 		node = recurse(code, node, "libfolio.so.4!ParseElement;ParseContent");
 	return lode_synth_walk(code, node, LODE_SYNTH_CORE, 5, 8);
 }

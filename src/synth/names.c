@@ -37,7 +37,7 @@ static const char *const nouns[] = {
 /* Words tried before a number is put behind the name. */
 #define TRIES 16
 
-int lode_synth_names_init(struct lode_synth_names *names, struct lode_random random)
+int lode_synth_names_init(struct lode_synth_names *names, struct lode_synth_random random)
 {
 	names->random = random;
 	return lode_strings_init(&names->given);
@@ -50,7 +50,7 @@ void lode_synth_names_release(struct lode_synth_names *names)
 
 const char *lode_synth_noun(struct lode_synth_names *names)
 {
-	return nouns[lode_random_below(&names->random, COUNT(nouns))];
+	return nouns[lode_synth_random_below(&names->random, COUNT(nouns))];
 }
 
 static void add_word(char name[LODE_SYNTH_NAME], enum lode_synth_style style, const char *word)
@@ -69,9 +69,9 @@ static void compose(struct lode_synth_names *names, enum lode_synth_style style,
 		    const char *last, char name[LODE_SYNTH_NAME])
 {
 	name[0] = '\0';
-	add_word(name, style, verb ? verb : verbs[lode_random_below(&names->random, COUNT(verbs))]);
+	add_word(name, style, verb ? verb : verbs[lode_synth_random_below(&names->random, COUNT(verbs))]);
 	add_word(name, style, lode_synth_noun(names));
-	if (lode_random_percent(&names->random, 40))
+	if (lode_synth_random_percent(&names->random, 40))
 		add_word(name, style, lode_synth_noun(names));
 	add_word(name, style, last);
 }

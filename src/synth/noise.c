@@ -77,7 +77,7 @@ static void set_up(struct lode_synth_host *host, struct pair pairs[PAIRS])
 	for (unsigned i = 0; i < PAIRS; i++) {
 		struct pair *pair = &pairs[i];
 
-		*pair = (struct pair){ .weight = lode_random_between(&host->tape.random, 4, 16) };
+		*pair = (struct pair){ .weight = lode_synth_random_between(&host->tape.random, 4, 16) };
 		if (i < LOOPS + WORKERS)
 			set_up_program(host, pair, i);
 		else if (i < LOOPS + WORKERS + KERNEL)
@@ -123,7 +123,7 @@ static void wait_step(struct lode_synth_host *host, struct pair *pair)
 {
 	struct lode_synth_tape *tape = &host->tape;
 	const struct lode_synth_task *task = lode_synth_any_task(tape, &pair->leader);
-	uint64_t chance = lode_random_below(&tape->random, 100);
+	uint64_t chance = lode_synth_random_below(&tape->random, 100);
 	int together = !pair->alone && pair->waits > STEP_WAITS && pair->runs > STEP_RUNS;
 
 	if (together && chance < 25)
@@ -132,18 +132,18 @@ static void wait_step(struct lode_synth_host *host, struct pair *pair)
 		lode_synth_contend(tape, &pair->leader, task, &pair->server, pair->mean);
 	else if (!pair->alone && chance < 55)
 		lode_synth_wait(tape, &pair->leader, task->leaves[LODE_SYNTH_SOCKET],
-				1000 + lode_random_duration(&tape->random, pair->mean),
+				1000 + lode_synth_random_duration(&tape->random, pair->mean),
 				LODE_SYNTH_NET_INTERRUPT);
 	else
 		lode_synth_wait(tape, &pair->leader, task->leaves[LODE_SYNTH_DISK],
-				1000 + lode_random_duration(&tape->random, pair->mean),
+				1000 + lode_synth_random_duration(&tape->random, pair->mean),
 				LODE_SYNTH_DISK_INTERRUPT);
 }
 
 static void run_step(struct lode_synth_host *host, struct pair *pair)
 {
 	const struct lode_synth_task *task = lode_synth_any_task(&host->tape, &pair->leader);
-	uint64_t samples = lode_random_between(&host->tape.random, 1, 6);
+	uint64_t samples = lode_synth_random_between(&host->tape.random, 1, 6);
 
 	lode_synth_run(&host->tape, &pair->leader, task->leaves[LODE_SYNTH_RUN],
 		       samples < pair->runs ? samples : pair->runs);

@@ -10,9 +10,9 @@
 #include <string.h>
 
 /* Length of a symptom: at least a seventh of the mean, at most seven and a half times as long. */
-static uint64_t plan_delay(struct lode_random *random, uint64_t mean)
+static uint64_t plan_delay(struct lode_synth_random *random, uint64_t mean)
 {
-	uint64_t delay = mean / 7 + lode_random_duration(random, mean - mean / 7);
+	uint64_t delay = mean / 7 + lode_synth_random_duration(random, mean - mean / 7);
 
 	return delay < mean * 15 / 2 ? delay : mean * 15 / 2;
 }
@@ -54,13 +54,13 @@ static int describe(struct lode_synth_host *host)
 {
 	static const char *const versions[] = { "4.0", "4.1", "4.2" };
 	struct lode_stream *stream = host->tape.stream;
-	struct lode_random *random = &host->tape.random;
+	struct lode_synth_random *random = &host->tape.random;
 	struct lode_synth_translator *translator = &host->tape.translator;
-	const char *version = versions[lode_random_below(random, 3)];
+	const char *version = versions[lode_synth_random_below(random, 3)];
 	char name[32];
 
-	translator->emulates = lode_random_percent(random, 50);
-	translator->scans = lode_random_percent(random, 40);
+	translator->emulates = lode_synth_random_percent(random, 50);
+	translator->scans = lode_synth_random_percent(random, 40);
 	snprintf(name, sizeof(name), LODE_SYNTH_STREAM_NAME, host->number);
 	stream->name = stream->host =
 		lode_strings_add(&stream->dictionary->frames.strings, name, strlen(name));
@@ -69,7 +69,7 @@ static int describe(struct lode_synth_host *host)
 	    set_number(stream, "bits", translator->emulates ? 64 : 32) < 0 ||
 	    lode_stream_set_attribute(stream, "scanner", translator->scans ? "true" : "false",
 				      LODE_ATTRIBUTE_BOOL) < 0 ||
-	    set_number(stream, "files", 100 + lode_random_duration(random, 5000)) < 0)
+	    set_number(stream, "files", 100 + lode_synth_random_duration(random, 5000)) < 0)
 		return LODE_SYSTEM;
 	return 0;
 }
@@ -80,7 +80,7 @@ static void set_up_threads(struct lode_synth_host *host)
 	const struct lode_synth_model *model = host->tape.model;
 	struct lode_synth_tape *tape = &host->tape;
 
-	host->pid = (uint32_t)lode_random_between(&tape->random, 2000, 30000);
+	host->pid = (uint32_t)lode_synth_random_between(&tape->random, 2000, 30000);
 	tape->idle_task = lode_synth_actor(tape, &model->kernel, 0, 0, "swapper", 0).thread;
 	host->ui = lode_synth_actor(tape, &model->ui, host->pid, host->pid, "folio", host->begin);
 	host->worker = lode_synth_actor(tape, &model->worker, host->pid, host->pid + 1, "folio-worker/a",
@@ -119,7 +119,7 @@ int lode_synth_stream(const struct lode_synth_model *model, size_t number, struc
 	struct lode_synth_host host = {
 		.tape = { .model = model,
 			  .stream = stream,
-			  .random = lode_random_for(model->options.seed, 4, number) },
+			  .random = lode_synth_random_for(model->options.seed, 4, number) },
 		.number = number,
 		.costs = costs,
 		.made = made,
@@ -128,7 +128,7 @@ int lode_synth_stream(const struct lode_synth_model *model, size_t number, struc
 
 	memset(costs, 0, model->options.bugs * sizeof(*costs));
 	memset(made, 0, sizeof(*made));
-	host.begin = LODE_SYNTH_SECOND * lode_random_between(&host.tape.random, 1000, 100000);
+	host.begin = LODE_SYNTH_SECOND * lode_synth_random_between(&host.tape.random, 1000, 100000);
 	code = lode_synth_translator_init(&host.tape.translator, model, stream->dictionary);
 	if (!code)
 		code = tell(&host);

@@ -18,8 +18,8 @@ static const struct lode_synth_variant *choose_variant(struct lode_synth_host *h
 	uint64_t usual = host->number;
 
 	/* A host mostly comes to a bug by the same way. */
-	if (lode_random_percent(&host->tape.random, 25))
-		usual = lode_random_next(&host->tape.random);
+	if (lode_synth_random_percent(&host->tape.random, 25))
+		usual = lode_synth_random_next(&host->tape.random);
 	return &bug->variant[usual % bug->variants];
 }
 
@@ -84,11 +84,11 @@ static uint64_t behind(uint64_t start, uint64_t end, uint64_t from)
 static void hold_lock(struct lode_synth_host *host, const struct lode_synth_variant *variant,
 		      struct lode_synth_cost *costs, uint64_t cost, uint64_t from)
 {
-	struct lode_random *random = &host->tape.random;
+	struct lode_synth_random *random = &host->tape.random;
 	uint64_t early = cost / 2 < 2 * LODE_SYNTH_MS ? cost / 2 : 2 * LODE_SYNTH_MS;
-	uint64_t parts = lode_random_between(random, 1, 3);
+	uint64_t parts = lode_synth_random_between(random, 1, 3);
 
-	early = LODE_SYNTH_SAMPLE + lode_random_below(random, early);
+	early = LODE_SYNTH_SAMPLE + lode_synth_random_below(random, early);
 	lode_synth_rouse_at(&host->tape, &host->holder, from - early, LODE_SYNTH_TIMER_INTERRUPT);
 	lode_synth_run(&host->tape, &host->holder, variant->held, 1);
 	for (; parts; parts--) {
@@ -137,22 +137,22 @@ static void work(struct lode_synth_host *host)
 {
 	struct lode_synth_tape *tape = &host->tape;
 	const struct lode_synth_task *task = lode_synth_any_task(tape, &host->ui);
-	uint64_t chance = lode_random_below(&tape->random, 100);
+	uint64_t chance = lode_synth_random_below(&tape->random, 100);
 
 	if (chance < 40)
 		lode_synth_run(tape, &host->ui, task->leaves[LODE_SYNTH_RUN],
-			       lode_random_between(&tape->random, 1, 6));
+			       lode_synth_random_between(&tape->random, 1, 6));
 	else if (chance < 65)
 		lode_synth_wait(tape, &host->ui, task->leaves[LODE_SYNTH_DISK],
-				1000 + lode_random_duration(&tape->random, 5 * LODE_SYNTH_MS),
+				1000 + lode_synth_random_duration(&tape->random, 5 * LODE_SYNTH_MS),
 				LODE_SYNTH_DISK_INTERRUPT);
 	else if (chance < 72)
 		lode_synth_wait(tape, &host->ui, task->leaves[LODE_SYNTH_FAULT],
-				1000 + lode_random_duration(&tape->random, 5 * LODE_SYNTH_MS),
+				1000 + lode_synth_random_duration(&tape->random, 5 * LODE_SYNTH_MS),
 				LODE_SYNTH_DISK_INTERRUPT);
 	else if (chance < 77)
 		lode_synth_wait(tape, &host->ui, task->leaves[LODE_SYNTH_SOCKET],
-				1000 + lode_random_duration(&tape->random, 15 * LODE_SYNTH_MS),
+				1000 + lode_synth_random_duration(&tape->random, 15 * LODE_SYNTH_MS),
 				LODE_SYNTH_NET_INTERRUPT);
 	else if (chance < 92)
 		lode_synth_ask(tape, &host->ui, task, &host->worker, 6 * LODE_SYNTH_MS);
@@ -166,12 +166,12 @@ static void work(struct lode_synth_host *host)
 static uint64_t deal_out(struct lode_synth_host *host, uint64_t length)
 {
 	const struct lode_synth_model *model = host->tape.model;
-	struct lode_random *random = &host->tape.random;
-	uint64_t part = length / 100 * lode_random_between(random, 55, 85), weights = 0, sum = 0;
+	struct lode_synth_random *random = &host->tape.random;
+	uint64_t part = length / 100 * lode_synth_random_between(random, 55, 85), weights = 0, sum = 0;
 
 	for (size_t i = 0; i < model->options.bugs; i++) {
 		host->shares[i] = lode_synth_is_planted(model, i, host->number)
-					  ? model->bugs[i].weight * lode_random_between(random, 50, 150)
+					  ? model->bugs[i].weight * lode_synth_random_between(random, 50, 150)
 					  : 0;
 		weights += host->shares[i];
 	}
@@ -185,7 +185,7 @@ static uint64_t deal_out(struct lode_synth_host *host, uint64_t length)
 /* One of the bugs that have something left. */
 static size_t choose_bug(struct lode_synth_host *host, uint64_t left)
 {
-	uint64_t at = lode_random_below(&host->tape.random, left);
+	uint64_t at = lode_synth_random_below(&host->tape.random, left);
 	size_t i = 0;
 
 	while (at >= host->shares[i])
@@ -197,7 +197,7 @@ static uint64_t bug_step(struct lode_synth_host *host, uint64_t left)
 {
 	size_t bug = choose_bug(host, left);
 	uint64_t cost =
-		LODE_SYNTH_MS + lode_random_duration(&host->tape.random, host->tape.model->bugs[bug].grain);
+		LODE_SYNTH_MS + lode_synth_random_duration(&host->tape.random, host->tape.model->bugs[bug].grain);
 
 	if (cost + LODE_SYNTH_MS > host->shares[bug])
 		cost = host->shares[bug];
@@ -209,7 +209,7 @@ static uint64_t bug_step(struct lode_synth_host *host, uint64_t left)
 static void note_symptom(struct lode_synth_host *host, uint64_t t0)
 {
 	static const char *const names[] = { "open folder", "start", "search", "save", "show properties" };
-	const char *name = names[lode_random_below(&host->tape.random, 5)];
+	const char *name = names[lode_synth_random_below(&host->tape.random, 5)];
 	struct lode_synth_tape *tape = &host->tape;
 	struct lode_symptom symptom = {
 		.thread = host->ui.thread,
@@ -235,7 +235,7 @@ static void tell_symptom(struct lode_synth_host *host, uint64_t length)
 	while (!host->tape.failed) {
 		uint64_t gone = host->ui.now - t0, left = gone < length ? length - gone : 0;
 
-		if (bugs && lode_random_below(&host->tape.random, left) < bugs)
+		if (bugs && lode_synth_random_below(&host->tape.random, left) < bugs)
 			bugs = bug_step(host, bugs);
 		else if (left)
 			work(host);
@@ -252,14 +252,14 @@ static void tell_symptom(struct lode_synth_host *host, uint64_t length)
 static void tell_message(struct lode_synth_host *host)
 {
 	const struct lode_synth_model *model = host->tape.model;
-	struct lode_random *random = &host->tape.random;
-	uint64_t steps = lode_random_between(random, 1, 5);
-	size_t bug = lode_random_below(random, model->options.bugs);
+	struct lode_synth_random *random = &host->tape.random;
+	uint64_t steps = lode_synth_random_between(random, 1, 5);
+	size_t bug = lode_synth_random_below(random, model->options.bugs);
 
 	while (steps--)
 		work(host);
 	if (model->options.bugs && lode_synth_is_planted(model, bug, host->number) &&
-	    lode_random_percent(random, 20))
+	    lode_synth_random_percent(random, 20))
 		meet_bug(host, bug, HARMLESS);
 }
 
@@ -275,7 +275,7 @@ void lode_synth_tell_ui(struct lode_synth_host *host)
 	for (size_t i = 0; i <= host->symptom_count && !host->tape.failed; i++) {
 		for (uint64_t message = 0; message < messages && !host->tape.failed; message++) {
 			lode_synth_rouse_at(&host->tape, &host->ui,
-					    host->ui.now + 1 + lode_random_duration(&host->tape.random, gap),
+					    host->ui.now + 1 + lode_synth_random_duration(&host->tape.random, gap),
 					    LODE_SYNTH_INPUT_INTERRUPT);
 			tell_message(host);
 		}

@@ -23,13 +23,13 @@ struct lode_synth_actor lode_synth_actor(struct lode_synth_tape *tape, const str
 const struct lode_synth_task *lode_synth_any_task(struct lode_synth_tape *tape,
 						  const struct lode_synth_actor *actor)
 {
-	return &actor->role->tasks[lode_random_skewed(&tape->random, actor->role->count)];
+	return &actor->role->tasks[lode_synth_random_skewed(&tape->random, actor->role->count)];
 }
 
 /* One of the stacks, in the stream's numbers. */
 static uint32_t any_stack(struct lode_synth_tape *tape, struct lode_synth_leaves leaves)
 {
-	uint32_t leaf = leaves.first + (uint32_t)lode_random_skewed(&tape->random, leaves.count);
+	uint32_t leaf = leaves.first + (uint32_t)lode_synth_random_skewed(&tape->random, leaves.count);
 	uint32_t stack = lode_synth_translate(&tape->translator, tape->model->leaves[leaf]);
 
 	tape->failed |= stack == LODE_NONE;
@@ -76,7 +76,7 @@ static void wait_until(struct lode_synth_tape *tape, struct lode_synth_actor *ac
 	};
 
 	/* Not in the list above: there they might be drawn in any order. */
-	event.delay = lode_random_below(&tape->random, QUEUE);
+	event.delay = lode_synth_random_below(&tape->random, QUEUE);
 	event.stack = any_stack(tape, leaves);
 	event.waker_stack = any_stack(tape, waking);
 	add(tape, LODE_WAIT, &event);
@@ -114,15 +114,15 @@ void lode_synth_rouse_at(struct lode_synth_tape *tape, struct lode_synth_actor *
 void lode_synth_serve(struct lode_synth_tape *tape, struct lode_synth_actor *server,
 		      const struct lode_synth_task *task, uint64_t mean)
 {
-	struct lode_random *random = &tape->random;
-	uint64_t waits = lode_random_between(random, 1, 2);
+	struct lode_synth_random *random = &tape->random;
+	uint64_t waits = lode_synth_random_between(random, 1, 2);
 
-	lode_synth_run(tape, server, task->leaves[LODE_SYNTH_RUN], lode_random_below(random, 3));
+	lode_synth_run(tape, server, task->leaves[LODE_SYNTH_RUN], lode_synth_random_below(random, 3));
 	while (waits--) {
-		int disk = lode_random_percent(random, 75);
+		int disk = lode_synth_random_percent(random, 75);
 
 		lode_synth_wait(tape, server, task->leaves[disk ? LODE_SYNTH_DISK : LODE_SYNTH_SOCKET],
-				1000 + lode_random_duration(random, mean),
+				1000 + lode_synth_random_duration(random, mean),
 				disk ? LODE_SYNTH_DISK_INTERRUPT : LODE_SYNTH_NET_INTERRUPT);
 	}
 }
@@ -141,7 +141,7 @@ void lode_synth_contend(struct lode_synth_tape *tape, struct lode_synth_actor *c
 			const struct lode_synth_task *task, struct lode_synth_actor *holder, uint64_t mean)
 {
 	const struct lode_synth_task *work = lode_synth_any_task(tape, holder);
-	uint64_t before = lode_random_below(&tape->random, mean);
+	uint64_t before = lode_synth_random_below(&tape->random, mean);
 
 	lode_synth_rouse_at(tape, holder, client->now > before ? client->now - before : 0,
 			    LODE_SYNTH_TIMER_INTERRUPT);

@@ -174,7 +174,7 @@ static inline __attribute__((always_inline)) int is_smaller(enum lode_transform 
 static enum lode_transform choose(const uint64_t *numbers, size_t count, uint64_t first_row, uint64_t *base,
 				  uint64_t *size)
 {
-	enum lode_transform best = LODE_PLAIN;
+	enum lode_transform best = LODE_CODEC_PLAIN;
 	uint64_t low = UINT64_MAX, high = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -246,7 +246,7 @@ static void leave(enum lode_transform transform, const uint64_t *numbers, size_t
 		break;
 	default:
 		for (; i < count; i++)
-			left[i] = see(LODE_PLAIN, numbers, first + i, first_row) - base;
+			left[i] = see(LODE_CODEC_PLAIN, numbers, first + i, first_row) - base;
 	}
 }
 
@@ -293,7 +293,7 @@ static void pack_text(struct lode_codec *codec, struct lode_buffer *buffer, uint
 {
 	size_t header = buffer->size;
 
-	write_header(buffer, number, LODE_PLAIN, 1, 0, 0);
+	write_header(buffer, number, LODE_CODEC_PLAIN, 1, 0, 0);
 	pack_plane(codec, buffer, view->values, view);
 	patch_size(buffer, header);
 }
@@ -305,7 +305,7 @@ void lode_codec_pack(struct lode_codec *codec, struct lode_buffer *buffer, uint8
 	size_t count = view->count;
 	const uint64_t *numbers;
 	uint64_t base = 0, size = 0, start = 0;
-	enum lode_transform transform = LODE_PLAIN;
+	enum lode_transform transform = LODE_CODEC_PLAIN;
 	unsigned planes;
 
 	if (!codec->compress)
@@ -519,7 +519,7 @@ static int too_wide(const struct lode_packed *packed, const uint64_t *numbers, s
 {
 	uint64_t all = 0;
 
-	if (width == 8 || packed->transform == LODE_PLAIN)
+	if (width == 8 || packed->transform == LODE_CODEC_PLAIN)
 		return 0;
 	for (size_t i = 0; i < count; i++)
 		all |= numbers[i];
@@ -535,23 +535,23 @@ int lode_codec_unpack(struct lode_codec *codec, const struct lode_packed *packed
 
 	if (count == 0)
 		return packed->planes == 0 && packed->size == 0 ? 0 : LODE_BAD_INPUT;
-	if (packed->transform == LODE_PLAIN &&
+	if (packed->transform == LODE_CODEC_PLAIN &&
 	    (packed->planes > width || bytes_of(packed->base) > width))
 		return LODE_BAD_INPUT;
 	if (!codec->decompress)
 		codec->decompress = ZSTD_createDCtx();
-	in_place = (packed->transform == LODE_PLAIN && (width == 4 || width == 1)) || (width == 8 && !plus_one);
+	in_place = (packed->transform == LODE_CODEC_PLAIN && (width == 4 || width == 1)) || (width == 8 && !plus_one);
 	if (!in_place && is_text(count, width, plus_one))
 		return LODE_BAD_INPUT;
 	if (!codec->decompress || make_room(codec, count, in_place, packed->planes) < 0)
 		return LODE_SYSTEM;
 	if (find_planes(codec, packed, count, planes) < 0)
 		return LODE_BAD_INPUT;
-	if (packed->transform == LODE_PLAIN && width == 4) {
+	if (packed->transform == LODE_CODEC_PLAIN && width == 4) {
 		join_any32(values, planes, count, (uint32_t)packed->base - (plus_one ? 1 : 0), packed->planes);
 		return 0;
 	}
-	if (packed->transform == LODE_PLAIN && width == 1) {
+	if (packed->transform == LODE_CODEC_PLAIN && width == 1) {
 		add_to_bytes(values, packed->planes ? planes[0] : NULL, count,
 			     (uint8_t)(packed->base - (plus_one ? 1 : 0)));
 		return 0;

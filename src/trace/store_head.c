@@ -23,7 +23,7 @@ struct head {
 	struct lode_store *store;
 	struct lode_stream *stream;
 	struct lode_codec *codec;
-	struct lode_table table;
+	struct lode_store_table table;
 	uint32_t *columns[4];   /* as many numbers as the largest block has rows */
 	uint64_t *wide[2];      /* the same for times */
 	uint8_t *bytes;         /* the text of a block of strings, and small columns */

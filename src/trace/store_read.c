@@ -129,7 +129,7 @@ static void give_codec(const struct lode_store *store, struct lode_codec *codec)
 }
 
 /* Finds all columns of the kind; each must be there once. Returns what is wrong, or NULL. */
-static const char *find_columns(const struct lode_store *store, struct lode_table *table)
+static const char *find_columns(const struct lode_store *store, struct lode_store_table *table)
 {
 	const unsigned char *bytes = store->map.bytes + table->offset + LODE_BLOCK_HEADER_SIZE;
 	struct lode_cursor payload = lode_cursor(bytes, table->header.size);
@@ -153,7 +153,7 @@ static const char *find_columns(const struct lode_store *store, struct lode_tabl
 }
 
 /* Checks the block at `offset` and finds its columns. */
-const char *lode_table_open(const struct lode_store *store, uint64_t offset, struct lode_table *table)
+const char *lode_table_open(const struct lode_store *store, uint64_t offset, struct lode_store_table *table)
 {
 	const char *wrong;
 
@@ -163,7 +163,7 @@ const char *lode_table_open(const struct lode_store *store, uint64_t offset, str
 	return wrong ? wrong : find_columns(store, table);
 }
 
-int lode_table_unpack(struct lode_codec *codec, const struct lode_table *table, unsigned number, void *values, size_t count)
+int lode_table_unpack(struct lode_codec *codec, const struct lode_store_table *table, unsigned number, void *values, size_t count)
 {
 	const struct lode_table_column *column = &lode_table_columns(table->header.kind)[number];
 
@@ -178,7 +178,7 @@ struct footer {
 	uint8_t *kinds, *types;
 };
 
-static int unpack_footer(struct lode_codec *codec, const struct lode_table *table, struct footer *footer)
+static int unpack_footer(struct lode_codec *codec, const struct lode_store_table *table, struct footer *footer)
 {
 	size_t count = table->header.rows;
 	int code;
@@ -223,7 +223,7 @@ static int fits(uint64_t offset, uint64_t after, uint64_t footer)
 }
 
 /* Takes over what the footer says; blocks must follow one another inside the file. */
-static int list_blocks(struct lode_store *store, const struct lode_table *table, const struct footer *footer)
+static int list_blocks(struct lode_store *store, const struct lode_store_table *table, const struct footer *footer)
 {
 	uint64_t after = LODE_FILE_HEADER_SIZE;
 
@@ -251,7 +251,7 @@ int lode_store_read_footer(struct lode_store *store, struct lode_error *error)
 	struct lode_cursor cursor;
 	struct lode_codec *codec;
 	struct footer footer = { 0 };
-	struct lode_table table;
+	struct lode_store_table table;
 	const char *wrong;
 	uint64_t offset;
 	int code;
@@ -353,7 +353,7 @@ static int translate_columns(const struct lode_store *store, unsigned columns, s
 }
 
 /* Returns 0, LODE_SYSTEM, or LODE_BAD_INPUT with what is wrong. */
-static int unpack_events(const struct lode_store *store, const struct lode_table *table, unsigned columns,
+static int unpack_events(const struct lode_store *store, const struct lode_store_table *table, unsigned columns,
 			 struct lode_events *events, const char **wrong)
 {
 	struct lode_codec *codec = take_codec(store);
@@ -378,7 +378,7 @@ int lode_store_events(const struct lode_store *store, size_t i, unsigned columns
 		      struct lode_error *error)
 {
 	const struct lode_block *block = &store->blocks[store->event_blocks[i]];
-	struct lode_table table;
+	struct lode_store_table table;
 	const char *wrong = lode_table_open(store, block->offset, &table);
 	int code;
 

@@ -51,7 +51,7 @@ struct lode_store {
 };
 
 /* One block, checked, its columns found and ready to be unpacked. */
-struct lode_table {
+struct lode_store_table {
 	struct lode_block_header header;
 	uint64_t offset;
 	struct lode_packed columns[LODE_TABLE_COLUMNS];
@@ -69,9 +69,9 @@ static inline uint32_t lode_id_meaning(const struct lode_id_map *map, uint32_t i
 /* The sentence for a damaged place, which names `lode fsck`; returns LODE_BAD_INPUT. */
 int lode_store_fail(const struct lode_store *store, uint64_t offset, const char *what, struct lode_error *error);
 /* Checks the block at `offset` and finds its columns. Returns NULL, or what is wrong. */
-const char *lode_table_open(const struct lode_store *store, uint64_t offset, struct lode_table *table);
+const char *lode_table_open(const struct lode_store *store, uint64_t offset, struct lode_store_table *table);
 /* Unpacks `count` values of a column. Returns 0, LODE_BAD_INPUT or LODE_SYSTEM. */
-int lode_table_unpack(struct lode_codec *codec, const struct lode_table *table, unsigned number, void *values,
+int lode_table_unpack(struct lode_codec *codec, const struct lode_store_table *table, unsigned number, void *values,
 		      size_t count);
 
 /*

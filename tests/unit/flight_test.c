@@ -26,7 +26,7 @@
 
 static uint64_t some_number(uint64_t *random)
 {
-	return lode_random_next(random) >> lode_random_next(random) % 64;
+	return lode_splitmix64(random) >> lode_splitmix64(random) % 64;
 }
 
 static void what_is_packed_is_unpacked(void **state)
@@ -119,7 +119,7 @@ static void hostile_bytes_do_no_harm(void **state)
 		uint64_t position;
 
 		for (size_t j = 0; j < sizeof(bytes); j++)
-			bytes[j] = (unsigned char)lode_random_next(&random);
+			bytes[j] = (unsigned char)lode_splitmix64(&random);
 		cursor = lode_cursor(bytes, i % sizeof(bytes));
 		lode_unpack_record(&cursor, &record, &references, 0);
 		cursor = lode_cursor(bytes, i % sizeof(bytes));
@@ -165,7 +165,7 @@ struct world {
 
 static uint64_t chance(struct world *world, uint64_t of)
 {
-	return lode_random_next(&world->random) % of;
+	return lode_splitmix64(&world->random) % of;
 }
 
 /* The content of a stack follows from its id. */

@@ -44,7 +44,7 @@ static void no_hour_has_more_than_was_allowed(void **state)
 		for (int i = 0; i < 4000; i++) {
 			size_t within = 0;
 
-			now += lode_random_next(&random) % (lode_random_next(&random) % 8 ? HOUR / 50 : HOUR);
+			now += lode_splitmix64(&random) % (lode_splitmix64(&random) % 8 ? HOUR / 50 : HOUR);
 			for (size_t j = 0; j < count; j++)
 				within += now - taken[j] < HOUR;
 			assert_int_equal(lode_rate_take(&rate, now), within < limit);
@@ -132,8 +132,8 @@ static void add_stream(struct fixture *fixture, const char *watch, const char *h
 		assert_int_equal(
 			lode_stream_set_attribute(&stream, LODE_WATCH_ATTRIBUTE, watch, LODE_ATTRIBUTE_TEXT),
 			0);
-	snprintf(id, 33, "%016llx%016llx", (unsigned long long)lode_random_next(&seed),
-		 (unsigned long long)lode_random_next(&seed));
+	snprintf(id, 33, "%016llx%016llx", (unsigned long long)lode_splitmix64(&seed),
+		 (unsigned long long)lode_splitmix64(&seed));
 	assert_int_equal(lode_corpus_add(fixture->corpus, id, "test", &stream, 0, 1, NULL), 1);
 	lode_stream_release(&stream);
 	lode_dictionary_release(&dictionary);
