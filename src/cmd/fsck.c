@@ -154,11 +154,14 @@ static int check_path(struct finding *finding, int repair, const struct lode_pro
 	return code ? code : check_signatures(finding, repair, error);
 }
 
-/* Whether something was wrong, right now or before it was repaired. Leftovers harm nobody. */
+/*
+ * Whether something was wrong, right now or before it was repaired. Leftovers and
+ * files that no row names harm nobody: of a whole catalogue no row is missing.
+ */
 static int was_wrong(const struct lode_corpus_check_result *result)
 {
 	return result->streams_bad || result->streams_repaired || result->recordings ||
-	       result->rows_without_file || result->files_without_row || result->catalogue_bad;
+	       result->rows_without_file || result->rows_wrong || result->catalogue_bad;
 }
 
 /* Whether it still is. */
@@ -228,6 +231,8 @@ static void add_repairs(struct lode_buffer *buffer, const struct lode_corpus_che
 		   "streams were added to the catalogue");
 	add_repair(buffer, result->rows_without_file, "stream without a file was struck from the catalogue",
 		   "streams without a file were struck from the catalogue");
+	add_repair(buffer, result->rows_wrong, "entry of the catalogue was made anew from its stream",
+		   "entries of the catalogue were made anew from their streams");
 	add_repair(buffer, result->leftovers, "leftover was removed", "leftovers were removed");
 }
 
@@ -292,6 +297,7 @@ static void write_finding(struct lode_json *json, const struct finding *finding,
 	lode_json_key_u64(json, "streams_bad", result->streams_bad);
 	lode_json_key_u64(json, "streams_repaired", result->streams_repaired);
 	lode_json_key_u64(json, "rows_without_file", result->rows_without_file);
+	lode_json_key_u64(json, "rows_wrong", result->rows_wrong);
 	lode_json_key_u64(json, "files_without_row", result->files_without_row);
 	lode_json_key_u64(json, "recordings", result->recordings);
 	lode_json_key_u64(json, "leftovers", result->leftovers);

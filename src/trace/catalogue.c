@@ -410,10 +410,16 @@ static int put_stream(struct lode_catalogue *catalogue, const struct lode_corpus
 	return code;
 }
 
+const char *lode_sql_attribute_type(unsigned type)
+{
+	static const char *const types[] = { "text", "number", "bool" };
+
+	return types[type];
+}
+
 static int put_attributes(struct lode_catalogue *catalogue, const char *id, const struct lode_stream *stream,
 			  struct lode_error *error)
 {
-	static const char *const types[] = { "text", "number", "bool" };
 	const struct lode_strings *strings = &stream->dictionary->frames.strings;
 	sqlite3_stmt *statement =
 		lode_sql_prepare(catalogue, "INSERT INTO attributes VALUES(?,?,?,?)", error);
@@ -425,7 +431,7 @@ static int put_attributes(struct lode_catalogue *catalogue, const char *id, cons
 		const struct lode_attribute *attribute = &stream->attributes[i];
 		int failed = lode_sql_bind_text(statement, 1, id) |
 			     lode_sql_bind_text(statement, 2, lode_strings_get(strings, attribute->key)) |
-			     lode_sql_bind_text(statement, 3, types[attribute->type]) |
+			     lode_sql_bind_text(statement, 3, lode_sql_attribute_type(attribute->type)) |
 			     lode_sql_bind_text(statement, 4, lode_strings_get(strings, attribute->value));
 
 		code = failed ? lode_sql_fail(catalogue, error) : lode_sql_step(catalogue, statement, error);
@@ -598,6 +604,28 @@ int lode_catalogue_list_with(struct lode_catalogue *catalogue, const char *folde
 	return read_list(catalogue, statement, folder, list, error);
 }
 
+/* Rows of streams or signatures that are not there. */
+static int check_references(struct lode_catalogue *catalogue, struct lode_error *error)
+{
+	sqlite3_stmt *statement = lode_sql_prepare(catalogue, "PRAGMA foreign_key_check", error);
+	int code = 0;
+
+	if (!statement)
+		return lode_sql_fail(catalogue, error);
+	switch (sqlite3_step(statement)) {
+	case SQLITE_DONE:
+		break;
+	case SQLITE_ROW:
+		code = lode_fail(error, LODE_BAD_INPUT, "%s: a row of '%s' is about something that is not there",
+				 catalogue->path, (const char *)sqlite3_column_text(statement, 0));
+		break;
+	default:
+		code = lode_sql_fail(catalogue, error);
+	}
+	sqlite3_finalize(statement);
+	return code;
+}
+
 int lode_catalogue_check(struct lode_catalogue *catalogue, struct lode_error *error)
 {
 	sqlite3_stmt *statement = lode_sql_prepare(catalogue, "PRAGMA integrity_check(1)", error);
@@ -613,5 +641,5 @@ int lode_catalogue_check(struct lode_catalogue *catalogue, struct lode_error *er
 	else if (strcmp(answer, "ok") != 0)
 		code = lode_fail(error, LODE_BAD_INPUT, "%s: %s", catalogue->path, answer);
 	sqlite3_finalize(statement);
-	return code;
+	return code ? code : check_references(catalogue, error);
 }

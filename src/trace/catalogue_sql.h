@@ -38,6 +38,9 @@ static inline int lode_sql_bind_number(sqlite3_stmt *statement, int at, uint64_t
 	return sqlite3_bind_int64(statement, at, (int64_t)number) != SQLITE_OK;
 }
 
+/* How the catalogue calls a type of attributes (enum lode_attribute_type). */
+const char *lode_sql_attribute_type(unsigned type);
+
 /* A copy of a column's text; NULL when it is NULL or memory has run out. */
 const char *lode_sql_text(struct lode_arena *arena, sqlite3_stmt *statement, int column);
 

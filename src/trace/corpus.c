@@ -56,6 +56,21 @@ static int may_become_corpus(const struct lode_corpus *corpus, struct lode_error
 	return 0;
 }
 
+/*
+ * Streams whose catalogue is gone or empty. A new one would hide them. Whoever
+ * makes a corpus has its catalogue ready before the first stream, so it is looked
+ * at again after streams were seen.
+ */
+static int has_lost_catalogue(const struct lode_corpus *corpus, const char *catalogue_path)
+{
+	struct stat status;
+
+	if (stat(catalogue_path, &status) == 0 && status.st_size)
+		return 0;
+	return lode_corpus_has_streams(corpus->streams) &&
+	       (stat(catalogue_path, &status) < 0 || !status.st_size);
+}
+
 static int open_catalogue(struct lode_corpus *corpus, enum lode_corpus_mode mode, struct lode_error *error)
 {
 	char *path = lode_format("%s/%s", corpus->path, LODE_CATALOGUE_FILE);
@@ -63,7 +78,11 @@ static int open_catalogue(struct lode_corpus *corpus, enum lode_corpus_mode mode
 
 	if (!path)
 		return lode_fail_memory(error);
-	if (!is_corpus(path)) {
+	if (has_lost_catalogue(corpus, path)) {
+		code = lode_fail(error, LODE_BAD_INPUT,
+				 "%s: is missing or empty, but there are streams; 'lode fsck --repair %s' makes it anew",
+				 path, corpus->path);
+	} else if (!is_corpus(path)) {
 		if (mode != LODE_CORPUS_CREATE)
 			code = lode_corpus_refuse(corpus->path, error);
 		else

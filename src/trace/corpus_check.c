@@ -1,7 +1,8 @@
 /*
  * The checker of a corpus: see corpus_check.h.
  *
- * First the catalogue, then every file in the streams folder, then every row.
+ * First the catalogue, then every file in the streams folder, with its row, then
+ * the rows without a file.
  * Repair never deletes what might be somebody's data: a damaged file is kept
  * under another name, and so is a damaged catalogue. Only temporary files of
  * processes that are gone are removed.
@@ -12,6 +13,7 @@
 #include "trace/catalogue.h"
 #include "trace/corpus_files.h"
 #include "trace/corpus_readers.h"
+#include "trace/corpus_rows.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -116,11 +118,7 @@ static int index_file(struct check *check, const char *name, const char *path, c
 		return lode_fail_memory(error);
 	lode_stream_init(&stream, &dictionary);
 	memcpy(entry.id, name, 32);
-	code = lode_store_load(path, &stream, error);
-	if (!code && lode_corpus_describe(&stream, &entry) < 0)
-		code = lode_fail_memory(error);
-	if (!code)
-		code = lode_corpus_look_at(path, &entry, error);
+	code = lode_corpus_describe_file(path, &stream, &entry, error);
 	if (!code)
 		code = lode_catalogue_begin(check->catalogue, error);
 	if (!code) {
@@ -191,11 +189,44 @@ static int handle_damage(struct check *check, const char *path, int *whole, stru
 	return 0;
 }
 
+/* An import under way has its file in place a moment before its row, and one that was killed then leaves it. */
+static void note_without_row(struct check *check, const char *path)
+{
+	check->result->files_without_row++;
+	lode_notes_add(check->notes, 1,
+		       check->result->catalogue_bad || check->repair
+			       ? "stream files that the catalogue does not name"
+			       : "stream files that the catalogue does not name, harmless: an import runs or was "
+				 "cut off, and --repair adds them",
+		       path);
+}
+
+/* Whether the catalogue says something else of a stream than its file: 1, 0, or a negative code. */
+static int is_row_wrong(struct check *check, const struct lode_corpus_entry *row, const char *name,
+			struct lode_error *error)
+{
+	const char *what = NULL;
+	char file[256], *place;
+	int agrees = lode_corpus_row_agrees(check->catalogue, row, &what, error);
+
+	if (agrees)
+		return agrees < 0 ? agrees : 0;
+	/* Somebody may have replaced the stream since the rows were listed. */
+	agrees = lode_catalogue_find(check->catalogue, row->id, file, sizeof(file), error);
+	if (agrees <= 0 || strcmp(file, name) != 0)
+		return agrees < 0 ? agrees : 0;
+	check->result->rows_wrong++;
+	place = lode_format("%s (%s)", row->path, what);
+	lode_notes_add(check->notes, 1, "streams of which the catalogue says something else than their file", place);
+	lode_free(place);
+	return 1;
+}
+
 static int check_stream_file(struct check *check, const char *name, char *path, struct lode_error *error)
 {
 	const struct lode_corpus_entry *row = row_of(check, path);
 	struct lode_fsck_result result;
-	int damaged, whole = 1;
+	int damaged, whole = 1, wrong = 0;
 	int code = lode_store_check(path, &result, check->notes, error);
 
 	if (code == LODE_BAD_INPUT) { /* nothing in it is of Lode */
@@ -204,18 +235,19 @@ static int check_stream_file(struct check *check, const char *name, char *path, 
 		return 0;
 	}
 	if (code)
-		return code;
+		return access(path, F_OK) < 0 ? 0 : code; /* taken back by the import that put it there */
 	add_blocks(&check->result->blocks, &result);
 	damaged = result.blocks_bad || result.footer_bad;
 	if (!damaged)
 		check->result->streams_good++;
 	else
 		code = handle_damage(check, path, &whole, error);
-	if (!row) {
-		check->result->files_without_row++;
-		lode_notes_add(check->notes, 1, "stream files that the catalogue does not name", path);
-	}
-	if (!code && check->repair && whole && (!row || damaged))
+	if (!row)
+		note_without_row(check, path);
+	if (!code && row && !damaged)
+		code = wrong = is_row_wrong(check, row, name, error);
+	code = code < 0 ? code : 0;
+	if (!code && check->repair && whole && (!row || damaged || wrong))
 		code = index_file(check, name, path, row ? row->source : "found by fsck", error);
 	return code;
 }
@@ -430,7 +462,7 @@ int lode_corpus_check(const char *path, int repair, struct lode_corpus_check_res
 		      struct lode_notes *notes, const struct lode_progress *progress, struct lode_error *error)
 {
 	struct check check = { .repair = repair, .result = result, .notes = notes, .progress = progress };
-	int code;
+	int code = 0;
 
 	memset(result, 0, sizeof(*result));
 	check.path = lode_strdup(path);
@@ -442,6 +474,8 @@ int lode_corpus_check(const char *path, int repair, struct lode_corpus_check_res
 	else if (access(check.catalogue_path, F_OK) < 0 && access(check.streams, F_OK) < 0)
 		code = lode_corpus_refuse(path, error);
 	else
+		lode_corpus_readers_enter(&check.readers);
+	if (!code)
 		code = check_catalogue(&check, error);
 	if (!code)
 		code = check_files(&check, error);

@@ -121,3 +121,17 @@ int lode_corpus_folder_is_foreign(const char *path)
 	closedir(folder);
 	return foreign;
 }
+
+int lode_corpus_has_streams(const char *streams_folder)
+{
+	DIR *folder = opendir(streams_folder);
+	struct dirent *entry;
+	int found = 0;
+
+	if (!folder)
+		return 0;
+	while (!found && (entry = readdir(folder)))
+		found = lode_corpus_classify(entry->d_name) == LODE_FILE_STREAM;
+	closedir(folder);
+	return found;
+}

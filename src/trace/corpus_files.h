@@ -32,6 +32,8 @@ int lode_corpus_look_at(const char *path, struct lode_corpus_entry *entry, struc
  * there is nothing; LODE_SYSTEM where it may not be looked at.
  */
 int lode_corpus_refuse(const char *path, struct lode_error *error);
+/* Whether there is a stream file in the folder of them. */
+int lode_corpus_has_streams(const char *streams_folder);
 /* Whether a folder that is no corpus holds anything. */
 int lode_corpus_folder_is_foreign(const char *path);
 

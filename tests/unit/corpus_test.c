@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -315,6 +316,77 @@ static void a_lost_catalogue_is_made_anew_from_the_streams(void **state)
 	assert_int_equal(count_streams(fixture), 2);
 }
 
+static void change_catalogue(struct fixture *fixture, const char *sql)
+{
+	char path[128];
+	sqlite3 *db;
+
+	snprintf(path, sizeof(path), "%s/catalogue.sqlite", fixture->path);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_changes(db), 1);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* All that a row says but where the stream came from, and when, which only the catalogue knows. */
+static void what_the_catalogue_says_of_a_stream_is_compared_with_its_file(void **state)
+{
+	static const char *const changes[] = {
+		"UPDATE streams SET name = 'another'",
+		"UPDATE streams SET host = 'another'",
+		"UPDATE streams SET runs = runs + 1",
+		"UPDATE streams SET waits = waits - 1",
+		"UPDATE streams SET calls = calls + 256",
+		"UPDATE streams SET run_ns = run_ns + 1",
+		"UPDATE streams SET wait_ns = wait_ns + 1",
+		"UPDATE streams SET first_t = first_t + 1",
+		"UPDATE streams SET last_t = last_t + 1",
+		"UPDATE streams SET threads = threads + 1",
+		"UPDATE streams SET stacks = stacks + 1",
+		"UPDATE streams SET symptoms = symptoms + 1",
+		"UPDATE streams SET file_size = file_size + 1",
+		"UPDATE streams SET added = '2026-13-01T00:00:00Z'",
+		"UPDATE attributes SET key = 'another' WHERE key = (SELECT min(key) FROM attributes)",
+		"UPDATE attributes SET value = 'another' WHERE key = (SELECT min(key) FROM attributes)",
+		"UPDATE attributes SET type = 'bool' WHERE key = (SELECT min(key) FROM attributes)",
+		"DELETE FROM attributes WHERE key = (SELECT max(key) FROM attributes)",
+		"INSERT INTO attributes SELECT id, 'more', 'text', 'of it' FROM streams",
+		"UPDATE symptoms SET pid = 4711 WHERE rowid = 1",
+		"UPDATE symptoms SET tid = tid + 1 WHERE rowid = 1",
+		"UPDATE symptoms SET name = 'another' WHERE rowid = 1",
+		"UPDATE symptoms SET t0 = t0 + 1 WHERE rowid = 1",
+		"UPDATE symptoms SET t1 = t1 + 1 WHERE rowid = 1",
+		"DELETE FROM symptoms WHERE rowid = 1",
+		"INSERT INTO symptoms SELECT id, 1, 1, 'more', 1, 2 FROM streams",
+	};
+	struct fixture *fixture = *state;
+	struct lode_corpus_check_result result;
+
+	assert_int_equal(lode_stream_set_attribute(&fixture->stream, "a key", "text", LODE_ATTRIBUTE_TEXT), 0);
+	assert_int_equal(lode_stream_set_attribute(&fixture->stream, "zz", "12", LODE_ATTRIBUTE_NUMBER), 0);
+	assert_int_equal(lode_stream_add_symptom(&fixture->stream,
+						 &(struct lode_symptom){ .thread = 0, .t0 = 5, .t1 = 9 }),
+			 0);
+	add(fixture, id_a, 0, 1);
+	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
+		for (int repair = 0; repair < 2; repair++) {
+			if (!repair)
+				change_catalogue(fixture, changes[i]);
+			assert_int_equal(
+				lode_corpus_check(fixture->path, repair, &result, NULL, NULL, &fixture->error), 0);
+			if (result.rows_wrong != 1)
+				fail_msg("not noticed: %s", changes[i]);
+		}
+		assert_int_equal(lode_corpus_check(fixture->path, 0, &result, NULL, NULL, &fixture->error), 0);
+		assert_int_equal(result.rows_wrong + result.catalogue_bad + result.files_without_row, 0);
+		assert_int_equal(count_streams(fixture), 1);
+	}
+	/* Rows about what is not there. */
+	change_catalogue(fixture, "INSERT INTO symptoms VALUES('x', 1, 1, 'of no stream', 1, 2)");
+	assert_int_equal(lode_corpus_check(fixture->path, 0, &result, NULL, NULL, &fixture->error), 0);
+	assert_int_equal(result.catalogue_bad, 1);
+}
+
 static size_t count_files(struct fixture *fixture)
 {
 	char folder[128];
@@ -423,6 +495,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_stream_added_is_listed_with_its_numbers_and_reads_back, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_same_id_twice_is_one_stream, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(replacing_leaves_one_row_and_one_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_the_catalogue_says_of_a_stream_is_compared_with_its_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_a_reader_has_listed_can_be_read_until_it_is_done, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_stream_that_is_removed_and_added_again_is_not_swept_away, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_folder_that_is_no_corpus_is_not_touched, set_up, tear_down),
