@@ -68,15 +68,36 @@ static int catalogue_usable(struct check *check, struct lode_error *error)
 	return code;
 }
 
-/* Keeps the damaged catalogue beside and begins an empty one; the files will fill it. */
+/* NAME.damaged, or NAME.2.damaged where an earlier repair kept one, and so on; the caller frees it. */
+static char *damaged_name(const char *path)
+{
+	char *name = lode_format("%s.damaged", path);
+
+	for (unsigned number = 2; name && access(name, F_OK) == 0; number++) {
+		lode_free(name);
+		name = lode_format("%s.%u.damaged", path, number);
+	}
+	return name;
+}
+
+/*
+ * Keeps the damaged catalogue beside and begins an empty one; the files will fill
+ * it. Its journal goes with it: SQLite would play it back into the new one.
+ */
 static int remake_catalogue(struct check *check, struct lode_error *error)
 {
-	char *aside = lode_format("%s.damaged", check->catalogue_path);
-	int code = aside ? 0 : lode_fail_memory(error);
+	char *aside = damaged_name(check->catalogue_path);
+	char *journal = lode_format("%s-journal", check->catalogue_path);
+	char *journal_aside = aside ? lode_format("%s-journal", aside) : NULL;
+	int code = journal && journal_aside ? 0 : lode_fail_memory(error);
 
 	if (!code && access(check->catalogue_path, F_OK) == 0)
 		code = lode_file_rename(check->catalogue_path, aside, error);
+	if (!code && access(journal, F_OK) == 0)
+		code = lode_file_rename(journal, journal_aside, error);
 	lode_free(aside);
+	lode_free(journal);
+	lode_free(journal_aside);
 	if (!code)
 		code = lode_catalogue_open(&check->catalogue, check->catalogue_path, LODE_CATALOGUE_WRITE, error);
 	return code;
@@ -136,7 +157,7 @@ static int index_file(struct check *check, const char *name, const char *path, c
 static int salvage_file(struct check *check, const char *path, struct lode_error *error)
 {
 	char *saved = lode_format("%s.tmp", path);
-	char *aside = lode_format("%s.damaged", path);
+	char *aside = damaged_name(path);
 	struct lode_fsck_result result;
 	int code = saved && aside ? 0 : lode_fail_memory(error);
 
@@ -144,7 +165,7 @@ static int salvage_file(struct check *check, const char *path, struct lode_error
 		unlink(saved);
 	if (!code)
 		code = lode_store_salvage(path, saved, &result, check->notes, error);
-	if (!code && link(path, aside) < 0 && errno != EEXIST)
+	if (!code && link(path, aside) < 0)
 		code = lode_file_rename(path, aside, error);
 	if (!code)
 		code = lode_file_rename(saved, path, error);

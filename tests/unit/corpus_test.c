@@ -403,6 +403,32 @@ static size_t count_files(struct fixture *fixture)
 	return count;
 }
 
+static void cut_off(struct fixture *fixture, long bytes)
+{
+	struct stat status;
+	char path[512];
+
+	find_file(fixture, ".lode", path);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(truncate(path, status.st_size - bytes), 0);
+}
+
+static void each_damaged_original_is_kept(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_corpus_check_result result;
+
+	add(fixture, id_a, 0, 1);
+	for (unsigned round = 1; round <= 3; round++) {
+		cut_off(fixture, 5);
+		assert_int_equal(lode_corpus_check(fixture->path, 1, &result, NULL, NULL, &fixture->error), 0);
+		assert_int_equal(result.streams_repaired, 1);
+		assert_int_equal(count_files(fixture), 1 + round);
+	}
+	assert_int_equal(lode_corpus_check(fixture->path, 0, &result, NULL, NULL, &fixture->error), 0);
+	assert_int_equal(result.streams_good, 1);
+}
+
 static void assert_readable(struct fixture *fixture, const struct lode_corpus_list *list)
 {
 	struct lode_store *store;
@@ -496,6 +522,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_same_id_twice_is_one_stream, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(replacing_leaves_one_row_and_one_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_the_catalogue_says_of_a_stream_is_compared_with_its_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(each_damaged_original_is_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_a_reader_has_listed_can_be_read_until_it_is_done, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_stream_that_is_removed_and_added_again_is_not_swept_away, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_folder_that_is_no_corpus_is_not_touched, set_up, tear_down),
