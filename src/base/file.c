@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +45,71 @@ static int planted_failure(void)
 	return 1;
 }
 
+/* ---- unfinished files ---- */
+
+/*
+ * A signal handler may look at them at any moment, so that they are a fixed table
+ * and a path is published when it is whole. Pages that are not used cost nothing.
+ */
+#define MOST_UNFINISHED 256
+
+enum { PLACE_FREE, PLACE_TAKEN, PLACE_WHOLE };
+
+static char unfinished[MOST_UNFINISHED][PATH_MAX];
+static atomic_int unfinished_state[MOST_UNFINISHED];
+static atomic_int is_ending;
+
+static int take_place(const char *path, int i)
+{
+	int state = PLACE_FREE;
+
+	if (!atomic_compare_exchange_strong(&unfinished_state[i], &state, PLACE_TAKEN))
+		return 0;
+	memcpy(unfinished[i], path, strlen(path) + 1);
+	atomic_store(&unfinished_state[i], PLACE_WHOLE);
+	return 1;
+}
+
+/* Places of files that were removed past this seam. */
+static void free_gone(void)
+{
+	for (int i = 0; i < MOST_UNFINISHED; i++) {
+		int state = PLACE_WHOLE;
+
+		if (atomic_load(&unfinished_state[i]) == PLACE_WHOLE && access(unfinished[i], F_OK) < 0)
+			atomic_compare_exchange_strong(&unfinished_state[i], &state, PLACE_FREE);
+	}
+}
+
+static void note_unfinished(const char *path)
+{
+	if (strlen(path) >= PATH_MAX)
+		return;
+	for (int tries = 0; tries < 2; tries++) {
+		for (int i = 0; i < MOST_UNFINISHED; i++)
+			if (take_place(path, i))
+				return;
+		free_gone();
+	}
+}
+
+void lode_file_keep(const char *path)
+{
+	for (int i = 0; i < MOST_UNFINISHED; i++)
+		if (atomic_load(&unfinished_state[i]) == PLACE_WHOLE && !strcmp(unfinished[i], path))
+			atomic_store(&unfinished_state[i], PLACE_FREE);
+}
+
+void lode_file_remove_unfinished(void)
+{
+	atomic_store(&is_ending, 1);
+	for (int i = 0; i < MOST_UNFINISHED; i++)
+		if (atomic_load(&unfinished_state[i]) == PLACE_WHOLE)
+			unlink(unfinished[i]);
+}
+
+/* ---- operations ---- */
+
 static const char *advice(int error_number)
 {
 	switch (error_number) {
@@ -78,6 +144,11 @@ int lode_file_open(const char *path, int flags, mode_t mode, struct lode_error *
 
 	if (fd < 0)
 		return fail_errno(error, path, flags & O_CREAT ? "cannot be created" : "cannot be opened");
+	if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) {
+		note_unfinished(path);
+		if (atomic_load(&is_ending))
+			unlink(path);
+	}
 	return fd;
 }
 
@@ -151,6 +222,7 @@ int lode_file_rename(const char *from, const char *to, struct lode_error *error)
 {
 	if (planted_failure() == 1 || rename(from, to) < 0)
 		return fail_errno(error, to, "cannot be put in place");
+	lode_file_keep(from);
 	return 0;
 }
 
@@ -158,6 +230,7 @@ int lode_file_remove(const char *path, struct lode_error *error)
 {
 	if (planted_failure() == 1 || (unlink(path) < 0 && errno != ENOENT))
 		return fail_errno(error, path, "cannot be removed");
+	lode_file_keep(path);
 	return 0;
 }
 

@@ -31,6 +31,15 @@ int lode_file_remove(const char *path, struct lode_error *error);
 /* Makes a folder; one that is already there is no failure. */
 int lode_file_make_folder(const char *path, struct lode_error *error);
 
+/*
+ * A file opened with O_CREAT | O_EXCL is unfinished until it is renamed or removed
+ * here, or kept: who is ended by a signal removes what is unfinished. At most 256
+ * at a time are known; one more would stay, for `lode fsck` to find.
+ */
+void lode_file_keep(const char *path);
+/* For signal handlers: removes all that is unfinished, now and while the program ends. */
+void lode_file_remove_unfinished(void);
+
 /* A whole file mapped for reading. */
 struct lode_map {
 	const unsigned char *bytes; /* NULL when the file is empty */

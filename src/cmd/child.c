@@ -1,21 +1,30 @@
 /* Child: see child.h. */
 #include "cmd/child.h"
 
+#include "cmd/progress.h"
+#include "cmd/signals.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In the child: waits at the gate, then becomes the command; tells why not. */
+/* How long a command has for ending once Lode itself is asked to stop; it is left alone afterwards. */
+#define PATIENCE   60000000u
+#define LOOK_EVERY 10
+
+/* In the child: waits at the gate, then becomes the command; tells why not. A gate that closes means no. */
 static void become(int gate, int failure, char *const *words)
 {
 	char byte;
 	int number;
 
-	if (read(gate, &byte, 1) < 0)
+	lode_signals_restore();
+	if (read(gate, &byte, 1) != 1)
 		_exit(127);
 	execvp(words[0], words);
 	number = errno;
@@ -60,6 +69,10 @@ int lode_child_release(struct lode_child *child, char *const *words, struct lode
 	int number;
 	ssize_t size;
 
+	/* A child that was killed meanwhile is noticed by whoever waits for it. */
+	if (write(child->gate, "", 1) != 1)
+		return 0;
+	child->released = 1;
 	close(child->gate);
 	child->gate = -1;
 	/* The descriptor closes when the command begins; before, there is nothing but a failure to read. */
@@ -85,13 +98,31 @@ static void close_once(int *fd)
 	*fd = -1;
 }
 
+/* Waits until it has ended, or until it had its time after a wish to stop. */
+static void await_end(struct lode_child *child)
+{
+	struct pollfd end = {child->exit_fd, POLLIN, 0};
+	uint64_t stopped = 0;
+
+	while (!lode_child_has_ended(child)) {
+		uint64_t now = lode_now();
+
+		if (!stopped && lode_signals_stop())
+			stopped = now;
+		if (stopped && now - stopped > PATIENCE)
+			return;
+		poll(&end, 1, LOOK_EVERY);
+	}
+}
+
 void lode_child_finish(struct lode_child *child)
 {
+	if (child->finished)
+		return;
+	child->finished = 1;
 	if (!lode_child_has_ended(child)) {
-		kill(child->pid, SIGTERM);
-		while (waitpid(child->pid, &child->status, 0) < 0 && errno == EINTR)
-			continue;
-		child->ended = 1;
+		kill(child->pid, child->released ? SIGTERM : SIGKILL);
+		await_end(child);
 	}
 	close_once(&child->gate);
 	close_once(&child->failure);

@@ -14,17 +14,23 @@ struct lode_child {
 	int gate;    /* closing it lets the child go */
 	int failure; /* where the child tells why it could not start the command */
 	int exit_fd; /* readable when it has ended; -1: not known to this kernel */
+	int released; /* it was let go */
+	int finished;
 	int ended;
 	int status; /* as waitpid tells, once it has ended */
 };
 
-/* Forks; the child waits. `words` is NULL-terminated. */
+/* Forks; the child waits, and ends if this process does. `words` is NULL-terminated. */
 int lode_child_prepare(struct lode_child *child, char *const *words, struct lode_error *error);
 /* Lets it run the command. LODE_USAGE when there is no such command. */
 int lode_child_release(struct lode_child *child, char *const *words, struct lode_error *error);
 /* Whether it has ended by now. */
 int lode_child_has_ended(struct lode_child *child);
-/* Asks it to end, if it is still there, and waits for it; frees descriptors. Once more does nothing. */
+/*
+ * Asks it to end, if it is still there, and waits for it; frees descriptors. Once more
+ * does nothing. Where Lode itself was asked to stop, a command that does not end soon is
+ * left alone: `ended` is 0.
+ */
 void lode_child_finish(struct lode_child *child);
 
 #endif

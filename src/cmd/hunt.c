@@ -45,17 +45,18 @@ struct hunt {
 static int open_all(struct hunt *hunt, struct lode_error *error)
 {
 	const struct lode_hunt_settings *settings = hunt->settings;
-	int code = 0;
+	int code;
 
-	if (settings->output)
+	/* First what may not be permitted: nothing is begun then. */
+	code = lode_hunt_meters_open(&hunt->meters, settings, hunt->options.cost, &hunt->notes, error);
+	if (!code && settings->output)
 		code = lode_corpus_open(&hunt->corpus, settings->output, LODE_CORPUS_CREATE, error);
+	if (!code && lode_signals_stop())
+		code = LODE_STOPPED(lode_signals_stop());
 	if (!code && hunt->call->operand_count) {
 		code = lode_child_prepare(&hunt->child, hunt->call->operands, error);
 		hunt->has_child = !code;
 	}
-	if (!code)
-		code = lode_hunt_meters_open(&hunt->meters, settings, hunt->options.cost, &hunt->notes,
-					     error);
 	if (!code && hunt->corpus)
 		code = lode_keep_create(&hunt->keep, hunt->meters.meter, error);
 	return code;
@@ -171,9 +172,12 @@ static void tell_status(const struct hunt *hunt)
 	const struct lode_terminal *err = &hunt->call->err;
 	int status = hunt->child.status;
 
-	if (!hunt->has_child || hunt->call->quiet)
+	if (!hunt->has_child || !hunt->child.released || hunt->call->quiet)
 		return;
-	if (WIFSIGNALED(status))
+	if (!hunt->child.ended)
+		lode_say(err, LODE_YELLOW, "%s: goes on as process %ld, though it was asked to end",
+			 hunt->call->operands[0], (long)hunt->child.pid);
+	else if (WIFSIGNALED(status))
 		lode_say(err, LODE_YELLOW, "%s: ended by signal %d", hunt->call->operands[0],
 			 WTERMSIG(status));
 	else if (WEXITSTATUS(status))
@@ -216,6 +220,7 @@ static int run_hunt(struct hunt *hunt, struct lode_error *error)
 
 	lode_signals_hold();
 	code = open_all(hunt, error);
+	lode_signals_hold_for_good();
 	if (!code)
 		code = begin(hunt, error);
 	if (!code)

@@ -167,6 +167,7 @@ static int make_command(struct words *words, const struct lode_hunt_settings *se
 /* In the child: becomes the command. Ctrl-C is for the hunt, which then ends its agents in order. */
 static void become(char **words, int in, int out)
 {
+	lode_signals_restore();
 	signal(SIGINT, SIG_IGN);
 	if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0)
 		execvp(words[0], words);

@@ -31,6 +31,8 @@ static int start(const char *command, pid_t *child)
 {
 	const char *arguments[] = { "sh", "-c", command, NULL };
 	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t signals;
 	int ends[2];
 	int failed;
 
@@ -41,7 +43,15 @@ static int start(const char *command, pid_t *child)
 	posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
 	posix_spawn_file_actions_addclose(&actions, ends[0]);
 	posix_spawn_file_actions_addclose(&actions, ends[1]);
-	failed = posix_spawn(child, "/bin/sh", &actions, NULL, (char *const *)(uintptr_t)arguments, environ);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	sigemptyset(&signals);
+	posix_spawnattr_setsigmask(&attributes, &signals);
+	sigaddset(&signals, SIGPIPE);
+	posix_spawnattr_setsigdefault(&attributes, &signals);
+	failed = posix_spawn(child, "/bin/sh", &actions, &attributes, (char *const *)(uintptr_t)arguments,
+			     environ);
+	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	close(ends[0]);
 	if (!failed)

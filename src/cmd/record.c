@@ -318,7 +318,10 @@ static void tell_status(const struct recording *recording)
 
 	if (!recording->target.has_child)
 		return;
-	if (WIFSIGNALED(status))
+	if (!recording->target.child.ended)
+		lode_say(err, LODE_YELLOW, "%s: goes on as process %ld, though it was asked to end", word,
+			 (long)recording->target.child.pid);
+	else if (WIFSIGNALED(status))
 		lode_say(err, LODE_YELLOW, "%s: ended by signal %d", word, WTERMSIG(status));
 	else if (WEXITSTATUS(status))
 		lode_say(err, LODE_YELLOW, "%s: ended with exit status %d", word, WEXITSTATUS(status));
@@ -413,7 +416,8 @@ static int show_json(struct recording *recording, struct lode_error *error)
 	else
 		lode_json_null(&json);
 	lode_json_key(&json, "exit_status");
-	if (recording->target.has_child && WIFEXITED(recording->target.child.status))
+	if (recording->target.has_child && recording->target.child.ended &&
+	    WIFEXITED(recording->target.child.status))
 		lode_json_u64(&json, (uint64_t)WEXITSTATUS(recording->target.child.status));
 	else
 		lode_json_null(&json);
@@ -453,6 +457,9 @@ static int run_recording(struct recording *recording, struct lode_error *error)
 
 	lode_signals_hold();
 	code = source ? open_all(recording, source, error) : lode_fail_memory(error);
+	if (!code && lode_signals_stop())
+		code = LODE_STOPPED(lode_signals_stop()); /* before there is anything to keep */
+	lode_signals_hold_for_good();
 	if (!code)
 		code = lode_recorded_prepare(&recording->target, error);
 	if (!code)

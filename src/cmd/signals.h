@@ -1,21 +1,30 @@
 /*
- * Signals: a wish to stop is noted and obeyed at the next progress report, so
- * that nothing is left half-done; a file that shrinks under a mapping ends the
- * program with a sentence instead of a crash.
+ * Signals: whatever a command is doing, a wish to stop (SIGINT, SIGTERM, SIGHUP)
+ * ends it within a fifth of a second, and no unfinished file stays behind. Work
+ * that can end in good order holds the signal, sees it at its next progress report,
+ * and has a tenth of a second from then on. A file that shrinks under a mapping ends
+ * the program with a sentence instead of a crash.
  */
 #ifndef LODE_CMD_SIGNALS_H
 #define LODE_CMD_SIGNALS_H
 
-/* For all commands: SIGBUS, SIGPIPE. Call once. */
+/* For all commands, once, before anything else: from here on a wish to stop ends the program at once. */
 void lode_signals_init(void);
 /*
- * From here on SIGINT, SIGTERM and SIGHUP are noted only; the second one of a kind
- * ends the program at once. Until then, and again after lode_signals_release,
- * they end it at once, which is right wherever nothing is half-done.
+ * From here on a wish to stop is noted, and the program has LODE_SIGNALS_GRACE to
+ * end by itself; a second one ends it at once. A reader that goes away is an error
+ * of the write, not a signal.
  */
 void lode_signals_hold(void);
+/* Holds without a limit: for what must not be lost, such as a recording. A second wish ends it at once. */
+void lode_signals_hold_for_good(void);
 void lode_signals_release(void);
 /* The signal that asked to stop, or 0. */
 int lode_signals_stop(void);
+/* In a process that is about to become a command: all signals as Lode was started with them. */
+void lode_signals_restore(void);
+
+/* Milliseconds. */
+#define LODE_SIGNALS_GRACE 100
 
 #endif

@@ -719,6 +719,9 @@ static int run_watch(struct watch *watch, struct lode_error *error)
 	lode_signals_hold();
 	set_memory();
 	code = open_all(watch, error);
+	if (!code && lode_signals_stop())
+		code = LODE_STOPPED(lode_signals_stop());
+	lode_signals_hold_for_good();
 	if (!code)
 		code = start(watch, error);
 	if (!code)

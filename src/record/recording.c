@@ -1,6 +1,8 @@
 /* Recording: see recording.h. */
 #include "record/recording.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,6 +60,7 @@ int lode_recording_create(struct lode_recording **result, struct lode_corpus *co
 		lode_recording_abandon(recording, NULL);
 		return code;
 	}
+	lode_file_keep(recording->path); /* whatever ends this program: lode fsck makes a stream of it */
 	lode_store_hurry(recording->writer);
 	lode_store_keep(recording->writer);
 	*result = recording;
