@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "hunt/calls.h"
+#include "hunt/thread_clocks.h"
 #include "record/kernel.h"
 #include "record/uprobes.h"
 
@@ -191,17 +192,12 @@ static int is_known(const struct lode_clockwork *clockwork, uint32_t tid)
 uint32_t lode_clockwork_add_thread(struct lode_clockwork *clockwork, uint32_t pid, uint32_t tid)
 {
 	for (uint32_t i = 0; i < PLACES_TRIED; i++) {
-		uint32_t place = (tid + i) & (clockwork->thread_count - 1), free_tid = 0;
-		struct lode_hunt_thread *thread = &clockwork->threads[place];
+		uint32_t place = (tid + i) & (clockwork->thread_count - 1);
 
-		if (thread->tid)
-			continue;
-		thread->pid = pid;
-		thread->clock = LODE_CLOCK_OTHER;
-		thread->born = thread->last = lode_clockwork_now();
-		if (__atomic_compare_exchange_n(&thread->tid, &free_tid, tid, 0, __ATOMIC_RELEASE,
-						__ATOMIC_RELAXED))
+		if (lode_thread_claim(&clockwork->threads[place])) {
+			lode_thread_show(&clockwork->threads[place], pid, tid, lode_clockwork_now());
 			return place;
+		}
 	}
 	return LODE_NONE;
 }
@@ -257,7 +253,7 @@ static void add_found(struct lode_clockwork *clockwork, uint32_t pid, uint32_t t
 		is_known(clockwork, tid) ? LODE_NONE : lode_clockwork_add_thread(clockwork, pid, tid);
 	struct lode_hunt_thread *thread = place == LODE_NONE ? NULL : &clockwork->threads[place];
 	uint64_t object = 0;
-	uint32_t parent;
+	uint32_t parent, found = 0;
 	char state;
 	long call;
 
@@ -265,15 +261,14 @@ static void add_found(struct lode_clockwork *clockwork, uint32_t pid, uint32_t t
 		return;
 	state = lode_clockwork_state(pid, tid, &parent);
 	call = call_of(pid, tid, &object);
-	if (thread->switches)
-		return; /* the kernel's side knows better by now */
 	if (state == 'R') {
-		thread->clock = LODE_CLOCK_CPU;
+		found = LODE_CLOCK_CPU + 1;
 	} else if (call >= 0 && call < LODE_HUNT_CALLS) {
-		thread->clock = clockwork->settings->calls[call] & LODE_CALL_CLASS;
-		thread->object = clockwork->settings->calls[call] & LODE_CALL_FUTEX ? object : 0;
-		thread->blocked = 1;
+		found = (clockwork->settings->calls[call] & LODE_CALL_CLASS) + 1u;
+		thread->found_object = clockwork->settings->calls[call] & LODE_CALL_FUTEX ? object : 0;
 	}
+	/* Is overlooked where the kernel's side knows better by now. */
+	__atomic_store_n(&thread->found, found, __ATOMIC_RELEASE);
 }
 
 static int add_pid(struct lode_clockwork *clockwork, uint32_t pid, struct lode_error *error)
@@ -316,16 +311,30 @@ int lode_clockwork_children_only(struct lode_clockwork *clockwork, uint32_t pid,
 	return add_pid(clockwork, pid, error);
 }
 
+static void clear_thread(struct lode_hunt_thread *thread)
+{
+	uint32_t sequence = thread->sequence;
+	struct lode_hunt_thread empty = {.sequence = sequence, .claimed = 1};
+	char *from = (char *)&empty, *to = (char *)thread;
+	size_t sequence_end = offsetof(struct lode_hunt_thread, sequence) + sizeof(sequence);
+
+	memcpy(to, from, offsetof(struct lode_hunt_thread, sequence));
+	memcpy(to + sequence_end, from + sequence_end, sizeof(*thread) - sequence_end);
+}
+
+/*
+ * First nobody finds the place any more, last it is free to be claimed. The sequence
+ * number stays: whoever writes in this moment makes it even again.
+ */
 void lode_clockwork_forget(struct lode_clockwork *clockwork, uint32_t place)
 {
 	struct lode_hunt_thread *thread = &clockwork->threads[place];
-	uint32_t tid = thread->tid;
 
+	__atomic_store_n(&thread->tid, 0, __ATOMIC_SEQ_CST);
 	memset(&clockwork->cells[(size_t)place * clockwork->slot_count], 0,
 	       clockwork->slot_count * sizeof(*clockwork->cells));
-	memset(thread, 0, sizeof(*thread));
-	thread->tid = tid;
-	__atomic_store_n(&thread->tid, 0, __ATOMIC_RELEASE);
+	clear_thread(thread);
+	__atomic_store_n(&thread->claimed, 0, __ATOMIC_RELEASE);
 }
 
 /* ---- reading ---- */
@@ -355,8 +364,9 @@ static void copy_state(const struct lode_clockwork *clockwork, uint32_t place, u
 		if (cell)
 			memcpy(cell, shared_cell, sizeof(*cell));
 		if (is_whole(shared, sequence))
-			return;
+			break;
 	}
+	lode_thread_take_found(thread);
 }
 
 void lode_clockwork_thread(const struct lode_clockwork *clockwork, uint32_t place,
@@ -368,10 +378,8 @@ void lode_clockwork_thread(const struct lode_clockwork *clockwork, uint32_t plac
 /* Winds the copy of a thread's clocks. */
 static void wind(struct lode_hunt_thread *thread, uint64_t now)
 {
-	uint32_t clock = thread->waiting ? LODE_CLOCK_SYNC : thread->clock;
-
 	if (!thread->died)
-		thread->clocks.time[clock & 3] += (int64_t)(now - thread->last);
+		lode_thread_pass(thread, now, &thread->clocks);
 }
 
 static void add_clocks(struct lode_clockwork_sum *sum, const struct lode_hunt_clocks *clocks, int sign)
@@ -432,8 +440,7 @@ static void open_cell(struct lode_clockwork *clockwork, struct lode_hunt_thread 
 		      struct lode_hunt_cell *cell, const struct lode_clockwork_frame *frame, uint64_t now)
 {
 	cell->at = thread->clocks;
-	cell->at.time[(thread->waiting ? LODE_CLOCK_SYNC : thread->clock) & 3] +=
-		(int64_t)(now - thread->last);
+	lode_thread_pass(thread, now, &cell->at);
 	cell->sp = frame->sp;
 	if (clockwork->slots[frame->slot].flags & LODE_SLOT_WAITING)
 		thread->waiting++;

@@ -11,7 +11,8 @@
  * Threads and cells are arrays that both sides map. The kernel writes a thread and
  * its cells on the CPU that runs it; the program writes them only while the
  * thread is stopped or asleep, and when it is dead. `sequence` is odd while the
- * kernel is writing, so that the program can read a whole state.
+ * kernel is writing, so that the program can read a whole state. What others may
+ * write, and when, is in thread_clocks.h.
  */
 #ifndef LODE_HUNT_COUNTERS_H
 #define LODE_HUNT_COUNTERS_H
@@ -51,7 +52,7 @@ struct lode_hunt_clocks {
 };
 
 struct lode_hunt_thread {
-	uint32_t tid; /* 0: the place is free */
+	uint32_t tid; /* 0: the place is free, or being filled */
 	uint32_t pid;
 	uint32_t sequence;
 	uint32_t clock;	  /* which of the clocks runs */
@@ -60,7 +61,7 @@ struct lode_hunt_thread {
 	uint32_t blocked; /* off its CPU, and not woken yet */
 	uint32_t switches;
 	uint32_t holding; /* the program writes its open functions: keep off */
-	uint32_t unused_too;
+	uint32_t claimed; /* somebody fills the place, or has */
 	uint64_t last; /* up to when the clocks are wound */
 	struct lode_hunt_clocks clocks;
 	uint64_t hits; /* of probes */
@@ -76,7 +77,10 @@ struct lode_hunt_thread {
 	uint64_t died;	 /* 0: it lives */
 	int64_t polling; /* OTHER when it began to wait for descriptors */
 	uint64_t queued; /* nanoseconds in the run queue */
-	uint64_t unused[1];
+	uint64_t woken;	 /* when it was made ready last; another CPU writes it */
+	uint32_t seen;	 /* the kernel has seen it run, wait or return */
+	uint32_t found;	 /* clock + 1 that it was found with; 0: none. The program writes it. */
+	uint64_t found_object;
 };
 
 /* A function in a thread. */

@@ -15,6 +15,7 @@
  * charged with it.
  */
 #include "hunt/counters.h"
+#include "hunt/thread_clocks.h"
 #include "record/kernel_types.h"
 
 #include <bpf/bpf_helpers.h>
@@ -161,23 +162,15 @@ static __noinline int send(uint32_t type, uint32_t slot, uint32_t pid, uint32_t 
 
 /* ---- clocks ---- */
 
-static __always_inline void begin_change(struct lode_hunt_thread *thread)
+/* Of a running thread that has not been seen before. */
+static __always_inline void look_at_running(struct lode_hunt_thread *thread)
 {
-	*(volatile uint32_t *)&thread->sequence += 1;
-}
-
-static __always_inline void end_change(struct lode_hunt_thread *thread)
-{
-	__sync_fetch_and_add(&thread->sequence, 1);
-}
-
-/* Winds the clocks up to `now`. */
-static __always_inline void wind(struct lode_hunt_thread *thread, uint64_t now)
-{
-	uint32_t clock = thread->waiting ? LODE_CLOCK_SYNC : thread->clock;
-
-	thread->clocks.time[clock & 3] += (int64_t)(now - thread->last);
-	thread->last = now;
+	if (thread->seen)
+		return;
+	lode_thread_take_found(thread);
+	thread->clock = LODE_CLOCK_CPU;
+	thread->blocked = 0;
+	thread->object = 0;
 }
 
 /* ---- functions in progress ---- */
@@ -250,7 +243,7 @@ static __always_inline void charge(struct lode_hunt_thread *thread, uint32_t pla
 
 	thread->hits++;
 	thread->last += set->hit_cost;
-	slot->hits++;
+	__sync_fetch_and_add(&slot->hits, 1); /* of all threads */
 	if (slot->flags & LODE_SLOT_MUTED || !cell)
 		return; /* it is on its way out; others are not to blame for it */
 	if (cell->window != window) {
@@ -266,7 +259,7 @@ static __always_inline void charge(struct lode_hunt_thread *thread, uint32_t pla
 		return;
 	if (cell->window_hits * 4ull < thread->window_hits && thread->window_hits < 2 * set->window_limit)
 		return;
-	slot->flags |= LODE_SLOT_MUTED;
+	__sync_fetch_and_or(&slot->flags, LODE_SLOT_MUTED);
 	send(LODE_MESSAGE_MUTED, number, thread->pid, thread->tid);
 }
 
@@ -282,15 +275,16 @@ int lode_probe(struct pt_regs *context)
 
 	if (!thread || !slot || !set)
 		return 0;
-	begin_change(thread);
+	lode_thread_begin_change(thread);
+	look_at_running(thread);
 	if (!(slot->flags & LODE_SLOT_MUTED) && !thread->holding) {
-		wind(thread, now);
+		lode_thread_wind(thread, now);
 		sweep(thread, place, sp);
 		if (!(cookie & (LODE_HUNT_END | LODE_HUNT_SWEEP)))
 			open_cell(thread, place, number, sp, slot->flags);
 	}
 	charge(thread, place, slot, number, set, now);
-	end_change(thread);
+	lode_thread_end_change(thread);
 	return 0;
 }
 
@@ -329,8 +323,9 @@ static __always_inline void switch_out(struct task_struct *task, uint32_t state,
 	if (!thread)
 		return;
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	begin_change(thread);
-	wind(thread, now);
+	lode_thread_begin_change(thread);
+	look_at_running(thread);
+	lode_thread_wind(thread, now);
 	thread->pc = REGS_PC(regs);
 	thread->sp = REGS_SP(regs);
 	thread->fp = REGS_FP(regs);
@@ -338,10 +333,9 @@ static __always_inline void switch_out(struct task_struct *task, uint32_t state,
 	/* A function in progress has its entry at or above the stack pointer. */
 	if (thread->top && thread->sp && !thread->holding)
 		sweep(thread, place, thread->sp - 1);
-	thread->switches++;
-	thread->clock = preempted ? LODE_CLOCK_OTHER : block_class(task, regs, thread, state);
-	thread->blocked = !preempted;
-	end_change(thread);
+	lode_thread_leaves(thread, preempted ? LODE_CLOCK_OTHER : block_class(task, regs, thread, state),
+			   !preempted);
+	lode_thread_end_change(thread);
 }
 
 static __always_inline void add_wait(struct lode_hunt_object_key *key, struct lode_hunt_thread *thread,
@@ -394,15 +388,12 @@ static __always_inline void switch_in(struct task_struct *task, uint64_t now)
 
 	if (!thread)
 		return;
-	begin_change(thread);
-	if (!thread->blocked && now > thread->last)
-		thread->queued += now - thread->last;
-	wind(thread, now);
-	thread->clock = LODE_CLOCK_CPU;
-	thread->blocked = 0;
+	lode_thread_begin_change(thread);
+	lode_thread_take_found(thread);
+	lode_thread_returns(thread, now);
 	if (thread->object)
 		end_wait(thread, place);
-	end_change(thread);
+	lode_thread_end_change(thread);
 }
 
 SEC("tp_btf/sched_switch")
@@ -419,7 +410,10 @@ int lode_hunt_switch(uint64_t *context)
 	return 0;
 }
 
-/* Being woken ends a wait; what follows is the run queue. */
+/*
+ * Being woken ends a wait; what follows is the run queue. The thread may be on its way
+ * off another CPU in this moment.
+ */
 SEC("tp_btf/sched_waking")
 int lode_hunt_waking(uint64_t *context)
 {
@@ -427,13 +421,8 @@ int lode_hunt_waking(uint64_t *context)
 	uint32_t place;
 	struct lode_hunt_thread *thread = find_thread(task->pid, &place);
 
-	if (!thread || !thread->blocked)
-		return 0;
-	begin_change(thread);
-	wind(thread, bpf_ktime_get_ns());
-	thread->clock = LODE_CLOCK_OTHER;
-	thread->blocked = 0;
-	end_change(thread);
+	if (thread)
+		lode_thread_wake(thread, bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -469,14 +458,15 @@ int lode_hunt_exit_call(uint64_t *context)
 	call = REGS_CALL(regs);
 	if (call < 0 || call >= LODE_HUNT_CALLS)
 		return 0;
-	begin_change(thread);
+	lode_thread_begin_change(thread);
+	look_at_running(thread);
 	if (thread->polling)
 		end_polling(thread, result);
 	if (result >= 0 && set->calls[call & (LODE_HUNT_CALLS - 1)] & LODE_CALL_MOVES) {
 		thread->clocks.operations++;
 		thread->clocks.bytes += (uint64_t)result;
 	}
-	end_change(thread);
+	lode_thread_end_change(thread);
 	return 0;
 }
 
@@ -486,17 +476,17 @@ static __always_inline void add_thread(uint32_t pid, uint32_t tid)
 {
 	uint64_t now = bpf_ktime_get_ns();
 	struct lode_hunt_counts *counted;
+	uint32_t known;
 
+	if (find_thread(tid, &known))
+		return; /* the program was faster */
 	for (uint32_t i = 0; i < PLACES_TRIED; i++) {
 		uint32_t at = (tid + i) & thread_mask;
 		struct lode_hunt_thread *thread = bpf_map_lookup_elem(&threads, &at);
 
-		if (!thread || thread->tid || __sync_val_compare_and_swap(&thread->tid, 0, tid) != 0)
+		if (!thread || !lode_thread_claim(thread))
 			continue;
-		thread->pid = pid;
-		thread->clock = LODE_CLOCK_OTHER;
-		thread->born = now;
-		thread->last = now;
+		lode_thread_show(thread, pid, tid, now);
 		return;
 	}
 	counted = get_counts();
@@ -532,8 +522,8 @@ int lode_hunt_fork(uint64_t *context)
 /* A new program has a new stack: nothing of the old one is in progress. */
 static __always_inline void close_all(struct lode_hunt_thread *thread, uint32_t place)
 {
-	begin_change(thread);
-	wind(thread, bpf_ktime_get_ns());
+	lode_thread_begin_change(thread);
+	lode_thread_wind(thread, bpf_ktime_get_ns());
 	for (uint32_t i = 0; i < MOST_CLOSED; i++) {
 		uint32_t slot = thread->top - 1;
 		struct lode_hunt_cell *cell;
@@ -545,7 +535,7 @@ static __always_inline void close_all(struct lode_hunt_thread *thread, uint32_t 
 			break;
 		close_cell(thread, cell, slot);
 	}
-	end_change(thread);
+	lode_thread_end_change(thread);
 }
 
 SEC("tp_btf/sched_process_exec")
@@ -574,11 +564,12 @@ int lode_hunt_exit(uint64_t *context)
 	if (!thread && !is_hunted(pid))
 		return 0;
 	if (thread) {
-		begin_change(thread);
-		wind(thread, now);
+		lode_thread_begin_change(thread);
+		look_at_running(thread);
+		lode_thread_wind(thread, now);
 		thread->clock = LODE_CLOCK_OTHER;
 		thread->died = now;
-		end_change(thread);
+		lode_thread_end_change(thread);
 	}
 	if (task->signal->live.counter == 0)
 		bpf_map_delete_elem(&pids, &pid);

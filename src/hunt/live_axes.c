@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "hunt/lock_names.h"
+#include "hunt/thread_clocks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,7 +63,7 @@ int64_t lode_live_object_time(struct lode_live *live, const struct lode_focus *f
 
 	lode_clockwork_each_object(&live->clockwork, add_time, &sum);
 	for (uint32_t i = 0; i < live->clockwork.thread_count; i++)
-		if (live->clockwork.threads[i].tid && live->clockwork.threads[i].object &&
+		if (live->clockwork.threads[i].tid && lode_thread_object(&live->clockwork.threads[i]) &&
 		    is_in_focus(focus, live->clockwork.threads[i].pid, live->clockwork.threads[i].tid))
 			sum.time += open_wait(live, i, focus->object, slot, now);
 	return sum.time;
@@ -268,7 +269,7 @@ static void object_name(struct lode_live *live, uint64_t object)
 
 	lode_clockwork_each_object(&live->clockwork, find_waiter, &waiter);
 	for (uint32_t i = 0; waiter.pid == LODE_NONE && i < live->clockwork.thread_count; i++)
-		if (live->clockwork.threads[i].tid && live->clockwork.threads[i].object == object)
+		if (live->clockwork.threads[i].tid && lode_thread_object(&live->clockwork.threads[i]) == object)
 			waiter.pid = live->clockwork.threads[i].pid;
 	search.pid = waiter.pid;
 	lode_lock_name(waiter.pid, object, thread_in, &search, live->text, sizeof(live->text));

@@ -6,6 +6,7 @@
 #include "hunt/live_parts.h"
 
 #include "base/memory.h"
+#include "hunt/thread_clocks.h"
 
 /* One thread is being looked at. */
 struct seeding {
@@ -39,11 +40,13 @@ static int take_frames(void *context, uint32_t place, const struct lode_stop_fra
 static int add_sample(struct lode_live *live, const struct seeding *seeding,
 		      const struct lode_hunt_thread *thread)
 {
-	uint32_t clock = thread->blocked ? thread->clock : LODE_CLOCK_CPU;
+	uint64_t now = lode_clockwork_now(), since;
+	int waits = thread->blocked && !lode_thread_is_woken(thread, now, &since);
+	uint32_t clock = waits ? thread->clock : LODE_CLOCK_CPU;
 
 	if (clock == LODE_CLOCK_OTHER)
 		return 0;
-	return lode_stack_samples_add(&live->samples, lode_clockwork_now(), thread->pid, thread->tid,
+	return lode_stack_samples_add(&live->samples, now, thread->pid, thread->tid,
 				      (enum lode_hypothesis)clock, seeding->functions, seeding->count);
 }
 
