@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static atomic_uint_fast64_t asked;
@@ -53,7 +54,11 @@ static int planted_failure(void)
  */
 #define MOST_UNFINISHED 256
 
-enum { PLACE_FREE, PLACE_TAKEN, PLACE_WHOLE };
+enum { PLACE_FREE, PLACE_TAKEN, PLACE_OPENING, PLACE_WHOLE };
+
+#define NOWHERE (-1)
+/* For files that other threads are creating in the moment of the signal. */
+#define PAUSE { 0, 10000000 }
 
 static char unfinished[MOST_UNFINISHED][PATH_MAX];
 static atomic_int unfinished_state[MOST_UNFINISHED];
@@ -66,7 +71,7 @@ static int take_place(const char *path, int i)
 	if (!atomic_compare_exchange_strong(&unfinished_state[i], &state, PLACE_TAKEN))
 		return 0;
 	memcpy(unfinished[i], path, strlen(path) + 1);
-	atomic_store(&unfinished_state[i], PLACE_WHOLE);
+	atomic_store(&unfinished_state[i], PLACE_OPENING);
 	return 1;
 }
 
@@ -81,16 +86,37 @@ static void free_gone(void)
 	}
 }
 
-static void note_unfinished(const char *path)
+/* The place of a file that is about to be created. One that is there is somebody else's: opening it will fail. */
+static int announce(const char *path)
 {
-	if (strlen(path) >= PATH_MAX)
-		return;
+	if (strlen(path) >= PATH_MAX || access(path, F_OK) == 0)
+		return NOWHERE;
 	for (int tries = 0; tries < 2; tries++) {
 		for (int i = 0; i < MOST_UNFINISHED; i++)
 			if (take_place(path, i))
-				return;
+				return i;
 		free_gone();
 	}
+	return NOWHERE;
+}
+
+/* It was created, or was not. */
+static void confirm(const char *path, int place, int fd)
+{
+	if (place != NOWHERE)
+		atomic_store(&unfinished_state[place], fd >= 0 ? PLACE_WHOLE : PLACE_FREE);
+	if (fd >= 0 && atomic_load(&is_ending))
+		unlink(path);
+}
+
+/* open(2) of a new file; errno stays. */
+static int create(const char *path, int flags, mode_t mode)
+{
+	int place = announce(path), fd = open(path, flags, mode), number = errno;
+
+	confirm(path, place, fd);
+	errno = number;
+	return fd;
 }
 
 void lode_file_keep(const char *path)
@@ -100,12 +126,30 @@ void lode_file_keep(const char *path)
 			atomic_store(&unfinished_state[i], PLACE_FREE);
 }
 
+/* Returns whether some of them may come into being only now. */
+static int unlink_unfinished(void)
+{
+	int opening = 0;
+
+	for (int i = 0; i < MOST_UNFINISHED; i++) {
+		int state = atomic_load(&unfinished_state[i]);
+
+		opening |= state == PLACE_OPENING;
+		if (state == PLACE_OPENING || state == PLACE_WHOLE)
+			unlink(unfinished[i]);
+	}
+	return opening;
+}
+
 void lode_file_remove_unfinished(void)
 {
+	const struct timespec pause = PAUSE;
+
 	atomic_store(&is_ending, 1);
-	for (int i = 0; i < MOST_UNFINISHED; i++)
-		if (atomic_load(&unfinished_state[i]) == PLACE_WHOLE)
-			unlink(unfinished[i]);
+	if (unlink_unfinished()) {
+		nanosleep(&pause, NULL);
+		unlink_unfinished();
+	}
 }
 
 /* ---- operations ---- */
@@ -140,15 +184,12 @@ static int fail_errno(struct lode_error *error, const char *path, const char *wh
 
 int lode_file_open(const char *path, int flags, mode_t mode, struct lode_error *error)
 {
-	int fd = planted_failure() == 1 ? -1 : open(path, flags | O_CLOEXEC, mode);
+	int is_new = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL), fd = -1;
 
+	if (planted_failure() != 1)
+		fd = is_new ? create(path, flags | O_CLOEXEC, mode) : open(path, flags | O_CLOEXEC, mode);
 	if (fd < 0)
 		return fail_errno(error, path, flags & O_CREAT ? "cannot be created" : "cannot be opened");
-	if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) {
-		note_unfinished(path);
-		if (atomic_load(&is_ending))
-			unlink(path);
-	}
 	return fd;
 }
 
