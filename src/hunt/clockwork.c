@@ -11,6 +11,7 @@
 #include "hunt/calls.h"
 #include "hunt/thread_clocks.h"
 #include "record/kernel.h"
+#include "record/permissions.h"
 #include "record/uprobes.h"
 
 /* What bpftool writes is not held to the rules of the house. */
@@ -56,15 +57,10 @@ uint64_t lode_clockwork_now(void)
 
 static int explain(int number, struct lode_error *error)
 {
-	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
-		return lode_fail(
-			error, LODE_SYSTEM,
-			"hunt: /sys/kernel/btf/vmlinux is missing: this kernel was built without its "
-			"types; use a kernel with CONFIG_DEBUG_INFO_BTF");
-	if (number == EPERM || number == EACCES)
-		return lode_fail(error, LODE_SYSTEM,
-				 "hunt: the kernel does not permit measuring other programs; run as root, or "
-				 "with the capabilities CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
+	int code = lode_permissions_fail(LODE_NEEDS_PROGRAMS | LODE_NEEDS_STACKS, number, error);
+
+	if (code)
+		return code;
 	return lode_fail(
 		error, LODE_SYSTEM,
 		"hunt: the programs for the kernel cannot be loaded: %s; Linux 6.6 or newer is needed",

@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "record/kernel.h"
+#include "record/permissions.h"
 #include "record/rings.h"
 #include "record/stack_copies.h"
 #include "record/uprobes.h"
@@ -42,7 +43,6 @@
 #define COPIES_BYTES (64u << 20)
 #define LEAST_SLOTS  1024u
 #define STACKS_BYTES (4u << 20)
-#define PROGRAMS_BTF "/sys/kernel/btf/vmlinux"
 
 struct lode_recorder {
 	struct recorder *programs; /* the skeleton */
@@ -88,17 +88,10 @@ static uint64_t now(void)
 static int explain(int number, struct lode_error *error)
 {
 	struct utsname system;
+	int code = lode_permissions_fail(LODE_NEEDS_PROGRAMS, number, error);
 
-	if (access(PROGRAMS_BTF, R_OK) < 0)
-		return lode_fail(
-			error, LODE_SYSTEM,
-			"%s is missing: this kernel was built without its types; use a kernel "
-			"with CONFIG_DEBUG_INFO_BTF, or 'perf record' and 'lode import'",
-			PROGRAMS_BTF);
-	if (number == EPERM || number == EACCES)
-		return lode_fail(error, LODE_SYSTEM,
-				 "the kernel does not permit recording; run as root, or with the "
-				 "capabilities CAP_BPF and CAP_PERFMON");
+	if (code)
+		return code;
 	return lode_fail(
 		error, LODE_SYSTEM,
 		"Linux %s cannot run the recorder: %s; Linux 5.15 or newer is needed, else use "
@@ -461,6 +454,7 @@ static int sample_cpu(struct lode_recorder *recorder, uint32_t cpu, struct lode_
 		.exclude_idle = 1,
 	};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int code, number;
 
 	if (fd < 0 && errno == ENODEV)
 		return 0;
@@ -469,9 +463,13 @@ static int sample_cpu(struct lode_recorder *recorder, uint32_t cpu, struct lode_
 			bpf_program__attach_perf_event(recorder->programs->progs.lode_sample, fd);
 	if (recorder->samples[cpu])
 		return 0;
+	number = errno;
 	if (fd >= 0)
 		close(fd);
-	return lode_fail(error, LODE_SYSTEM, "CPU %u cannot be sampled: %s", cpu, strerror(errno));
+	code = lode_permissions_fail(LODE_NEEDS_PROGRAMS, number, error);
+	if (code)
+		return code;
+	return lode_fail(error, LODE_SYSTEM, "CPU %u cannot be sampled: %s", cpu, strerror(number));
 }
 
 static int start_samples(struct lode_recorder *recorder, struct lode_error *error)

@@ -11,6 +11,7 @@
 #include "base/cursor.h"
 #include "base/memory.h"
 #include "record/mapped_build_ids.h"
+#include "record/permissions.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -68,20 +69,23 @@ static int open_event(int cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+static int fail_event(int number, struct lode_error *error)
+{
+	int code = lode_permissions_fail(LODE_NEEDS_PROGRAMS, number, error);
+
+	return code ? code
+		    : lode_fail(error, LODE_SYSTEM, "the kernel does not tell of processes: %s",
+				strerror(number));
+}
+
 static int open_ring(struct lode_sideband *sideband, struct ring *ring, int cpu, struct lode_error *error)
 {
 	size_t size = (RING_PAGES + 1) * sideband->page_size;
 	void *page;
 
 	ring->fd = open_event(cpu);
-	if (ring->fd < 0) {
-		if (errno == ENODEV) /* the CPU is switched off */
-			return 0;
-		return lode_fail(error, LODE_SYSTEM,
-				 "the kernel does not tell of processes: %s; run as root, or with "
-				 "the capabilities CAP_BPF and CAP_PERFMON",
-				 strerror(errno));
-	}
+	if (ring->fd < 0)
+		return errno == ENODEV ? 0 /* the CPU is switched off */ : fail_event(errno, error);
 	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0); /* from the kernel */
 	if (page == MAP_FAILED)
 		return lode_fail(error, LODE_SYSTEM, "no memory for a ring of the kernel: %s",

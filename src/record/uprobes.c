@@ -11,6 +11,7 @@
 #include "record/uprobes.h"
 
 #include "base/memory.h"
+#include "record/permissions.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -52,9 +53,7 @@ static uint64_t address_of(const void *thing)
 
 static int fail_privilege(struct lode_error *error)
 {
-	return lode_fail(error, LODE_SYSTEM,
-			 "probes: the kernel does not permit them; run as root, or with the capabilities "
-			 "CAP_BPF and CAP_PERFMON");
+	return lode_permissions_fail(LODE_NEEDS_PROGRAMS | LODE_NEEDS_STACKS, EPERM, error);
 }
 
 static int fail_kernel(struct lode_error *error)

@@ -1,0 +1,188 @@
+/*
+ * Permissions: see permissions.h.
+ *
+ * The order of the questions is that of what a person can change: a capability that
+ * is missing is the usual reason, and nothing else matters before it is there; but in
+ * a user namespace to have it means nothing, and a kernel that is locked down or has
+ * no types refuses root, too.
+ */
+#include "record/permissions.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Numbers of linux/capability.h, which older ones do not have. */
+#define CAP_PTRACE  19
+#define CAP_ADMIN   21
+#define CAP_PERFMON 38
+#define CAP_BPF	    39
+
+#define TYPES	 "/sys/kernel/btf/vmlinux"
+#define LOCKDOWN "/sys/kernel/security/lockdown"
+#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+#define STATUS	 "/proc/self/status"
+#define USERS	 "/proc/self/uid_map"
+
+/* ---- looking ---- */
+
+/* The file as text, "" where there is none. */
+static void read_text(const char *root, const char *name, char *text, size_t room)
+{
+	char path[PATH_MAX];
+	ssize_t size = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s%s", root, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC); /* from the kernel */
+	if (fd >= 0) {
+		size = read(fd, text, room - 1);
+		close(fd);
+	}
+	text[size > 0 ? size : 0] = '\0';
+}
+
+static int can_read(const char *root, const char *name)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s%s", root, name);
+	return access(path, R_OK) == 0;
+}
+
+/* The number behind a word of /proc/self/status. */
+static uint64_t field(const char *status, const char *word, int base, uint64_t otherwise)
+{
+	const char *at = strstr(status, word);
+
+	return at ? strtoull(at + strlen(word), NULL, base) : otherwise;
+}
+
+/* Users of the machine are mapped one to one, all of them; those of a namespace are not. */
+static int is_namespace(const char *users)
+{
+	unsigned long inside, outside, count;
+
+	return sscanf(users, "%lu %lu %lu", &inside, &outside, &count) == 3 &&
+	       !(inside == 0 && outside == 0 && count == UINT32_MAX);
+}
+
+void lode_permissions_look(const char *root, struct lode_permissions *permissions)
+{
+	char text[4096];
+
+	memset(permissions, 0, sizeof(*permissions));
+	permissions->has_types = can_read(root, TYPES);
+	read_text(root, STATUS, text, sizeof(text));
+	permissions->capabilities = field(text, "\nCapEff:", 16, UINT64_MAX);
+	permissions->is_filtered = field(text, "\nSeccomp:", 10, 0) == 2;
+	read_text(root, USERS, text, sizeof(text));
+	permissions->is_in_namespace = is_namespace(text);
+	read_text(root, LOCKDOWN, text, sizeof(text));
+	permissions->is_locked_down = strstr(text, "[confidentiality]") != NULL;
+	read_text(root, PARANOID, text, sizeof(text));
+	permissions->paranoid = *text ? atoi(text) : 2;
+}
+
+/* ---- telling ---- */
+
+static int has(const struct lode_permissions *permissions, int capability)
+{
+	return (permissions->capabilities >> capability & 1) != 0;
+}
+
+/* CAP_SYS_ADMIN has stood for CAP_BPF and CAP_PERFMON since before there were these. */
+static void name_missing(const struct lode_permissions *permissions, unsigned needs, char text[64])
+{
+	int programs = needs & LODE_NEEDS_PROGRAMS && !has(permissions, CAP_ADMIN);
+	const char *missing[3];
+	int count = 0;
+
+	text[0] = '\0';
+	if (programs && !has(permissions, CAP_BPF))
+		missing[count++] = "CAP_BPF";
+	if (programs && !has(permissions, CAP_PERFMON))
+		missing[count++] = "CAP_PERFMON";
+	if (needs & LODE_NEEDS_STACKS && !has(permissions, CAP_PTRACE))
+		missing[count++] = "CAP_SYS_PTRACE";
+	for (int i = 0; i < count; i++)
+		snprintf(text + strlen(text), 64 - strlen(text), "%s%s",
+			 i == 0		? ""
+			 : i < count - 1 ? ", "
+					 : " and ",
+			 missing[i]);
+}
+
+/* What can be done without any privilege. */
+static const char *what_works(const struct lode_permissions *permissions)
+{
+	if (permissions->paranoid > 2)
+		return "Without that, files of perf and other profilers can be imported ('lode import'); 'perf "
+		       "record' of your own programs needs kernel.perf_event_paranoid at 2 or less.";
+	return "Without that, 'perf record -g' of your own programs works, and 'lode import' of what it and "
+	       "other profilers write.";
+}
+
+static int tell_capabilities(const struct lode_permissions *permissions, unsigned needs, const char *missing,
+			     struct lode_error *error)
+{
+	return lode_fail(error, LODE_SYSTEM,
+			 "the kernel does not permit it: %s %s missing; run as root, give them to the program "
+			 "('setcap cap_bpf,cap_perfmon%s+ep'), or to its container ('--cap-add'); "
+			 "kernel.perf_event_paranoid (%d) makes no difference to that. %s",
+			 missing, strchr(missing, ' ') ? "are" : "is",
+			 needs & LODE_NEEDS_STACKS ? ",cap_sys_ptrace" : "", permissions->paranoid,
+			 what_works(permissions));
+}
+
+int lode_permissions_explain(const struct lode_permissions *permissions, unsigned needs, int number,
+			     struct lode_error *error)
+{
+	int refused = number == EPERM || number == EACCES;
+	char missing[64];
+
+	name_missing(permissions, needs, missing);
+	if (refused && *missing)
+		return tell_capabilities(permissions, needs, missing, error);
+	if (needs & LODE_NEEDS_PROGRAMS && !permissions->has_types)
+		return lode_fail(error, LODE_SYSTEM,
+				 TYPES ": is missing: this kernel was built without its types, or a container "
+				       "hides them; use a kernel with CONFIG_DEBUG_INFO_BTF, or mount the "
+				       "host's /sys. %s",
+				 what_works(permissions));
+	if (refused && permissions->is_in_namespace)
+		return lode_fail(error, LODE_SYSTEM,
+				 USERS ": this is a user namespace (a rootless container), whose "
+				       "capabilities do not reach the kernel; run as root outside of it. %s",
+				 what_works(permissions));
+	if (refused && permissions->is_locked_down)
+		return lode_fail(error, LODE_SYSTEM,
+				 LOCKDOWN ": is 'confidentiality', which forbids even root to look into "
+					  "programs; boot with lockdown=integrity, or without Secure Boot. %s",
+				 what_works(permissions));
+	if ((refused || number == ENOSYS) && permissions->is_filtered)
+		return lode_fail(error, LODE_SYSTEM,
+				 STATUS ": a seccomp filter (of a container or service) forbids bpf() or "
+					"perf_event_open(); allow both, as with '--security-opt "
+					"seccomp=unconfined'. %s",
+				 what_works(permissions));
+	if (refused)
+		return lode_fail(error, LODE_SYSTEM,
+				 "the kernel does not permit it though all capabilities are there; look whether "
+				 "a security module (SELinux, AppArmor) forbids it, with 'dmesg' or 'ausearch -m "
+				 "avc'. %s",
+				 what_works(permissions));
+	return 0;
+}
+
+int lode_permissions_fail(unsigned needs, int number, struct lode_error *error)
+{
+	struct lode_permissions permissions;
+
+	lode_permissions_look("", &permissions);
+	return lode_permissions_explain(&permissions, needs, number, error);
+}
