@@ -27,6 +27,7 @@
 struct hunt {
 	const struct lode_call *call;
 	const struct lode_hunt_settings *settings;
+	struct lode_hunt_outputs outputs;
 	struct lode_search_options options;
 	struct lode_hunt_meters meters;
 	struct lode_search *search;
@@ -34,6 +35,7 @@ struct hunt {
 	struct lode_corpus *corpus;
 	struct lode_hunt_report report;
 	struct lode_hunt_view view;
+	struct lode_buffer steps; /* lines of JSON, for a file */
 	struct lode_notes notes;
 	struct lode_child child;
 	int has_child;
@@ -49,8 +51,8 @@ static int open_all(struct hunt *hunt, struct lode_error *error)
 
 	/* First what may not be permitted: nothing is begun then. */
 	code = lode_hunt_meters_open(&hunt->meters, settings, hunt->options.cost, &hunt->notes, error);
-	if (!code && settings->output)
-		code = lode_corpus_open(&hunt->corpus, settings->output, LODE_CORPUS_CREATE, error);
+	if (!code && hunt->outputs.corpus)
+		code = lode_corpus_open(&hunt->corpus, hunt->outputs.corpus, LODE_CORPUS_CREATE, error);
 	if (!code && lode_signals_stop())
 		code = LODE_STOPPED(lode_signals_stop());
 	if (!code && hunt->call->operand_count) {
@@ -68,6 +70,8 @@ static void changed(void *context, uint32_t experiment)
 
 	hunt->report.search = hunt->search;
 	lode_hunt_view_changed(&hunt->view, experiment);
+	if (hunt->outputs.json)
+		lode_hunt_line(&hunt->report, experiment, &hunt->steps);
 }
 
 /* The command begins when the meter is ready; its process is hunted from when it has become the command. */
@@ -152,6 +156,26 @@ static int write_file(const struct hunt *hunt, const char *path,
 	return code;
 }
 
+/* The steps were kept as they came. */
+static int write_steps(struct hunt *hunt, struct lode_error *error)
+{
+	if (!hunt->outputs.json)
+		return 0;
+	lode_hunt_summary(&hunt->report, &hunt->steps);
+	return lode_results_write(hunt->call, hunt->outputs.json, &hunt->steps, error);
+}
+
+static int write_files(struct hunt *hunt, struct lode_error *error)
+{
+	int code = write_file(hunt, hunt->outputs.dot, lode_hunt_dot, error);
+
+	if (!code)
+		code = write_file(hunt, hunt->outputs.html, lode_hunt_html, error);
+	if (!code)
+		code = write_file(hunt, hunt->outputs.text, lode_hunt_text, error);
+	return code ? code : write_steps(hunt, error);
+}
+
 static int show(struct hunt *hunt, struct lode_error *error)
 {
 	struct lode_buffer buffer = {0};
@@ -200,9 +224,7 @@ static int finish(struct hunt *hunt, struct lode_error *error)
 	int code = keep_streams(hunt, error);
 
 	if (!code)
-		code = write_file(hunt, hunt->settings->dot, lode_hunt_dot, error);
-	if (!code)
-		code = write_file(hunt, hunt->settings->html, lode_hunt_html, error);
+		code = write_files(hunt, error);
 	lode_signals_release();
 	if (!code)
 		code = show(hunt, error);
@@ -250,6 +272,7 @@ static int run_hunt(struct hunt *hunt, struct lode_error *error)
 static void release(struct hunt *hunt)
 {
 	lode_hunt_view_release(&hunt->view);
+	lode_buffer_release(&hunt->steps);
 	lode_search_destroy(hunt->search);
 	lode_keep_destroy(hunt->keep);
 	lode_corpus_close(hunt->corpus);
@@ -263,6 +286,8 @@ static int run(struct lode_call *call, struct lode_error *error)
 	struct hunt hunt = {.call = call, .settings = call->settings};
 	int code = lode_hunt_options_read(call, &hunt.options, error);
 
+	if (!code)
+		code = lode_hunt_outputs_read(hunt.settings, &hunt.outputs, error);
 	if (code)
 		return code;
 	if (hunt.settings->agent)
@@ -308,12 +333,12 @@ const struct lode_command lode_command_hunt = {
 		 "at early (Deep Start). Probes are put into the running program and taken out again, and "
 		 "cost it no\n"
 		 "more than --cost. Ends when nothing is left to examine (a command: when it ends), after "
-		 "--time, or\n"
+		 "--duration, or\n"
 		 "on Ctrl-C; the program goes on unharmed. Needs root, or the capabilities CAP_BPF, "
 		 "CAP_PERFMON and\n"
 		 "CAP_SYS_PTRACE.",
 	.examples = "  lode hunt -p 1234\n"
-		    "  lode hunt --time 30s --html hunt.html -- ./program args\n"
+		    "  lode hunt -d 30s -o hunt.html -- ./program args\n"
 		    "  lode hunt --comm worker --cpu 10% --cost 5%\n"
 		    "  lode hunt -p 1234 --json > hunt.jsonl\n"
 		    "  lode hunt --host node1 --host node2 --comm solver -o corpus\n",

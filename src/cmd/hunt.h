@@ -22,7 +22,7 @@ struct lode_hunt_settings {
 	const char *strategy;
 	const char *unwind;
 	const char *profile;
-	const char *output;
+	struct lode_option_list outputs;
 	const char *name;
 	struct lode_option_list attributes;
 	const char *dot;
@@ -36,6 +36,18 @@ extern const struct lode_option lode_hunt_options[];
 
 /* Checks what was asked for and fills the search's options. */
 int lode_hunt_options_read(const struct lode_call *call, struct lode_search_options *options,
+			   struct lode_error *error);
+/* Where results go besides standard output; NULL: nowhere. Texts are the settings'. */
+struct lode_hunt_outputs {
+	const char *corpus;
+	const char *html;
+	const char *dot;
+	const char *json;
+	const char *text;
+};
+
+/* Sorts what --output names by its endings; what is a folder, or has no ending of a file, is a corpus. */
+int lode_hunt_outputs_read(const struct lode_hunt_settings *settings, struct lode_hunt_outputs *outputs,
 			   struct lode_error *error);
 /* The numbers of -p; `*pids` is the caller's to free. */
 int lode_hunt_pids(const struct lode_hunt_settings *settings, uint32_t **pids, size_t *count,

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 
 #define FIELD(field) offsetof(struct lode_hunt_settings, field)
 
@@ -30,7 +32,7 @@ const struct lode_option lode_hunt_options[] = {
 	LODE_TEXT("comm", 0, FIELD(comm), "NAME", "hunt in the processes of this name"),
 	LODE_LIST("host", 0, FIELD(hosts), "HOST", "hunt there, by ssh; may be given many times"),
 	LODE_TEXT("ssh", 0, FIELD(ssh), "COMMAND", "what reaches a host (default: ssh)"),
-	LODE_DURATION("time", 't', FIELD(time), "TIME", "stop after this time"),
+	LODE_DURATION("duration", 'd', FIELD(time), "TIME", "stop after this time"),
 	LODE_TEXT("cost", 0, FIELD(cost), "SHARE", "most that probes may cost the program (default: 10%)"),
 	LODE_TEXT("cpu", 0, FIELD(cpu), "SHARE", "CPUbound is true above this (default: 20%)"),
 	LODE_TEXT("sync", 0, FIELD(sync), "SHARE",
@@ -45,16 +47,19 @@ const struct lode_option lode_hunt_options[] = {
 	LODE_CHOICE("unwind", 0, FIELD(unwind), "METHOD", "how stack samples are found (default: auto)",
 		    lode_unwind_choice),
 	LODE_CHOICE("profile", 0, FIELD(profile), "NAME", "when to conclude (default: lode)", profile_choice),
-	LODE_TEXT("output", 'o', FIELD(output), "CORPUS",
-		  "keep samples and results as a stream of this corpus"),
+	LODE_LIST("output", 'o', FIELD(outputs), "CORPUS|FILE",
+		  "keep samples and results as a stream of this corpus; or write a page (.html), the search "
+		  "history graph for Graphviz (.dot), steps (.json) or text (.txt); may be given many times"),
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the stream"),
 	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE",
 		  "an attribute of the stream; may be given many times"),
-	LODE_TEXT("dot", 0, FIELD(dot), "FILE", "write the search history graph for Graphviz"),
-	LODE_TEXT("html", 0, FIELD(html), "FILE", "write a page"),
 	LODE_FLAG("json", 0, FIELD(json), "write each step as a line of JSON, and a summary"),
 	LODE_FLAG("exit-code", 0, FIELD(exit_code), "exit with 1 when a bottleneck was found"),
 	LODE_HIDDEN_FLAG("agent", FIELD(agent), "measure for a hunt on another host"),
+	/* As they were called before --duration and the endings of --output. */
+	{LODE_ROW("time", 't', LODE_OPTION_DURATION, FIELD(time), "TIME", "as --duration"), .hidden = 1},
+	{LODE_ROW("dot", 0, LODE_OPTION_TEXT, FIELD(dot), "FILE", "as --output FILE.dot"), .hidden = 1},
+	{LODE_ROW("html", 0, LODE_OPTION_TEXT, FIELD(html), "FILE", "as --output FILE.html"), .hidden = 1},
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -103,7 +108,71 @@ static int read_shares(const struct lode_hunt_settings *settings, struct lode_se
 	return code;
 }
 
-static int check_target(const struct lode_call *call, struct lode_error *error)
+/* ---- outputs ---- */
+
+static int ends_in(const char *path, const char *ending)
+{
+	size_t length = strlen(path), end = strlen(ending);
+
+	return length > end && !strcasecmp(path + length - end, ending);
+}
+
+/* Endings of what a hunt does not write, but would be taken for. */
+static const char *foreign_ending(const char *path)
+{
+	static const char *const endings[] = {".svg", ".png", ".pdf", ".csv",	 ".xml", ".yaml", ".md",
+					      ".gz",  ".zst", ".xz",  ".folded", ".pb",	 ".lode", NULL};
+	size_t i = 0;
+
+	while (endings[i] && !ends_in(path, endings[i]))
+		i++;
+	return endings[i];
+}
+
+/* The field that a path belongs to; NULL: it promises what is not written here. */
+static const char **output_field(struct lode_hunt_outputs *outputs, const char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+		return &outputs->corpus;
+	if (ends_in(path, ".html") || ends_in(path, ".htm"))
+		return &outputs->html;
+	if (ends_in(path, ".dot") || ends_in(path, ".gv"))
+		return &outputs->dot;
+	if (ends_in(path, ".json") || ends_in(path, ".jsonl") || ends_in(path, ".ndjson"))
+		return &outputs->json;
+	if (ends_in(path, ".txt"))
+		return &outputs->text;
+	return foreign_ending(path) ? NULL : &outputs->corpus;
+}
+
+int lode_hunt_outputs_read(const struct lode_hunt_settings *settings, struct lode_hunt_outputs *outputs,
+			   struct lode_error *error)
+{
+	*outputs = (struct lode_hunt_outputs){.html = settings->html, .dot = settings->dot};
+	for (size_t i = 0; i < settings->outputs.count; i++) {
+		const char *path = settings->outputs.items[i], **field = output_field(outputs, path);
+
+		if (!field)
+			return lode_fail(error, LODE_USAGE,
+					 "hunt: '-o %s': no %s can be written here; end the name in .html, .dot, "
+					 ".json or .txt, or name a corpus. See 'lode help hunt'.",
+					 path, foreign_ending(path));
+		if (*field)
+			return lode_fail(error, LODE_USAGE,
+					 "hunt: '%s' and '%s' are for the same; give one of them. See 'lode help "
+					 "hunt'.",
+					 *field, path);
+		*field = path;
+	}
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static int check_target(const struct lode_call *call, const struct lode_hunt_outputs *outputs,
+			struct lode_error *error)
 {
 	const struct lode_hunt_settings *settings = call->settings;
 
@@ -118,7 +187,7 @@ static int check_target(const struct lode_call *call, struct lode_error *error)
 		return wrong(error, "'--ssh' is for '--host'");
 	if (settings->agent && (settings->hosts.count || call->operand_count))
 		return wrong(error, "an agent hunts on its own host, in processes that are there");
-	if ((settings->name || settings->attributes.count) && !settings->output)
+	if ((settings->name || settings->attributes.count) && !outputs->corpus)
 		return wrong(error, "'--name' and '--attr' are of a stream: say where with '-o CORPUS'");
 	return lode_attributes_check("hunt", &settings->attributes, error);
 }
@@ -127,8 +196,11 @@ int lode_hunt_options_read(const struct lode_call *call, struct lode_search_opti
 			   struct lode_error *error)
 {
 	const struct lode_hunt_settings *settings = call->settings;
-	int code = check_target(call, error);
+	struct lode_hunt_outputs outputs;
+	int code = lode_hunt_outputs_read(settings, &outputs, error);
 
+	if (!code)
+		code = check_target(call, &outputs, error);
 	if (settings->profile && !strcmp(settings->profile, "paradyn"))
 		lode_search_options_paradyn(options);
 	else
