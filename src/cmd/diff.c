@@ -23,6 +23,8 @@ struct settings {
 	struct lode_latency_settings latency;
 	struct side_settings base;
 	struct side_settings slow;
+	int guess;
+	int exit_code;
 };
 
 static const struct lode_latency_form forms[] = {
@@ -49,6 +51,8 @@ static const struct lode_option options[] = {
 	LODE_LIST("slow-stream", 0, FIELD(slow.streams), "NAME",
 		  "the slow side is only streams of this name or id"),
 	LODE_LATENCY_OPTIONS(FIELD(latency), "paths", form_choice),
+	LODE_FLAG("guess", 0, FIELD(guess), "name the likeliest cause though nothing is sure"),
+	LODE_FLAG("exit-code", 0, FIELD(exit_code), "exit with 1 when SLOW surely takes more"),
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -264,6 +268,10 @@ static int compare(const struct lode_call *call, struct sides *sides, struct lod
 		   struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
+	const struct lode_diff_options options = {
+		.jobs = (unsigned)settings->latency.area.jobs,
+		.guess = settings->guess,
+	};
 	const struct lode_latency_form *form;
 	int code = lode_latency_form(forms, &settings->latency, call, &form, error);
 
@@ -278,13 +286,13 @@ static int compare(const struct lode_call *call, struct sides *sides, struct lod
 	if (code)
 		return code;
 	if (tell_common(sides, &work->notes) < 0 ||
-	    lode_diff(&sides->base.latency, &sides->slow.latency, (unsigned)settings->latency.area.jobs,
-		      &sides->diff) < 0 ||
+	    lode_diff(&sides->base.latency, &sides->slow.latency, &options, &sides->diff) < 0 ||
 	    make_filter(sides, settings->latency.area.match.items) < 0 ||
 	    tell_choice(&settings->base, &sides->base_streams) < 0 ||
 	    tell_choice(&settings->slow, &sides->slow_streams) < 0)
 		return lode_fail_memory(error);
-	return show(call, sides, form, &work->notes, error);
+	code = show(call, sides, form, &work->notes, error);
+	return !code && settings->exit_code && lode_diff_is_sure(&sides->diff) ? LODE_FOUND : code;
 }
 
 static int run(struct lode_call *call, struct lode_error *error)
@@ -316,9 +324,11 @@ const struct lode_command lode_command_diff = {
 	.usage = "[OPTIONS] BASE [SLOW]",
 	.about = "Infers the latencies of both corpora (see 'lode help latency') and ranks the paths of SLOW "
 		 "by what\n"
-		 "their functions take more, per stream, than in BASE. Names the function to look at first. "
-		 "Both\n"
-		 "sides may be in one corpus, told apart by attributes or names of their streams.",
+		 "their functions take more, per stream, than in BASE. Names the function to look at first, "
+		 "where\n"
+		 "streams are enough to be sure. Both sides may be in one corpus, told apart by attributes "
+		 "or\n"
+		 "names of their streams.",
 	.examples = "  lode diff release-1 release-2\n"
 		    "  lode diff corpus --base-where version=1 --slow-where version=2\n"
 		    "  # a page with a heat map and the calls of both sides\n"

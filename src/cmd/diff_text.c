@@ -62,16 +62,26 @@ static void put_side(struct page *page, const char *title, const struct lode_dif
 	lode_buffer_byte(page->buffer, '\n');
 }
 
+/* Why there is no cause. */
+static const char *no_cause(const struct lode_diff *diff)
+{
+	if (!diff->path_count || diff->paths[0].cost <= 0)
+		return "none: no path takes more than in the base";
+	if (lode_diff_is_sure(diff))
+		return "none: the runs take more, but no path by itself surely does";
+	return "none named: nothing is sure ('--guess' names one all the same)";
+}
+
 static void put_cause(struct page *page)
 {
 	const struct lode_root_cause *cause = &page->report->diff->cause;
 	char more[LODE_UNITS_TEXT];
 
 	if (!cause->node) {
-		lode_buffer_text(page->buffer, "cause     none: no path takes more than in the base\n");
+		lode_buffer_print(page->buffer, "cause     %s\n", no_cause(page->report->diff));
 		return;
 	}
-	lode_buffer_print(page->buffer, "cause     %s", style(page, LODE_BOLD));
+	lode_buffer_print(page->buffer, "%-10s%s", cause->sure ? "cause" : "guess", style(page, LODE_BOLD));
 	lode_lines_frame(&page->lines, cause->node);
 	lode_buffer_print(page->buffer, "%s, %s; %s a stream\n", style(page, LODE_PLAIN),
 			  lode_layer_words(cause->layer), signed_text(cause->more, more));
@@ -83,25 +93,32 @@ static void put_cause(struct page *page)
 	}
 }
 
+static void put_differ(struct page *page)
+{
+	const struct lode_diff *diff = page->report->diff;
+	char text[LODE_UNITS_TEXT], other[LODE_UNITS_TEXT];
+
+	lode_buffer_print(page->buffer, "differ    %s a stream", signed_text(diff->difference, text));
+	if (diff->chance.tested)
+		lode_buffer_print(page->buffer, ", %s (p = %.2g); %s of %s path%s surely take%s more",
+				  diff->difference > 0 && diff->chance.q < LODE_DIFF_LEVEL
+					  ? "surely"
+					  : "maybe by chance",
+				  diff->chance.p, lode_count_text(diff->chance.sure_paths, text),
+				  lode_count_text(diff->path_count, other), lode_plural(diff->path_count),
+				  diff->chance.sure_paths == 1 ? "s" : "");
+	lode_buffer_text(page->buffer, "\nchance    ");
+	lode_diff_chance_words(page->report, page->buffer);
+	lode_buffer_byte(page->buffer, '\n');
+}
+
 static void put_head(struct page *page)
 {
 	const struct lode_diff_report *report = page->report;
-	char text[LODE_UNITS_TEXT], other[LODE_UNITS_TEXT];
-	size_t sure = 0;
 
 	put_side(page, "base", &report->base);
 	put_side(page, "slow", &report->slow);
-	lode_buffer_print(page->buffer, "differ    %s a stream", signed_text(report->diff->difference, text));
-	for (size_t i = 0; i < report->diff->path_count; i++)
-		sure += report->diff->paths[i].q < LODE_DIFF_LEVEL && report->diff->paths[i].cost > 0;
-	if (report->diff->tested)
-		lode_buffer_print(
-			page->buffer, "; %s of %s path%s surely take%s more, others may by chance\n",
-			lode_count_text(sure, text), lode_count_text(report->diff->path_count, other),
-			lode_plural(report->diff->path_count), sure == 1 ? "s" : "");
-	else
-		lode_buffer_text(page->buffer,
-				 "; too few streams to tell it from chance (four a side would do)\n");
+	put_differ(page);
 	lode_lines_layers(&page->lines, report->diff->slow, report->diff->base,
 			  report->diff->dictionary->tree.count);
 	put_cause(page);
@@ -175,9 +192,9 @@ static void put_title(struct page *page, const struct lode_diff_choice *choice)
 	lode_buffer_print(page->buffer, "\n%s#%zu  %s a stream%s%s", style(page, LODE_BOLD), choice->rank,
 			  signed_text(path->cost, text), style(page, LODE_PLAIN),
 			  path->is_new ? ", new" : "");
-	if (page->report->diff->tested)
+	if (page->report->diff->chance.tested)
 		lode_buffer_print(page->buffer,
-				  path->q < LODE_DIFF_LEVEL ? ", surely (p = %.2g)"
+				  lode_diff_path_is_sure(path) ? ", surely (p = %.2g)"
 							    : ", maybe by chance (p = %.2g)",
 				  path->p);
 	lode_buffer_text(page->buffer, "  ");

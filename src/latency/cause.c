@@ -167,7 +167,7 @@ static uint32_t choose(const struct search *search, uint32_t hottest)
 /* ---- the whole ---- */
 
 int lode_cause_find(struct lode_diff *diff, const struct lode_latency *base, const struct lode_latency *slow,
-		    const uint32_t *slow_nodes)
+		    const uint32_t *slow_nodes, int guess)
 {
 	const struct lode_dictionary *dictionary = diff->dictionary;
 	struct search search = {.diff = diff, .base = base, .nodes = dictionary->tree.nodes};
@@ -176,7 +176,7 @@ int lode_cause_find(struct lode_diff *diff, const struct lode_latency *base, con
 	int64_t own;
 	int code;
 
-	if (!diff->path_count || first->cost <= 0 || lode_diff_delta(diff, first->hottest) <= 0)
+	if (!diff->path_count || (!guess && !lode_diff_path_is_sure(first)) || first->cost <= 0 || lode_diff_delta(diff, first->hottest) <= 0)
 		return 0;
 	code = search_prepare(&search, slow, slow_nodes);
 	if (!code) {
@@ -188,6 +188,9 @@ int lode_cause_find(struct lode_diff *diff, const struct lode_latency *base, con
 			.is_new = !diff->known[node],
 			.more = diff->more[node] > own ? diff->more[node] : own,
 			.layer = lode_layer_of_node(dictionary, node),
+			.sure = lode_diff_path_is_sure(first),
+			.p = first->p,
+			.q = first->q,
 		};
 	}
 	search_release(&search);

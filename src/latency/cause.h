@@ -8,9 +8,10 @@
 
 /*
  * Fills in diff->cause; all else is there, paths in their order. `slow_nodes`: the slow
- * side's nodes in the common tree. Returns 0 or LODE_SYSTEM.
+ * side's nodes in the common tree. Without `guess` there is no cause where no path surely
+ * takes more. Returns 0 or LODE_SYSTEM.
  */
 int lode_cause_find(struct lode_diff *diff, const struct lode_latency *base, const struct lode_latency *slow,
-		    const uint32_t *slow_nodes);
+		    const uint32_t *slow_nodes, int guess);
 
 #endif

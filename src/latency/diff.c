@@ -6,22 +6,16 @@
  */
 #include "latency/diff.h"
 
-#include "base/parallel.h"
-#include "base/permutation.h"
 #include "latency/cause.h"
+#include "latency/chance.h"
 #include "latency/contexts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS 9999
-
-/* Fewer ways to split the streams than this, and not even the clearest difference is sure. */
-#define LEAST_SPLITS 40
-
-/* Paths that cost less than this share of all differences are not worth a test. */
-#define TESTED_SHARE 1000
+/* Functions that take less than this part of all time are not worth a test. */
+#define TRIFLE 1000
 
 struct work {
 	const struct lode_latency *sides[2]; /* base, slow */
@@ -29,8 +23,6 @@ struct work {
 	struct lode_diff *diff;
 	size_t *starts[2];		  /* by common node: its first row; one more than nodes */
 	struct lode_latency_row *rows[2]; /* with common numbers, by node */
-	int64_t least;			  /* costs below this are not tested */
-	int failed;
 };
 
 static int64_t add_signed(int64_t a, int64_t b)
@@ -104,8 +96,10 @@ static void add_up(struct lode_diff *diff)
 {
 	const struct lode_stack_tree *tree = &diff->dictionary->tree;
 
-	for (uint32_t i = 1; i < tree->count; i++)
+	for (uint32_t i = 1; i < tree->count; i++) {
 		diff->more[i] = lode_diff_delta(diff, i);
+		diff->base_whole = lode_add_saturating(diff->base_whole, diff->base[i]);
+	}
 	for (size_t i = tree->count; i-- > 1;)
 		diff->more[tree->nodes[i].parent] =
 			add_signed(diff->more[tree->nodes[i].parent], diff->more[i]);
@@ -170,15 +164,6 @@ static int list_paths(struct work *work)
 
 /* ---- is it chance? ---- */
 
-static uint64_t count_splits(uint64_t a, uint64_t b)
-{
-	uint64_t ways = 1, smaller = a < b ? a : b;
-
-	for (uint64_t i = 0; i < smaller && ways < LEAST_SPLITS; i++)
-		ways = ways * (a + b - i) / (i + 1);
-	return ways;
-}
-
 /* The rows of a side by node of the common tree. */
 static int order_rows(struct work *work, int side)
 {
@@ -204,84 +189,160 @@ static int order_rows(struct work *work, int side)
 	return 0;
 }
 
-/* What a path's functions take in each stream of a side. NULL when memory has run out. */
-static uint64_t *costs_of(const struct work *work, int side, uint32_t node)
+static size_t streams_of(const struct work *work)
+{
+	return work->sides[0]->stream_count + work->sides[1]->stream_count;
+}
+
+/* ns of both sides' streams in this very node. */
+static double own_of_node(const struct work *work, uint32_t node)
+{
+	double sum = 0;
+
+	for (int side = 0; side < 2; side++)
+		for (size_t i = work->starts[side][node]; i < work->starts[side][node + 1]; i++)
+			sum += (double)work->rows[side][i].own;
+	return sum;
+}
+
+/*
+ * Which nodes get a column: those with a thousandth of all time or more themselves, whichever
+ * side it is on, since a choice that depends on the sides would spoil the test. All below such
+ * a node, down to the next one, is judged by it. `columns`: by node, one more than the number of
+ * its column; column 0 is the whole run. Returns the number of columns.
+ */
+static size_t choose_columns(const struct work *work, uint32_t *columns)
+{
+	const struct lode_stack_tree *tree = &work->diff->dictionary->tree;
+	double all = 0;
+	size_t count = 1;
+
+	for (uint32_t i = 1; i < tree->count; i++)
+		all += own_of_node(work, i);
+	for (uint32_t i = 1; i < tree->count; i++) {
+		double own = own_of_node(work, i);
+
+		columns[i] = own > 0 && own >= all / TRIFLE ? (uint32_t)++count
+							   : columns[tree->nodes[i].parent];
+	}
+	return count;
+}
+
+/* What a path's functions, down to `node`, take in each stream. */
+static void fill_column(const struct work *work, uint32_t node, double *values)
 {
 	const struct lode_stack_node *nodes = work->diff->dictionary->tree.nodes;
-	uint64_t *costs = lode_calloc(work->sides[side]->stream_count + 1, sizeof(*costs));
 
-	for (; costs && node; node = nodes[node].parent)
-		for (size_t i = work->starts[side][node]; i < work->starts[side][node + 1]; i++) {
-			uint64_t *cost = &costs[work->rows[side][i].stream];
+	for (; node; node = nodes[node].parent)
+		for (int side = 0; side < 2; side++)
+			for (size_t i = work->starts[side][node]; i < work->starts[side][node + 1]; i++) {
+				size_t stream = work->rows[side][i].stream;
 
-			*cost = lode_add_saturating(*cost, work->rows[side][i].own);
-		}
-	return costs;
+				stream += side ? work->sides[0]->stream_count : 0;
+				values[stream] += (double)work->rows[side][i].own;
+			}
 }
 
-static void test_path(void *context, size_t i)
+static void fill_whole(const struct work *work, double *values)
 {
-	struct work *work = context;
-	struct lode_diff_path *path = &work->diff->paths[i];
-	uint64_t *base, *slow;
+	for (int side = 0; side < 2; side++) {
+		const struct lode_latency *latency = work->sides[side];
 
-	if (path->cost < work->least)
-		return;
-	base = costs_of(work, 0, path->leaf);
-	slow = costs_of(work, 1, path->leaf);
-	path->p = base && slow ? lode_permutation_p(base, work->sides[0]->stream_count, slow,
-						    work->sides[1]->stream_count, ROUNDS)
-			       : -1;
-	if (path->p < 0)
-		__atomic_store_n(&work->failed, 1, __ATOMIC_RELAXED);
-	lode_free(base);
-	lode_free(slow);
-}
-
-static int compare_p(const void *a, const void *b)
-{
-	const struct lode_diff_path *left = a, *right = b;
-
-	return left->p < right->p ? -1 : left->p > right->p;
-}
-
-/* Benjamini and Hochberg: the share of false alarms among all differences at least as sure as this one. */
-static void correct(struct lode_diff *diff, int64_t least)
-{
-	size_t tests = 0;
-	double q = 1;
-
-	for (size_t i = 0; i < diff->path_count; i++)
-		tests += diff->paths[i].cost >= least;
-	qsort(diff->paths, diff->path_count, sizeof(*diff->paths), compare_p);
-	/* Those that were not tested have p = 1 and stand last. */
-	for (size_t i = tests; i-- > 0;) {
-		double own = diff->paths[i].p * (double)tests / (double)(i + 1);
-
-		q = own < q ? own : q;
-		diff->paths[i].q = q;
+		for (size_t i = 0; i < latency->row_count; i++)
+			values[work->rows[side][i].stream + (side ? work->sides[0]->stream_count : 0)] +=
+				(double)work->rows[side][i].own;
 	}
+}
+
+/* A difference may be in any path, and shows in that path or in the whole, whichever varies less. */
+static int64_t find_detectable(const struct lode_chance_column *results, size_t count)
+{
+	double whole = results[0].detectable, most = count > 1 ? 0 : whole;
+
+	for (size_t i = 1; i < count; i++)
+		most = fmax(most, fmin(results[i].detectable, whole));
+	return isfinite(most) && most < 9e18 ? (int64_t)most : -1;
+}
+
+static void take_results(const struct work *work, const struct lode_chance_column *results, size_t count,
+			 const uint32_t *columns, double z)
+{
+	struct lode_diff *diff = work->diff;
+	double five = (double)diff->base_whole / 20, within = 0;
+
+	diff->chance.p = results[0].p;
+	diff->chance.q = results[0].q;
+	diff->chance.detectable = find_detectable(results, count);
+	for (size_t i = 1; i < count; i++)
+		within = fmax(within, fmin(results[i].within, results[0].within));
+	/* One stream a side does not tell how much streams vary. */
+	if (streams_of(work) > 2 && five > 0)
+		diff->chance.streams_for_5 =
+			lode_chance_streams(count > 1 ? within : results[0].within, five, z, LODE_DIFF_LEVEL);
+	for (size_t i = 0; i < diff->path_count; i++) {
+		struct lode_diff_path *path = &diff->paths[i];
+		uint32_t column = columns[path->leaf];
+
+		if (!column)
+			continue;
+		path->p = results[column - 1].p;
+		path->q = results[column - 1].q;
+		diff->chance.sure_paths += (size_t)lode_diff_path_is_sure(path);
+	}
+}
+
+static int test_columns(struct work *work, const uint32_t *columns, size_t count, unsigned jobs)
+{
+	const struct lode_stack_tree *tree = &work->diff->dictionary->tree;
+	size_t streams = streams_of(work);
+	double *values = lode_calloc(count, streams * sizeof(*values)), all = 0, z;
+	struct lode_chance_column *results = lode_calloc(count, sizeof(*results));
+	struct lode_chance_input input = {.values = values,
+					  .columns = count,
+					  .base = work->sides[0]->stream_count,
+					  .slow = work->sides[1]->stream_count,
+					  .level = LODE_DIFF_LEVEL,
+					  .jobs = jobs};
+	int code = values && results ? 0 : LODE_SYSTEM;
+
+	if (!code) {
+		fill_whole(work, values);
+		for (uint32_t i = 1; i < tree->count; i++)
+			if (columns[i] && columns[i] != columns[tree->nodes[i].parent])
+				fill_column(work, i, values + (columns[i] - 1) * streams);
+		for (size_t i = 0; i < streams; i++)
+			all += values[i];
+		input.trifle = all / (double)streams / TRIFLE;
+		code = lode_chance_test(&input, results, &z);
+	}
+	if (!code)
+		take_results(work, results, count, columns, z);
+	lode_free(values);
+	lode_free(results);
+	return code;
 }
 
 static int test_paths(struct work *work, unsigned jobs)
 {
-	struct lode_diff *diff = work->diff;
-	double all = 0;
+	struct lode_diff_chance *chance = &work->diff->chance;
+	uint32_t *columns;
+	int code = LODE_SYSTEM;
 
-	diff->tested =
-		count_splits(work->sides[0]->stream_count, work->sides[1]->stream_count) >= LEAST_SPLITS;
-	if (!diff->tested || !diff->path_count)
-		return 0;
-	for (uint32_t i = 1; i < diff->dictionary->tree.count; i++)
-		all += fabs((double)lode_diff_delta(diff, i));
-	work->least = all / TESTED_SHARE < 9e18 ? (int64_t)(all / TESTED_SHARE) + 1 : INT64_MAX;
+	*chance = (struct lode_diff_chance){.p = 1, .q = 1, .detectable = -1};
+	chance->tested = lode_chance_can_tell(work->sides[0]->stream_count, work->sides[1]->stream_count,
+					      LODE_DIFF_LEVEL);
 	if (order_rows(work, 0) < 0 || order_rows(work, 1) < 0)
 		return LODE_SYSTEM;
-	lode_parallel(jobs, diff->path_count, test_path, work);
-	if (work->failed)
-		return LODE_SYSTEM;
-	correct(diff, work->least);
-	return 0;
+	columns = lode_calloc(work->diff->dictionary->tree.count, sizeof(*columns));
+	if (columns)
+		code = test_columns(work, columns, choose_columns(work, columns), jobs);
+	lode_free(columns);
+	return code;
+}
+
+int lode_diff_is_sure(const struct lode_diff *diff)
+{
+	return diff->chance.sure_paths || (diff->difference > 0 && diff->chance.q < LODE_DIFF_LEVEL);
 }
 
 /* 2: surely takes more. 1: so it seems, but among so many paths some would by chance. 0: may well be chance. */
@@ -289,7 +350,7 @@ static int trust(const struct lode_diff_path *path)
 {
 	if (path->cost <= 0)
 		return 0;
-	return path->q < LODE_DIFF_LEVEL ? 2 : path->p < LODE_DIFF_LEVEL;
+	return lode_diff_path_is_sure(path) ? 2 : path->p < LODE_DIFF_LEVEL;
 }
 
 static int compare_paths(const void *a, const void *b, void *context)
@@ -305,7 +366,7 @@ static int compare_paths(const void *a, const void *b, void *context)
 
 /* ---- the whole ---- */
 
-static int compare_sides(struct work *work, unsigned jobs)
+static int compare_sides(struct work *work, const struct lode_diff_options *options)
 {
 	struct lode_diff *diff = work->diff;
 	size_t nodes = diff->dictionary->tree.count;
@@ -321,16 +382,17 @@ static int compare_sides(struct work *work, unsigned jobs)
 	lay_over(work, 0, diff->base);
 	lay_over(work, 1, diff->slow);
 	add_up(diff);
-	if (list_paths(work) < 0 || test_paths(work, jobs) < 0)
+	if (list_paths(work) < 0 || test_paths(work, options->jobs) < 0)
 		return LODE_SYSTEM;
 	if (diff->path_count)
 		qsort_r(diff->paths, diff->path_count, sizeof(*diff->paths), compare_paths,
 			(void *)(uintptr_t)diff->dictionary);
-	return lode_cause_find(diff, work->sides[0], work->sides[1], work->nodes[1]);
+	return lode_cause_find(diff, work->sides[0], work->sides[1], work->nodes[1],
+			       options->guess);
 }
 
-int lode_diff(struct lode_latency *base, const struct lode_latency *slow, unsigned jobs,
-	      struct lode_diff *diff)
+int lode_diff(struct lode_latency *base, const struct lode_latency *slow,
+	      const struct lode_diff_options *options, struct lode_diff *diff)
 {
 	struct work work = { .sides = { base, slow }, .diff = diff };
 	struct lode_dictionary_map map = { 0 };
@@ -341,7 +403,7 @@ int lode_diff(struct lode_latency *base, const struct lode_latency *slow, unsign
 	code = lode_dictionary_merge(&base->dictionary, &slow->dictionary, &map);
 	work.nodes[1] = map.nodes;
 	if (!code)
-		code = compare_sides(&work, jobs);
+		code = compare_sides(&work, options);
 	lode_dictionary_map_release(&map);
 	for (int side = 0; side < 2; side++) {
 		lode_free(work.starts[side]);

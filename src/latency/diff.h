@@ -13,7 +13,10 @@
 #include "latency/latency.h"
 #include "latency/layer.h"
 
-/* A difference counts when chance alone gives one as large in fewer than this share of all lists. */
+/*
+ * What is called sure is wrong in at most this share of all comparisons of equal sides: all paths
+ * and the whole run together, not each of them (chance.h).
+ */
 #define LODE_DIFF_LEVEL 0.05
 
 struct lode_diff_path {
@@ -21,17 +24,31 @@ struct lode_diff_path {
 	uint32_t hottest; /* its node that takes most more */
 	int is_new;	  /* the good side does not have this context */
 	int64_t cost;	  /* ns per stream: sum of what its nodes take more */
-	double p; /* of a difference as large by chance (permutation test over streams); 1 where not tested */
-	double q; /* the same, corrected for looking at many paths (Benjamini and Hochberg) */
+	double p; /* that chance makes it take so much more (permutation test over streams); 1 where not tested */
+	double q; /* the same for all paths together */
+};
+
+/* What the streams can tell at all. */
+struct lode_diff_chance {
+	int tested;	      /* there are streams enough for a test */
+	double p;	      /* of the whole run, as of a path */
+	double q;
+	size_t sure_paths;    /* that surely take more */
+	int64_t detectable;   /* ns per stream: a difference, of any path, that would have been called sure
+				 LODE_CHANCE_POWER times of 100; -1: none, or not known */
+	double streams_for_5; /* about so many a side it takes for one of 5 % of a run; 0: not known */
 };
 
 /* The function to look at first, out of the first path. */
 struct lode_root_cause {
-	uint32_t node;	 /* 0: nothing takes more */
+	uint32_t node;	 /* 0: nothing surely takes more */
 	uint32_t caller; /* the node that calls it; 0: none */
 	int is_new;	 /* it was never called from there on the good side */
 	int64_t more;	 /* ns per stream that it takes more, by itself or with what it calls */
 	enum lode_layer layer;
+	int sure;  /* the first path surely takes more; else it is a guess */
+	double p;  /* of the first path */
+	double q;
 };
 
 struct lode_diff {
@@ -43,19 +60,32 @@ struct lode_diff {
 	struct lode_diff_path *paths; /* sure ones first, then likely ones, by cost, by names */
 	size_t path_count;
 	size_t path_capacity;
-	int tested;	    /* there are streams enough for a test */
+	struct lode_diff_chance chance;
+	uint64_t base_whole; /* ns per stream: of all nodes of the base */
 	int64_t difference; /* ns per stream: of all nodes */
 	struct lode_root_cause cause;
 };
 
+struct lode_diff_options {
+	unsigned jobs; /* as in lode_parallel */
+	int guess;     /* name a cause though nothing is sure */
+};
+
 /*
  * Compares. The slow side's stacks are added to the base's dictionary; the two must stay
- * as long as the result. `jobs` as in lode_parallel. Returns 0 or LODE_SYSTEM; release in
- * either case.
+ * as long as the result. Returns 0 or LODE_SYSTEM; release in either case.
  */
-int lode_diff(struct lode_latency *base, const struct lode_latency *slow, unsigned jobs,
-	      struct lode_diff *diff);
+int lode_diff(struct lode_latency *base, const struct lode_latency *slow,
+	      const struct lode_diff_options *options, struct lode_diff *diff);
 void lode_diff_release(struct lode_diff *diff);
+
+/* Whether something surely takes more: a path, or the run as a whole. */
+int lode_diff_is_sure(const struct lode_diff *diff);
+
+static inline int lode_diff_path_is_sure(const struct lode_diff_path *path)
+{
+	return path->cost > 0 && path->q < LODE_DIFF_LEVEL;
+}
 
 /* What a node by itself takes more, ns per stream. */
 static inline int64_t lode_diff_delta(const struct lode_diff *diff, uint32_t node)

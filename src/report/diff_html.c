@@ -69,10 +69,13 @@ static void put_cause(struct page *page)
 	char more[LODE_UNITS_TEXT];
 
 	if (!cause->node) {
-		lode_buffer_text(page->buffer, "<p>No path takes more than in the base.</p>\n");
+		lode_buffer_text(page->buffer, lode_diff_is_sure(page->report->diff)
+						       ? "<p>No path by itself surely takes more.</p>\n"
+						       : "<p>No cause is named: nothing is sure.</p>\n");
 		return;
 	}
-	lode_buffer_text(page->buffer, "<p>Look first at <b><code>");
+	lode_buffer_print(page->buffer, "<p>%s <b><code>",
+			  cause->sure ? "Look first at" : "A guess, as nothing is sure:");
 	put_frame(page, cause->node);
 	lode_buffer_print(page->buffer, "</code></b>, %s: %s a stream", lode_layer_words(cause->layer),
 			  signed_text(cause->more, more));
@@ -122,12 +125,10 @@ static void put_head(struct page *page)
 	put_side(page, "base", &report->base);
 	put_side(page, "slow", &report->slow);
 	lode_buffer_text(page->buffer, "</table>\n");
+	lode_buffer_text(page->buffer, "<p>Chance: ");
+	lode_diff_chance_words(report, page->buffer);
+	lode_buffer_text(page->buffer, ".</p>\n");
 	put_cause(page);
-	if (!report->diff->tested)
-		lode_buffer_text(
-			page->buffer,
-			"<p class=dim>There are too few streams to tell differences from chance; four a side "
-			"would do.</p>\n");
 	put_layers(page);
 }
 
@@ -248,9 +249,9 @@ static void put_path(struct page *page, const struct lode_diff_choice *choice, i
 			  100 * (double)path->cost / (double)(widest > 0 ? widest : 1));
 	put_frame(page, lode_stack_who(diff->dictionary, path->hottest));
 	lode_buffer_text(page->buffer, "</span></summary>\n<p>");
-	if (diff->tested)
+	if (diff->chance.tested)
 		lode_buffer_print(page->buffer, "%s (p = %.2g). ",
-				  path->q < LODE_DIFF_LEVEL ? "Surely takes more" : "May take more by chance",
+				  lode_diff_path_is_sure(path) ? "Surely takes more" : "May take more by chance",
 				  path->p);
 	if (path->is_new)
 		lode_buffer_text(page->buffer, "The base does not have this path. ");

@@ -5,6 +5,7 @@
 #include "report/diff_report.h"
 
 #include "base/json.h"
+#include "latency/chance.h"
 
 struct writer {
 	const struct lode_diff_report *report;
@@ -71,6 +72,20 @@ static int put_layers(struct writer *writer)
 	return 0;
 }
 
+static void put_double(struct writer *writer, const char *key, double number)
+{
+	lode_json_key(&writer->json, key);
+	lode_json_double(&writer->json, number);
+}
+
+static void put_chance(struct writer *writer, double p, double q)
+{
+	if (!writer->report->diff->chance.tested)
+		return;
+	put_double(writer, "p", p);
+	put_double(writer, "q", q);
+}
+
 static void put_cause(struct writer *writer)
 {
 	const struct lode_root_cause *cause = &writer->report->diff->cause;
@@ -93,6 +108,40 @@ static void put_cause(struct writer *writer)
 	if (cause->caller)
 		put_frame(writer, "caller", cause->caller);
 	put_number(writer, "delta_ns", cause->more);
+	put_bool(writer, "sure", cause->sure);
+	put_chance(writer, cause->p, cause->q);
+	lode_json_object_end(&writer->json);
+}
+
+/* What the streams can tell; null: not known. */
+static void put_evidence(struct writer *writer)
+{
+	const struct lode_diff *diff = writer->report->diff;
+	const struct lode_diff_chance *chance = &diff->chance;
+
+	lode_json_key(&writer->json, "chance");
+	lode_json_object(&writer->json);
+	put_bool(writer, "sure", lode_diff_is_sure(diff));
+	lode_json_key_u64(&writer->json, "sure_paths", chance->sure_paths);
+	put_chance(writer, chance->p, chance->q);
+	put_double(writer, "level", LODE_DIFF_LEVEL);
+	lode_json_key_text(&writer->json, "level_is_of", "all paths together");
+	put_double(writer, "power", LODE_CHANCE_POWER / 100.0);
+	lode_json_key(&writer->json, "detectable_ns");
+	if (chance->detectable >= 0)
+		lode_json_i64(&writer->json, chance->detectable);
+	else
+		lode_json_null(&writer->json);
+	lode_json_key(&writer->json, "detectable_share");
+	if (chance->detectable >= 0 && diff->base_whole)
+		lode_json_double(&writer->json, (double)chance->detectable / (double)diff->base_whole);
+	else
+		lode_json_null(&writer->json);
+	lode_json_key(&writer->json, "streams_for_5_percent");
+	if (chance->streams_for_5 > 0 && chance->streams_for_5 < 1e15)
+		lode_json_u64(&writer->json, (uint64_t)chance->streams_for_5);
+	else
+		lode_json_null(&writer->json);
 	lode_json_object_end(&writer->json);
 }
 
@@ -126,12 +175,7 @@ static int put_path(struct writer *writer, const struct lode_diff_path *path, si
 	lode_json_key_u64(&writer->json, "rank", rank);
 	put_number(writer, "cost_ns", path->cost);
 	put_bool(writer, "new", path->is_new);
-	if (writer->report->diff->tested) {
-		lode_json_key(&writer->json, "p");
-		lode_json_double(&writer->json, path->p);
-		lode_json_key(&writer->json, "q");
-		lode_json_double(&writer->json, path->q);
-	}
+	put_chance(writer, path->p, path->q);
 	lode_json_key(&writer->json, "frames");
 	lode_json_array(&writer->json);
 	for (size_t i = 0; i < writer->functions.count; i++)
@@ -172,7 +216,8 @@ int lode_diff_json(const struct lode_diff_report *report, struct lode_output *ou
 	put_side(&writer, "base", &report->base);
 	put_side(&writer, "slow", &report->slow);
 	put_number(&writer, "delta_ns", report->diff->difference);
-	put_bool(&writer, "tested", report->diff->tested);
+	put_bool(&writer, "tested", report->diff->chance.tested);
+	put_evidence(&writer);
 	code = put_layers(&writer) < 0 ? lode_fail_memory(error) : 0;
 	put_cause(&writer);
 	lode_json_key_u64(&writer.json, "paths_total", report->diff->path_count);

@@ -2,8 +2,75 @@
 #include "report/diff_report.h"
 
 #include "base/memory.h"
+#include "base/units.h"
+#include "latency/chance.h"
 
 #include <stdlib.h>
+
+/* ---- chance ---- */
+
+/* `12ms a stream`, and what share of a run of the base that is. */
+static void put_detectable(const struct lode_diff *diff, struct lode_buffer *buffer)
+{
+	double percent = diff->base_whole
+				 ? 100 * (double)diff->chance.detectable / (double)diff->base_whole
+				 : 0;
+	char text[LODE_UNITS_TEXT];
+
+	lode_duration_text((uint64_t)diff->chance.detectable, text);
+	if (diff->base_whole)
+		lode_buffer_print(buffer, "one of %.*f %% or more (%s a stream, %d times of 100)",
+				  percent < 10, percent, text, LODE_CHANCE_POWER);
+	else
+		lode_buffer_print(buffer, "one of %s a stream or more (%d times of 100)", text,
+				  LODE_CHANCE_POWER);
+}
+
+static void put_nothing(const struct lode_diff *diff, struct lode_buffer *buffer)
+{
+	lode_buffer_print(buffer, "no difference%s beyond chance; ",
+			  -diff->difference > diff->chance.detectable ? " for the worse" : "");
+	if (diff->chance.detectable < 0) {
+		lode_buffer_text(buffer, "so few runs, varying so much, would not have shown any");
+	} else {
+		lode_buffer_text(buffer, "these runs would have shown ");
+		put_detectable(diff, buffer);
+	}
+}
+
+/* So few streams show nothing, however much they differ. */
+static void put_too_few(const struct lode_diff_report *report, struct lode_buffer *buffer)
+{
+	size_t base = report->base.latency->stream_count, slow = report->slow.latency->stream_count;
+	size_t least = 1;
+
+	while (!lode_chance_can_tell(least, least, LODE_DIFF_LEVEL))
+		least++;
+	lode_buffer_print(buffer,
+			  "too few streams (%zu and %zu) to tell any difference from chance: it takes %zu a side "
+			  "at least",
+			  base, slow, least);
+}
+
+void lode_diff_chance_words(const struct lode_diff_report *report, struct lode_buffer *buffer)
+{
+	const struct lode_diff *diff = report->diff;
+
+	if (lode_diff_is_sure(diff)) {
+		lode_buffer_print(buffer,
+				  "what is called sure is wrong in at most %.0f of 100 comparisons of equal "
+				  "runs, all paths together",
+				  100 * LODE_DIFF_LEVEL);
+		return;
+	}
+	if (diff->chance.tested)
+		put_nothing(diff, buffer);
+	else
+		put_too_few(report, buffer);
+	if (diff->chance.streams_for_5 > 0 && diff->chance.streams_for_5 < 1e6)
+		lode_buffer_print(buffer, "; one of 5 %% takes about %.0f a side",
+				  diff->chance.streams_for_5);
+}
 
 /* ---- the functions of a path ---- */
 

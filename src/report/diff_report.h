@@ -39,6 +39,12 @@ struct lode_diff_chosen {
 int lode_diff_choose(const struct lode_diff_report *report, int all, struct lode_diff_chosen *chosen);
 void lode_diff_chosen_release(struct lode_diff_chosen *chosen);
 
+/*
+ * Appends a sentence or two, without a newline, on what the streams can tell: that nothing differs beyond
+ * chance and what they would have shown, how many streams it takes, or how often sure claims are wrong.
+ */
+void lode_diff_chance_words(const struct lode_diff_report *report, struct lode_buffer *buffer);
+
 /* A function of a path. */
 struct lode_diff_function {
 	uint32_t node;

@@ -14,6 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Most tests compare single streams, of which nothing is sure. */
+static const struct lode_diff_options one_job = {.jobs = 1, .guess = 1};
+static const struct lode_diff_options two_jobs = {.jobs = 2, .guess = 1};
+
 /* ---- corpora ---- */
 
 struct side {
@@ -234,9 +238,9 @@ static void paths_cost_what_the_oracle_says(void **state)
 		take_entries(&base.latency, &base_entries);
 		take_entries(&slow.latency, &slow_entries);
 		count = oracle(&base_entries, base.streams, &slow_entries, slow.streams, expected);
-		assert_int_equal(lode_diff(&base.latency, &slow.latency, 1, &diff), 0);
+		assert_int_equal(lode_diff(&base.latency, &slow.latency, &one_job, &diff), 0);
 		assert_int_equal(diff.path_count, count);
-		assert_false(diff.tested);
+		assert_false(diff.chance.tested);
 		for (size_t i = 0; i < count; i++)
 			check_path(&diff, &diff.paths[i], &expected[i]);
 		lode_diff_release(&diff);
@@ -285,8 +289,8 @@ static void noise_does_not_rank_before_what_is_sure(void **state)
 	}
 	side_infer(&base);
 	side_infer(&slow);
-	assert_int_equal(lode_diff(&base.latency, &slow.latency, 2, &diff), 0);
-	assert_true(diff.tested);
+	assert_int_equal(lode_diff(&base.latency, &slow.latency, &two_jobs, &diff), 0);
+	assert_true(diff.chance.tested);
 	assert_int_equal(diff.path_count, 3);
 	assert_string_equal(leaf_name(&diff, &diff.paths[0]), "a");
 	assert_true(diff.paths[0].q < LODE_DIFF_LEVEL);
@@ -294,7 +298,7 @@ static void noise_does_not_rank_before_what_is_sure(void **state)
 	assert_true(diff.paths[1].cost > diff.paths[0].cost);
 	assert_true(diff.paths[1].q >= LODE_DIFF_LEVEL);
 	assert_int_equal(diff.cause.node, diff.paths[0].leaf);
-	assert_int_equal(lode_diff(&base.latency, &slow.latency, 1, &again), 0);
+	assert_int_equal(lode_diff(&base.latency, &slow.latency, &one_job, &again), 0);
 	for (size_t i = 0; i < diff.path_count; i++) {
 		assert_int_equal(diff.paths[i].leaf, again.paths[i].leaf);
 		assert_int_equal(diff.paths[i].cost, again.paths[i].cost);
@@ -342,7 +346,7 @@ static void cause_of(const struct step *good, const struct step *bad, char *text
 	add_steps(&slow, bad);
 	side_infer(&base);
 	side_infer(&slow);
-	assert_int_equal(lode_diff(&base.latency, &slow.latency, 1, &diff), 0);
+	assert_int_equal(lode_diff(&base.latency, &slow.latency, &one_job, &diff), 0);
 	*text = '\0';
 	if (diff.cause.node) {
 		uint32_t frame = diff.dictionary->tree.nodes[diff.cause.node].frame;
@@ -511,7 +515,7 @@ static void waiting_for_a_processor_is_not_compared(void **state)
 		lode_dictionary_release(&dictionary);
 		side_infer(&sides[slow]);
 	}
-	assert_int_equal(lode_diff(&sides[0].latency, &sides[1].latency, 1, &diff), 0);
+	assert_int_equal(lode_diff(&sides[0].latency, &sides[1].latency, &one_job, &diff), 0);
 	for (uint32_t node = 1; node < diff.dictionary->tree.count; node++)
 		assert_true(lode_diff_delta(&diff, node) <= 0); /* the thread ran for less, and waited as long */
 	lode_diff_release(&diff);
@@ -649,7 +653,7 @@ static void memory_that_runs_out_is_told(void **state)
 		int code;
 
 		lode_memory_fail_at(nth, nth % 2);
-		code = lode_diff(&base.latency, &slow.latency, 1, &diff);
+		code = lode_diff(&base.latency, &slow.latency, &one_job, &diff);
 		asked = lode_memory_asked();
 		lode_memory_fail_at(0, 0);
 		lode_diff_release(&diff);
