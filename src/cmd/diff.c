@@ -23,6 +23,8 @@ struct settings {
 	struct lode_latency_settings latency;
 	struct side_settings base;
 	struct side_settings slow;
+	const char *new_paths;
+	struct lode_option_list truth;
 	int guess;
 	int exit_code;
 };
@@ -39,6 +41,13 @@ static const char *form_choice(size_t i)
 	return forms[i].name;
 }
 
+static const char *new_paths_choice(size_t i)
+{
+	static const char *const names[] = {"more", "whole", NULL};
+
+	return names[i];
+}
+
 #define FIELD(field) offsetof(struct settings, field)
 
 static const struct lode_option options[] = {
@@ -51,6 +60,10 @@ static const struct lode_option options[] = {
 	LODE_LIST("slow-stream", 0, FIELD(slow.streams), "NAME",
 		  "the slow side is only streams of this name or id"),
 	LODE_LATENCY_OPTIONS(FIELD(latency), "paths", form_choice),
+	LODE_CHOICE("new-paths", 0, FIELD(new_paths), "HOW",
+		    "paths that BASE lacks cost what they take more, or all", new_paths_choice),
+	LODE_LIST("truth", 0, FIELD(truth), "GLOB",
+		  "functions known to be at fault: tell how near the result is"),
 	LODE_FLAG("guess", 0, FIELD(guess), "name the likeliest cause though nothing is sure"),
 	LODE_FLAG("exit-code", 0, FIELD(exit_code), "exit with 1 when SLOW surely takes more"),
 	LODE_NO_MORE_OPTIONS,
@@ -64,6 +77,7 @@ struct sides {
 	uint8_t *fits;
 	char *base_streams; /* how they were chosen; NULL: all of them */
 	char *slow_streams;
+	struct lode_diff_distance distance;
 };
 
 /* ---- showing ---- */
@@ -143,6 +157,7 @@ static int show(const struct lode_call *call, const struct sides *sides, const s
 		.diff = &sides->diff,
 		.fits = sides->fits,
 		.top = lode_latency_top(&settings->latency),
+		.distance = settings->truth.count ? &sides->distance : NULL,
 	};
 
 	if (form && form->picture)
@@ -264,17 +279,35 @@ static int make_filter(struct sides *sides, const char *const *match)
 	return sides->fits ? 0 : LODE_SYSTEM;
 }
 
+static int measure_distance(struct sides *sides, const struct lode_option_list *truth)
+{
+	uint8_t *frames;
+
+	if (!truth->count)
+		return 0;
+	frames = lode_frame_filter(&sides->base.latency.dictionary.frames, truth->items);
+	if (!frames)
+		return LODE_SYSTEM;
+	sides->distance = lode_diff_distance_of(&sides->diff, frames);
+	lode_free(frames);
+	return 0;
+}
+
 static int compare(const struct lode_call *call, struct sides *sides, struct lode_work *work,
 		   struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
-	const struct lode_diff_options options = {
+	struct lode_diff_options how = {
 		.jobs = (unsigned)settings->latency.area.jobs,
 		.guess = settings->guess,
+		.mean = settings->latency.mean,
+		.whole_new_paths = settings->new_paths && !strcmp(settings->new_paths, "whole"),
 	};
 	const struct lode_latency_form *form;
 	int code = lode_latency_form(forms, &settings->latency, call, &form, error);
 
+	if (!code)
+		code = lode_latency_rule(&settings->latency, "diff", &how.rule, error);
 	if (!code)
 		code = check_sides(call, error);
 	if (!code)
@@ -286,8 +319,9 @@ static int compare(const struct lode_call *call, struct sides *sides, struct lod
 	if (code)
 		return code;
 	if (tell_common(sides, &work->notes) < 0 ||
-	    lode_diff(&sides->base.latency, &sides->slow.latency, &options, &sides->diff) < 0 ||
+	    lode_diff(&sides->base.latency, &sides->slow.latency, &how, &sides->diff) < 0 ||
 	    make_filter(sides, settings->latency.area.match.items) < 0 ||
+	    measure_distance(sides, &settings->truth) < 0 ||
 	    tell_choice(&settings->base, &sides->base_streams) < 0 ||
 	    tell_choice(&settings->slow, &sides->slow_streams) < 0)
 		return lode_fail_memory(error);

@@ -7,6 +7,7 @@
 #include "cmd/diff.h"
 #include "cmd/latency_lines.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define HOT_SHARE 20 /* functions with a twentieth of what the hottest takes more are shown */
@@ -112,6 +113,17 @@ static void put_differ(struct page *page)
 	lode_buffer_byte(page->buffer, '\n');
 }
 
+static void put_distance(struct page *page)
+{
+	const struct lode_diff_distance *distance = page->report->distance;
+
+	if (distance && distance->path)
+		lode_buffer_print(page->buffer, "truth     p_min = %zu, f_min = %zu\n", distance->path,
+				  distance->function);
+	else if (distance)
+		lode_buffer_text(page->buffer, "truth     no path has such a function\n");
+}
+
 static void put_head(struct page *page)
 {
 	const struct lode_diff_report *report = page->report;
@@ -122,6 +134,7 @@ static void put_head(struct page *page)
 	lode_lines_layers(&page->lines, report->diff->slow, report->diff->base,
 			  report->diff->dictionary->tree.count);
 	put_cause(page);
+	put_distance(page);
 }
 
 static void put_heat(struct page *page)
@@ -136,6 +149,37 @@ static void put_heat(struct page *page)
 }
 
 /* ---- paths ---- */
+
+/* `1.2ms`, `-30us`; nothing for 0. */
+static const char *mean_text(double mean, char text[LODE_UNITS_TEXT])
+{
+	char plain[LODE_UNITS_TEXT];
+
+	if (fabs(mean) < 0.5)
+		return "";
+	lode_duration_text((uint64_t)fmin(fabs(mean) + 0.5, 1e19), plain);
+	snprintf(text, LODE_UNITS_TEXT, "%s%.30s", mean < 0 ? "-" : "", plain);
+	return text;
+}
+
+/* Means have no sum with all that is called. */
+static void put_means(struct page *page, const struct lode_diff_function *function,
+		      const struct lode_diff_path *path)
+{
+	const struct lode_diff *diff = page->report->diff;
+	double more = lode_diff_gain(diff, path, function->node);
+	char texts[3][LODE_UNITS_TEXT], mark[16] = "";
+
+	if (function->rank <= 3 && more > 0)
+		snprintf(mark, sizeof(mark), "%u", function->rank);
+	lode_buffer_print(page->buffer, "  %1s %8s %8s %8s %8s  ", mark, mean_text(more, texts[0]), "",
+			  !diff->known[function->node]
+				  ? "new"
+				  : mean_text(diff->base_means[function->node], texts[1]),
+			  mean_text(diff->slow_means[function->node], texts[2]));
+	lode_lines_frame(&page->lines, function->node);
+	lode_buffer_byte(page->buffer, '\n');
+}
 
 static void put_function(struct page *page, const struct lode_diff_function *function)
 {
@@ -164,7 +208,8 @@ static int matters(const struct page *page, const struct lode_diff_choice *choic
 	const struct lode_diff *diff = page->report->diff;
 
 	return page->all_frames || node == diff->cause.node || node == diff->cause.caller ||
-	       lode_diff_delta(diff, node) > lode_diff_delta(diff, choice->path->hottest) / HOT_SHARE;
+	       lode_diff_gain(diff, choice->path, node) >
+		       lode_diff_gain(diff, choice->path, choice->path->hottest) / HOT_SHARE;
 }
 
 /* The functions of the path, and which of them are shown. */
@@ -172,7 +217,7 @@ static int choose_functions(struct page *page, const struct lode_diff_choice *ch
 {
 	struct lode_diff_functions *functions = &page->functions;
 
-	if (lode_diff_functions_of(page->report->diff, choice->path->leaf, functions) < 0 ||
+	if (lode_diff_functions_of(page->report->diff, choice->path, functions) < 0 ||
 	    lode_grow(&page->nodes, &page->nodes_capacity, functions->count, sizeof(*page->nodes)) < 0 ||
 	    lode_grow(&page->shown, &page->shown_capacity, functions->count, sizeof(*page->shown)) < 0)
 		return LODE_SYSTEM;
@@ -189,9 +234,9 @@ static void put_title(struct page *page, const struct lode_diff_choice *choice)
 	const struct lode_diff_path *path = choice->path;
 	char text[LODE_UNITS_TEXT];
 
-	lode_buffer_print(page->buffer, "\n%s#%zu  %s a stream%s%s", style(page, LODE_BOLD), choice->rank,
-			  signed_text(path->cost, text), style(page, LODE_PLAIN),
-			  path->is_new ? ", new" : "");
+	lode_buffer_print(page->buffer, "\n%s#%zu  %s %s%s%s", style(page, LODE_BOLD), choice->rank,
+			  signed_text(path->cost, text), lode_diff_per(page->report->diff),
+			  style(page, LODE_PLAIN), path->is_new ? ", new" : "");
 	if (page->report->diff->chance.tested)
 		lode_buffer_print(page->buffer,
 				  lode_diff_path_is_sure(path) ? ", surely (p = %.2g)"
@@ -221,7 +266,10 @@ static void put_path(struct page *page, const struct lode_diff_choice *choice)
 			continue;
 		}
 		lode_lines_gap(&page->lines, page->nodes, i - hidden, i, 41);
-		put_function(page, &page->functions.items[i]);
+		if (page->report->diff->base_means)
+			put_means(page, &page->functions.items[i], choice->path);
+		else
+			put_function(page, &page->functions.items[i]);
 		hidden = 0;
 	}
 }
@@ -239,7 +287,8 @@ void lode_diff_text(const struct lode_diff_report *report, int all_frames,
 	if (lode_diff_choose(report, all_frames, &page.chosen) < 0)
 		buffer->failed = 1;
 	put_head(&page);
-	put_heat(&page);
+	if (!report->diff->base_means)
+		put_heat(&page); /* which is of times per stream */
 	for (size_t i = 0; i < page.chosen.count; i++)
 		put_path(&page, &page.chosen.items[i]);
 	lode_lines_release(&page.lines);

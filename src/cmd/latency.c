@@ -15,7 +15,6 @@
 
 struct settings {
 	struct lode_latency_settings latency;
-	int mean;
 	int instances;
 };
 
@@ -41,8 +40,6 @@ static const struct lode_option options[] = {
 	LODE_LIST("stream", 's', LODE_LATENCY_FIELD(FIELD(latency), streams), "NAME",
 		  "only the streams of this name or id; may be given many times"),
 	LODE_LATENCY_OPTIONS(FIELD(latency), "contexts", form_choice),
-	LODE_FLAG("mean", 0, FIELD(mean),
-		  "rank by mean latency minus the means of the callees, as the paper does"),
 	LODE_FLAG("instances", 0, FIELD(instances), "write every inferred call, one line each"),
 	LODE_NO_MORE_OPTIONS,
 };
@@ -114,7 +111,8 @@ static int write_text(const struct lode_call *call, const struct lode_latency_re
 }
 
 static int show_contexts(const struct lode_call *call, const struct lode_latency_form *form,
-			 struct lode_latency_reading *reading, struct lode_error *error)
+			 struct lode_latency_reading *reading, const enum lode_latency_rule *mean,
+			 struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
 	struct lode_contexts contexts;
@@ -126,8 +124,7 @@ static int show_contexts(const struct lode_call *call, const struct lode_latency
 	};
 	int code = 0;
 
-	if (lode_contexts_rank(&reading->latency, settings->latency.area.match.items, settings->mean,
-			       &contexts) < 0)
+	if (lode_contexts_rank(&reading->latency, settings->latency.area.match.items, mean, &contexts) < 0)
 		code = lode_fail_memory(error);
 	if (!code && form && form->picture)
 		code = write_picture(call, form, &report, error);
@@ -149,6 +146,7 @@ static int write_instances(struct lode_latency_reading *reading, const struct se
 		.error = error,
 		.match = settings->latency.area.match.items,
 		.json = settings->latency.json,
+		.aggressive_end = settings->latency.aggressive_end,
 	};
 	struct lode_instance_taker taker = {lode_instance_lines_stream, lode_instance_lines_take, &lines};
 	int code = lode_output_open(&output, settings->latency.output, error);
@@ -197,7 +195,7 @@ static int write_time_line(struct lode_latency_reading *reading, const struct lo
 /* What is not ranked cannot be cut or ranked otherwise. */
 static int check_ranking(const struct settings *settings, const char *what, struct lode_error *error)
 {
-	if (settings->latency.top || settings->mean)
+	if (settings->latency.top || settings->latency.mean)
 		return lode_fail(error, LODE_USAGE,
 				 "latency: %s, not ranked; leave out '%s'. See 'lode help latency'.", what,
 				 settings->latency.top ? "--top" : "--mean");
@@ -225,12 +223,15 @@ static int infer(const struct lode_call *call, struct lode_latency_reading *read
 	const struct settings *settings = call->settings;
 	const struct lode_latency_form *form;
 	const char *path = call->operands[0];
+	enum lode_latency_rule rule;
 	int code = lode_latency_form(forms, &settings->latency, call, &form, error);
 
 	if (settings->instances && !settings->latency.format)
 		form = NULL; /* lines, whatever the file is called */
 	if (!code)
 		code = check(settings, form, error);
+	if (!code)
+		code = lode_latency_rule(&settings->latency, "latency", &rule, error);
 	if (code)
 		return code;
 	if (settings->instances || (form && form->time_line)) {
@@ -242,7 +243,7 @@ static int infer(const struct lode_call *call, struct lode_latency_reading *read
 	}
 	code = lode_latency_read(reading, path, &settings->latency, work, error);
 	lode_bar_wipe(&work->bar);
-	return code ? code : show_contexts(call, form, reading, error);
+	return code ? code : show_contexts(call, form, reading, settings->latency.mean ? &rule : NULL, error);
 }
 
 static int run(struct lode_call *call, struct lode_error *error)

@@ -72,6 +72,22 @@ int lode_latency_tree_min(const struct lode_latency_settings *settings, const ch
 	return 0;
 }
 
+int lode_latency_rule(const struct lode_latency_settings *settings, const char *command,
+		      enum lode_latency_rule *rule, struct lode_error *error)
+{
+	*rule = LODE_RULE_ESTIMATE;
+	if (!settings->rule)
+		return 0;
+	if (!settings->mean)
+		return lode_fail(error, LODE_USAGE,
+				 "%s: '--rule' says which latency '--mean' takes; give '--mean', too. "
+				 "See 'lode help %s'.",
+				 command, command);
+	while (strcmp(settings->rule, lode_latency_rule_name(*rule)) != 0)
+		++*rule;
+	return 0;
+}
+
 /* ---- reading ---- */
 
 static int check_streams(struct lode_corpus *corpus, const struct lode_option_list *names,
@@ -102,6 +118,7 @@ int lode_latency_open(struct lode_latency_reading *reading, const char *path,
 		.where = settings->area.where.items,
 		.streams = settings->streams.items,
 		.idle = settings->area.include_idle ? NULL : reading->rules,
+		.aggressive_end = settings->aggressive_end,
 		.jobs = (unsigned)settings->area.jobs,
 		.notes = &work->notes,
 		.progress = &work->bar.progress,

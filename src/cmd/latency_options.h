@@ -16,6 +16,9 @@ struct lode_latency_settings {
 	uint64_t top;
 	int all;
 	int all_frames;
+	int mean;
+	const char *rule;
+	int aggressive_end;
 	const char *tree_min;
 	const char *format;
 	int json;
@@ -41,6 +44,12 @@ struct lode_latency_settings {
 		LODE_FLAG("all", 'a', LODE_LATENCY_FIELD(base, all), "show all " things),                    \
 		LODE_FLAG("all-frames", 0, LODE_LATENCY_FIELD(base, all_frames),                             \
 			  "show all callers, and in trees each function"),                                  \
+		LODE_FLAG("mean", 0, LODE_LATENCY_FIELD(base, mean),                                         \
+			  "rank by mean latencies minus those of callees, as the paper does"),               \
+		LODE_CHOICE("rule", 0, LODE_LATENCY_FIELD(base, rule), "NAME",                               \
+			    "latency that --mean takes (default: estimate)", lode_latency_rule_name),        \
+		LODE_FLAG("aggressive-end", 0, LODE_LATENCY_FIELD(base, aggressive_end),                     \
+			  "aggressive latency: move only the end of a call, as the paper does"),             \
 		LODE_TEXT("tree-min", 0, LODE_LATENCY_FIELD(base, tree_min), "T",                            \
 			  "leave out of trees what takes less: 30ms, 0.5% (default: 1%)"),                   \
 		LODE_CHOICE("format", 'f', LODE_LATENCY_FIELD(base, format), "NAME",                         \
@@ -70,6 +79,9 @@ int lode_latency_form(const struct lode_latency_form *forms, const struct lode_l
 /* What --tree-min leaves out of a tree that takes `whole` in all: less than `least` ns. */
 int lode_latency_tree_min(const struct lode_latency_settings *settings, const char *command, uint64_t whole,
 			  uint64_t *least, struct lode_error *error);
+/* The rule that --mean takes; '--rule' without '--mean' is an error. */
+int lode_latency_rule(const struct lode_latency_settings *settings, const char *command,
+		      enum lode_latency_rule *rule, struct lode_error *error);
 /* How many contexts or paths are to be shown; 0: all. */
 size_t lode_latency_top(const struct lode_latency_settings *settings);
 

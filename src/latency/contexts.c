@@ -83,8 +83,8 @@ static void add_up(const struct lode_latency *latency, struct lode_contexts *con
 	}
 }
 
-int lode_contexts_rank(const struct lode_latency *latency, const char *const *match, int mean,
-		       struct lode_contexts *contexts)
+int lode_contexts_rank(const struct lode_latency *latency, const char *const *match,
+		       const enum lode_latency_rule *mean, struct lode_contexts *contexts)
 {
 	size_t nodes = latency->node_count;
 	struct order order = { latency, NULL };
@@ -95,7 +95,7 @@ int lode_contexts_rank(const struct lode_latency *latency, const char *const *ma
 		return LODE_SYSTEM;
 	contexts->nodes = lode_calloc(nodes, sizeof(*contexts->nodes));
 	if (mean)
-		order.means = contexts->means = lode_latency_own_means(latency);
+		order.means = contexts->means = lode_latency_own_means(latency, *mean);
 	for (size_t i = 1; contexts->nodes && i < nodes; i++)
 		if (latency->nodes[i].count && (!fits || fits[i]))
 			contexts->nodes[contexts->count++] = (uint32_t)i;

@@ -16,11 +16,12 @@ struct lode_contexts {
 };
 
 /*
- * Ranks contexts by own latency, with `mean` by own latency of means; equal ones by the
- * names of their functions. With `match` (globs, NULL-terminated) only contexts that have
+ * Ranks contexts by own latency, with `mean` by own latency of means, of that rule (NULL: not);
+ * equal ones by the names of their functions. With `match` (globs, NULL-terminated) only contexts that have
  * a frame that fits. Returns 0 or LODE_SYSTEM; release in either case.
  */
-int lode_contexts_rank(const struct lode_latency *latency, const char *const *match, int mean,
+int lode_contexts_rank(const struct lode_latency *latency, const char *const *match,
+		       const enum lode_latency_rule *mean,
 		       struct lode_contexts *contexts);
 void lode_contexts_release(struct lode_contexts *contexts);
 

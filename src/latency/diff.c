@@ -9,6 +9,7 @@
 #include "latency/cause.h"
 #include "latency/chance.h"
 #include "latency/contexts.h"
+#include "latency/paper_ranking.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -154,8 +155,12 @@ static int list_paths(struct work *work)
 				 sizeof(*diff->paths));
 		if (!code)
 			diff->paths[diff->path_count++] =
-				(struct lode_diff_path){ i, ways[i].hottest, !diff->known[i], ways[i].cost, 1,
-							 1 };
+				(struct lode_diff_path){ .leaf = i,
+							 .hottest = ways[i].hottest,
+							 .is_new = !diff->known[i],
+							 .cost = ways[i].cost,
+							 .p = 1,
+							 .q = 1 };
 	}
 	lode_free(leaves);
 	lode_free(ways);
@@ -387,8 +392,11 @@ static int compare_sides(struct work *work, const struct lode_diff_options *opti
 	if (diff->path_count)
 		qsort_r(diff->paths, diff->path_count, sizeof(*diff->paths), compare_paths,
 			(void *)(uintptr_t)diff->dictionary);
-	return lode_cause_find(diff, work->sides[0], work->sides[1], work->nodes[1],
-			       options->guess);
+	if (lode_cause_find(diff, work->sides[0], work->sides[1], work->nodes[1], options->guess) < 0)
+		return LODE_SYSTEM;
+	return options->mean || options->whole_new_paths
+		       ? lode_paper_rank(diff, work->sides[0], work->sides[1], work->nodes[1], options)
+		       : 0;
 }
 
 int lode_diff(struct lode_latency *base, const struct lode_latency *slow,
@@ -419,5 +427,7 @@ void lode_diff_release(struct lode_diff *diff)
 	lode_free(diff->known);
 	lode_free(diff->more);
 	lode_free(diff->paths);
+	lode_free(diff->base_means);
+	lode_free(diff->slow_means);
 	memset(diff, 0, sizeof(*diff));
 }

@@ -23,6 +23,7 @@ struct lode_diff_path {
 	uint32_t leaf;
 	uint32_t hottest; /* its node that takes most more */
 	int is_new;	  /* the good side does not have this context */
+	int whole;	  /* all of it counts, whatever the good side takes there (paper_ranking.h) */
 	int64_t cost;	  /* ns per stream: sum of what its nodes take more */
 	double p; /* that chance makes it take so much more (permutation test over streams); 1 where not tested */
 	double q; /* the same for all paths together */
@@ -63,12 +64,18 @@ struct lode_diff {
 	struct lode_diff_chance chance;
 	uint64_t base_whole; /* ns per stream: of all nodes of the base */
 	int64_t difference; /* ns per stream: of all nodes */
+	double *base_means; /* by node: own latency a call, by the paper's arithmetic; NULL: not asked for */
+	double *slow_means;
 	struct lode_root_cause cause;
 };
 
 struct lode_diff_options {
 	unsigned jobs; /* as in lode_parallel */
 	int guess;     /* name a cause though nothing is sure */
+	/* To the letter of the paper (paper_ranking.h); with either, paths are ordered by cost alone. */
+	int mean;	       /* paths cost what their functions take more a call, not a stream */
+	enum lode_latency_rule rule; /* of these means */
+	int whole_new_paths;   /* a path that the base does not have counts with all its functions */
 };
 
 /*
@@ -91,6 +98,15 @@ static inline int lode_diff_path_is_sure(const struct lode_diff_path *path)
 static inline int64_t lode_diff_delta(const struct lode_diff *diff, uint32_t node)
 {
 	return (int64_t)(diff->slow[node] - diff->base[node]);
+}
+
+/* What of a path's cost is a node's: ns per stream, or with means per call. */
+static inline double lode_diff_gain(const struct lode_diff *diff, const struct lode_diff_path *path, uint32_t node)
+{
+	double base = diff->base_means ? diff->base_means[node] : (double)diff->base[node];
+	double slow = diff->slow_means ? diff->slow_means[node] : (double)diff->slow[node];
+
+	return path->whole ? slow : slow - base;
 }
 
 #endif

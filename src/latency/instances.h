@@ -47,6 +47,12 @@ static inline uint64_t lode_instance_aggressive(const struct lode_instance *inst
 	return instance->after - instance->before;
 }
 
+/* The paper's aggressive latency, where only the end moves (Algorithm 2, line 34). */
+static inline uint64_t lode_instance_aggressive_end(const struct lode_instance *instance)
+{
+	return instance->after - instance->first;
+}
+
 static inline uint64_t lode_instance_estimate(const struct lode_instance *instance)
 {
 	return instance->end - instance->begin;

@@ -126,6 +126,7 @@ static int map(void *context, size_t i, void *result, struct lode_error *error)
 
 	if (code || !partial->wanted)
 		return code;
+	partial->aggressive_end = collection->options->aggressive_end;
 	return lode_latency_partial_infer(partial, collection->options->idle, error);
 }
 
@@ -305,14 +306,28 @@ uint64_t lode_latency_quantile(const struct lode_latency *latency, uint32_t node
 	return quantile < latency->nodes[node].longest ? quantile : latency->nodes[node].longest;
 }
 
-double *lode_latency_own_means(const struct lode_latency *latency)
+const char *lode_latency_rule_name(size_t rule)
+{
+	static const char *const names[LODE_RULES] = { "estimate", "conservative", "aggressive" };
+
+	return rule < LODE_RULES ? names[rule] : NULL;
+}
+
+static uint64_t sum_by(const struct lode_latency_node *node, enum lode_latency_rule rule)
+{
+	return rule == LODE_RULE_CONSERVATIVE ? node->conservative
+	       : rule == LODE_RULE_AGGRESSIVE ? node->aggressive
+					      : node->estimate;
+}
+
+double *lode_latency_own_means(const struct lode_latency *latency, enum lode_latency_rule rule)
 {
 	const struct lode_stack_tree *tree = &latency->dictionary.tree;
 	double *means = lode_calloc(latency->node_count, sizeof(*means));
 
 	for (size_t i = 1; means && i < latency->node_count; i++) {
 		const struct lode_latency_node *node = &latency->nodes[i];
-		double mean = node->count ? (double)node->estimate / (double)node->count : 0;
+		double mean = node->count ? (double)sum_by(node, rule) / (double)node->count : 0;
 
 		means[i] += mean;
 		if (tree->nodes[i].parent)

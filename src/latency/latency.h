@@ -66,6 +66,7 @@ struct lode_latency_options {
 	const char *const *where;   /* `key=value`: streams must have all of these; NULL: all streams */
 	const char *const *streams; /* names or ids, one of which a stream must have; NULL: all */
 	const struct lode_idle_rules *idle; /* NULL: nothing is idle */
+	int aggressive_end; /* the aggressive latency moves only the end of a call, as in the paper */
 	unsigned jobs;			    /* 0: one a processor */
 	struct lode_notes *notes;
 	const struct lode_progress *progress;
@@ -89,12 +90,18 @@ uint64_t lode_latency_high(const struct lode_latency_node *node);
 /* The latency that `share` (0 to 1) of the node's instances do not exceed, by the estimate; within 6.25 %. */
 uint64_t lode_latency_quantile(const struct lode_latency *latency, uint32_t node, double share);
 
+/* By which rule calls are measured. */
+enum lode_latency_rule { LODE_RULE_ESTIMATE, LODE_RULE_CONSERVATIVE, LODE_RULE_AGGRESSIVE, LODE_RULES };
+
+/* `estimate`, ...; NULL: no such rule. */
+const char *lode_latency_rule_name(size_t rule);
+
 /*
- * The paper's arithmetic: the mean latency of each node minus those of its callees, which
- * may be negative, since a callee may be called many times. By node; the caller frees it,
- * NULL when memory has run out.
+ * The paper's arithmetic (section 3.4.1, Algorithm 3, lines 1 to 6): the mean latency of each
+ * node minus those of its callees, which may be negative, since a callee may be called many
+ * times. By node; the caller frees it, NULL when memory has run out.
  */
-double *lode_latency_own_means(const struct lode_latency *latency);
+double *lode_latency_own_means(const struct lode_latency *latency, enum lode_latency_rule rule);
 
 /* Who wants every instance. What returns not 0 ends it, and is the result. */
 struct lode_instance_taker {

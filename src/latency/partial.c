@@ -89,10 +89,12 @@ static int add_instance(void *context, const struct lode_instance *instance)
 	struct adding *adding = context;
 	struct lode_latency_node *node = &adding->partial->nodes[instance->node];
 	uint64_t estimate = lode_instance_estimate(instance);
+	uint64_t aggressive = adding->partial->aggressive_end ? lode_instance_aggressive_end(instance)
+							      : lode_instance_aggressive(instance);
 
 	node->count++;
 	node->conservative = lode_add_saturating(node->conservative, lode_instance_conservative(instance));
-	node->aggressive = lode_add_saturating(node->aggressive, lode_instance_aggressive(instance));
+	node->aggressive = lode_add_saturating(node->aggressive, aggressive);
 	node->waited = lode_add_saturating(node->waited, instance->waited);
 	if (estimate > node->longest)
 		node->longest = estimate;

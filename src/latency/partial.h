@@ -11,6 +11,7 @@ struct lode_latency_partial {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream; /* head; events, too, while they are needed */
 	int wanted;		   /* the options let it in */
+	int aggressive_end;	   /* as in the options */
 	struct lode_latency_node *nodes;
 	uint64_t *own;
 	uint64_t *slept;

@@ -129,6 +129,11 @@ static void put_head(struct page *page)
 	lode_diff_chance_words(report, page->buffer);
 	lode_buffer_text(page->buffer, ".</p>\n");
 	put_cause(page);
+	if (report->distance && report->distance->path)
+		lode_buffer_print(page->buffer, "<p>Against the truth: p_min = %zu, f_min = %zu.</p>\n",
+				  report->distance->path, report->distance->function);
+	else if (report->distance)
+		lode_buffer_text(page->buffer, "<p>Against the truth: no path has such a function.</p>\n");
 	put_layers(page);
 }
 
@@ -211,12 +216,12 @@ void lode_diff_dot(const struct lode_diff_report *report, uint64_t least, int un
 
 /* ---- paths ---- */
 
-static void put_functions(struct page *page, uint32_t leaf)
+static void put_functions(struct page *page, const struct lode_diff_path *path)
 {
 	const struct lode_diff *diff = page->report->diff;
 	char more[LODE_UNITS_TEXT], base[LODE_UNITS_TEXT], slow[LODE_UNITS_TEXT];
 
-	if (lode_diff_functions_of(diff, leaf, &page->functions) < 0)
+	if (lode_diff_functions_of(diff, path, &page->functions) < 0)
 		page->buffer->failed = 1;
 	lode_buffer_text(page->buffer,
 			 "<table><tr><th class=n>more<th class=n>base<th class=n>slow<th>function\n");
@@ -253,13 +258,15 @@ static void put_path(struct page *page, const struct lode_diff_choice *choice, i
 		lode_buffer_print(page->buffer, "%s (p = %.2g). ",
 				  lode_diff_path_is_sure(path) ? "Surely takes more" : "May take more by chance",
 				  path->p);
+	if (diff->base_means)
+		lode_buffer_text(page->buffer, "Its cost is of means, a call; the times below are per stream. ");
 	if (path->is_new)
 		lode_buffer_text(page->buffer, "The base does not have this path. ");
 	if (choice->alike)
 		lode_buffer_print(page->buffer, "%zu more paths have the same hottest function.",
 				  choice->alike);
 	lode_buffer_text(page->buffer, "</p>\n");
-	put_functions(page, path->leaf);
+	put_functions(page, path);
 	lode_buffer_text(page->buffer, "</details>\n");
 }
 

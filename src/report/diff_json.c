@@ -145,6 +145,27 @@ static void put_evidence(struct writer *writer)
 	lode_json_object_end(&writer->json);
 }
 
+static void put_distance(struct writer *writer)
+{
+	const struct lode_diff_distance *distance = writer->report->distance;
+
+	if (!distance)
+		return;
+	lode_json_key(&writer->json, "truth");
+	lode_json_object(&writer->json);
+	lode_json_key(&writer->json, "p_min");
+	if (distance->path)
+		lode_json_u64(&writer->json, distance->path);
+	else
+		lode_json_null(&writer->json);
+	lode_json_key(&writer->json, "f_min");
+	if (distance->path)
+		lode_json_u64(&writer->json, distance->function);
+	else
+		lode_json_null(&writer->json);
+	lode_json_object_end(&writer->json);
+}
+
 /* `distance` is from the hottest function, below 0 for callers. */
 static void put_function(struct writer *writer, const struct lode_diff_function *function, int64_t distance)
 {
@@ -156,6 +177,10 @@ static void put_function(struct writer *writer, const struct lode_diff_function 
 	lode_json_key_u64(&writer->json, "slow_ns", diff->slow[function->node]);
 	put_number(writer, "delta_ns", lode_diff_delta(diff, function->node));
 	put_number(writer, "whole_delta_ns", diff->more[function->node]);
+	if (diff->base_means) {
+		put_double(writer, "base_mean_ns", diff->base_means[function->node]);
+		put_double(writer, "slow_mean_ns", diff->slow_means[function->node]);
+	}
 	lode_json_key_u64(&writer->json, "rank", function->rank);
 	put_number(writer, "distance", distance);
 	lode_json_key_text(&writer->json, "layer",
@@ -167,7 +192,7 @@ static int put_path(struct writer *writer, const struct lode_diff_path *path, si
 {
 	size_t hottest = 0;
 
-	if (lode_diff_functions_of(writer->report->diff, path->leaf, &writer->functions) < 0)
+	if (lode_diff_functions_of(writer->report->diff, path, &writer->functions) < 0)
 		return LODE_SYSTEM;
 	while (hottest + 1 < writer->functions.count && writer->functions.items[hottest].node != path->hottest)
 		hottest++;
@@ -220,6 +245,7 @@ int lode_diff_json(const struct lode_diff_report *report, struct lode_output *ou
 	put_evidence(&writer);
 	code = put_layers(&writer) < 0 ? lode_fail_memory(error) : 0;
 	put_cause(&writer);
+	put_distance(&writer);
 	lode_json_key_u64(&writer.json, "paths_total", report->diff->path_count);
 	if (!code)
 		code = put_paths(&writer, output, error);

@@ -74,11 +74,17 @@ void lode_diff_chance_words(const struct lode_diff_report *report, struct lode_b
 
 /* ---- the functions of a path ---- */
 
+struct ranking {
+	const struct lode_diff *diff;
+	const struct lode_diff_path *path;
+};
+
 static int compare_functions(const void *a, const void *b, void *context)
 {
-	const struct lode_diff *diff = context;
+	const struct ranking *ranking = context;
 	const struct lode_diff_function *left = a, *right = b;
-	int64_t x = lode_diff_delta(diff, left->node), y = lode_diff_delta(diff, right->node);
+	double x = lode_diff_gain(ranking->diff, ranking->path, left->node);
+	double y = lode_diff_gain(ranking->diff, ranking->path, right->node);
 
 	if (x != y)
 		return x > y ? -1 : 1;
@@ -93,9 +99,17 @@ static int by_depth(const void *a, const void *b)
 	return left->node < right->node ? -1 : left->node > right->node;
 }
 
-int lode_diff_functions_of(const struct lode_diff *diff, uint32_t leaf, struct lode_diff_functions *functions)
+const char *lode_diff_per(const struct lode_diff *diff)
+{
+	return diff->base_means ? "a call" : "a stream";
+}
+
+int lode_diff_functions_of(const struct lode_diff *diff, const struct lode_diff_path *path,
+			   struct lode_diff_functions *functions)
 {
 	const struct lode_stack_tree *tree = &diff->dictionary->tree;
+	struct ranking ranking = {diff, path};
+	uint32_t leaf = path->leaf;
 	uint32_t depth = lode_stack_tree_depth(tree, leaf);
 
 	functions->count = 0;
@@ -104,7 +118,7 @@ int lode_diff_functions_of(const struct lode_diff *diff, uint32_t leaf, struct l
 	for (; leaf; leaf = tree->nodes[leaf].parent)
 		functions->items[functions->count++].node = leaf;
 	qsort_r(functions->items, depth, sizeof(*functions->items), compare_functions,
-		(void *)(uintptr_t)diff);
+		&ranking);
 	for (uint32_t i = 0; i < depth; i++)
 		functions->items[i].rank = i + 1;
 	qsort(functions->items, depth, sizeof(*functions->items), by_depth);

@@ -6,6 +6,7 @@
 
 #include "base/output.h"
 #include "latency/diff.h"
+#include "latency/paper_ranking.h"
 
 struct lode_diff_side {
 	const char *corpus;  /* its path */
@@ -19,6 +20,7 @@ struct lode_diff_report {
 	const struct lode_diff *diff;
 	const uint8_t *fits; /* by node: --match lets it through; NULL: all */
 	size_t top;	     /* paths to show; 0: all */
+	const struct lode_diff_distance *distance; /* from the truth; NULL: it was not given */
 };
 
 /* A path that is shown, and how many behind it have the same hottest node. */
@@ -59,8 +61,10 @@ struct lode_diff_functions {
 };
 
 /* Returns 0 or LODE_SYSTEM. */
-int lode_diff_functions_of(const struct lode_diff *diff, uint32_t leaf,
+int lode_diff_functions_of(const struct lode_diff *diff, const struct lode_diff_path *path,
 			   struct lode_diff_functions *functions);
+/* What times of paths are of: `a stream`, or with means `a call`. */
+const char *lode_diff_per(const struct lode_diff *diff);
 void lode_diff_functions_release(struct lode_diff_functions *functions);
 
 /* The same forms as those of latencies (latency_report.h), with both sides. */

@@ -197,6 +197,12 @@ int lode_instance_lines_stream(void *context, const struct lode_stream *stream)
 	return code;
 }
 
+static uint64_t aggressive_of(const struct lode_instance_lines *lines, const struct lode_instance *instance)
+{
+	return lines->aggressive_end ? lode_instance_aggressive_end(instance)
+				     : lode_instance_aggressive(instance);
+}
+
 static void put_json(struct lode_instance_lines *lines, const struct lode_instance *instance)
 {
 	const struct lode_thread *thread = &lines->stream->threads[instance->thread];
@@ -213,7 +219,7 @@ static void put_json(struct lode_instance_lines *lines, const struct lode_instan
 	put_key(buffer, ",\"begin\":", instance->begin);
 	put_key(buffer, ",\"end\":", instance->end);
 	put_key(buffer, ",\"conservative_ns\":", lode_instance_conservative(instance));
-	put_key(buffer, ",\"aggressive_ns\":", lode_instance_aggressive(instance));
+	put_key(buffer, ",\"aggressive_ns\":", aggressive_of(lines, instance));
 	put_key(buffer, ",\"estimate_ns\":", lode_instance_estimate(instance));
 	put_key(buffer, ",\"waited_ns\":", instance->waited);
 	put_key(buffer, ",\"seen\":", instance->seen);
@@ -228,7 +234,7 @@ static void put_columns(struct lode_instance_lines *lines, const struct lode_ins
 	put_key(buffer, "", instance->begin);
 	put_key(buffer, "\t", lode_instance_estimate(instance));
 	put_key(buffer, "\t", lode_instance_conservative(instance));
-	put_key(buffer, "\t", lode_instance_aggressive(instance));
+	put_key(buffer, "\t", aggressive_of(lines, instance));
 	put_key(buffer, "\t", instance->waited);
 	put_key(buffer, "\t", lines->stream->threads[instance->thread].tid);
 	lode_buffer_byte(buffer, '\t');

@@ -50,6 +50,7 @@ struct lode_instance_lines {
 	struct lode_error *error;
 	const char *const *match; /* globs: only contexts that have a frame that fits */
 	int json;
+	int aggressive_end; /* as in struct lode_latency_options */
 	const struct lode_stream *stream; /* whose turn it is, and what was made for it */
 	struct lode_stack_text stacks;
 	uint8_t *fits;

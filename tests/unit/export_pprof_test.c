@@ -326,7 +326,7 @@ static void collect(struct fixture *fixture, struct lode_latency *latency, struc
 	options.idle = rules;
 	assert_int_equal(lode_latency_collect(corpus, &options, latency, &error), 0);
 	lode_idle_rules_free(rules);
-	assert_int_equal(lode_contexts_rank(latency, NULL, 0, contexts), 0);
+	assert_int_equal(lode_contexts_rank(latency, NULL, NULL, contexts), 0);
 	lode_corpus_close(corpus);
 }
 

@@ -6,10 +6,12 @@
 
 #include "latency/contexts.h"
 #include "latency/diff.h"
+#include "latency/paper_ranking.h"
 #include "random_stream.h"
 #include "temporary.h"
 
 #include <ftw.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,6 +246,137 @@ static void paths_cost_what_the_oracle_says(void **state)
 		for (size_t i = 0; i < count; i++)
 			check_path(&diff, &diff.paths[i], &expected[i]);
 		lode_diff_release(&diff);
+		side_close(&base);
+		side_close(&slow);
+	}
+}
+
+/* ---- to the letter of the paper ---- */
+
+/* Own mean of a context: its mean minus those of the contexts that are one function longer. */
+static double own_mean(const struct lode_latency *latency, const char *text, enum lode_latency_rule rule)
+{
+	double own = 0;
+
+	for (uint32_t node = 1; node < latency->node_count; node++) {
+		const struct lode_latency_node *sums = &latency->nodes[node];
+		uint64_t sum[LODE_RULES] = { sums->estimate, sums->conservative, sums->aggressive };
+		char other[128];
+
+		text_of(&latency->dictionary, node, other);
+		if (!sums->count || strncmp(other, text, strlen(text)) || strlen(other) > strlen(text) + 1)
+			continue;
+		own += (strlen(other) == strlen(text) ? 1 : -1) * (double)sum[rule] / (double)sums->count;
+	}
+	return own;
+}
+
+/* Algorithm 3, lines 21 to 24, of one path. */
+static double paper_cost(const struct side *base, const struct side *slow, const struct entries *base_entries,
+			 const struct entries *slow_entries, const char *text,
+			 const struct lode_diff_options *options)
+{
+	const struct entry *same = find_entry(base_entries, text, strlen(text));
+	int known = same && is_leaf(base_entries, text);
+	double cost = 0;
+
+	for (size_t length = 1; length <= strlen(text); length++) {
+		char prefix[128] = "";
+
+		memcpy(prefix, text, length);
+		cost += options->mean ? own_mean(&slow->latency, prefix, options->rule)
+				      : (double)mean_of(slow_entries, prefix, length, slow->streams);
+		if (known || !options->whole_new_paths)
+			cost -= options->mean ? own_mean(&base->latency, prefix, options->rule)
+					      : (double)mean_of(base_entries, prefix, length, base->streams);
+	}
+	return cost;
+}
+
+/* p_min and f_min of a function, by going through all functions of all paths. */
+static void check_distance(const struct lode_diff *diff, char function)
+{
+	uint8_t *at_fault = calloc(diff->dictionary->frames.count + 1, 1);
+	struct lode_diff_distance distance, expected = { 0, 0 };
+
+	for (uint32_t frame = 0; frame < diff->dictionary->frames.count; frame++)
+		at_fault[frame] = lode_frames_function(&diff->dictionary->frames, frame)[0] == function;
+	for (size_t i = diff->path_count; i-- > 0;) {
+		char text[128], hottest[128];
+		size_t nearest = SIZE_MAX;
+
+		text_of(diff->dictionary, diff->paths[i].leaf, text);
+		text_of(diff->dictionary, diff->paths[i].hottest, hottest);
+		for (size_t k = 0; text[k]; k++) {
+			size_t away = k + 1 > strlen(hottest) ? k + 1 - strlen(hottest) : strlen(hottest) - k - 1;
+
+			if (text[k] == function && away < nearest)
+				nearest = away;
+		}
+		if (nearest != SIZE_MAX)
+			expected = (struct lode_diff_distance){ i + 1, nearest };
+	}
+	distance = lode_diff_distance_of(diff, at_fault);
+	assert_int_equal(distance.path, expected.path);
+	assert_int_equal(distance.function, expected.function);
+	free(at_fault);
+}
+
+static void check_by_the_paper(struct side *base, const struct side *slow, const struct entries *base_entries,
+			       const struct entries *slow_entries, const struct lode_diff_options *options)
+{
+	struct lode_diff diff;
+	size_t leaves = 0;
+
+	assert_int_equal(lode_diff(&base->latency, &slow->latency, options, &diff), 0);
+	for (size_t i = 0; i < slow_entries->count; i++)
+		leaves += (size_t)is_leaf(slow_entries, slow_entries->items[i].text);
+	assert_int_equal(diff.path_count, leaves);
+	for (size_t i = 0; i < diff.path_count; i++) {
+		const struct lode_diff_path *path = &diff.paths[i];
+		char text[128];
+		double cost;
+
+		text_of(diff.dictionary, path->leaf, text);
+		cost = paper_cost(base, slow, base_entries, slow_entries, text, options);
+		assert_true(fabs((double)path->cost - cost) <= 0.51);
+		assert_true(!i || path[-1].cost >= path->cost);
+		for (uint32_t node = path->leaf; node; node = diff.dictionary->tree.nodes[node].parent)
+			assert_true(lode_diff_gain(&diff, path, node) <=
+				    lode_diff_gain(&diff, path, path->hottest));
+	}
+	for (const char *function = "mabcdnx"; *function; function++)
+		check_distance(&diff, *function);
+	lode_diff_release(&diff);
+}
+
+static void paths_cost_what_algorithm_3_says(void **state)
+{
+	uint64_t seed = 78;
+
+	(void)state;
+	for (int round = 0; round < 30; round++) {
+		struct side base, slow;
+		struct entries base_entries = { .count = 0 }, slow_entries = { .count = 0 };
+
+		side_open(&base);
+		side_open(&slow);
+		for (uint64_t i = 1 + random_below(&seed, 3); i-- > 0;)
+			add_random_stream(&base, &seed);
+		for (uint64_t i = 1 + random_below(&seed, 2); i-- > 0;)
+			add_random_stream(&slow, &seed);
+		side_infer(&base);
+		side_infer(&slow);
+		take_entries(&base.latency, &base_entries);
+		take_entries(&slow.latency, &slow_entries);
+		for (int which = 1; which < 8; which++)
+			check_by_the_paper(&base, &slow, &base_entries, &slow_entries,
+					   &(struct lode_diff_options){
+						   .jobs = 1,
+						   .mean = which > 1,
+						   .rule = (enum lode_latency_rule)(which > 1 ? (which - 2) / 2 : 0),
+						   .whole_new_paths = which % 2,
+					   });
 		side_close(&base);
 		side_close(&slow);
 	}
@@ -603,7 +736,7 @@ static void contexts_are_ranked_by_own_latency_then_by_name(void **state)
 	for (int i = 0; i < 3; i++)
 		add_random_stream(&side, &seed);
 	side_infer(&side);
-	assert_int_equal(lode_contexts_rank(&side.latency, NULL, 0, &contexts), 0);
+	assert_int_equal(lode_contexts_rank(&side.latency, NULL, NULL, &contexts), 0);
 	for (size_t i = 0; i < contexts.count; i++) {
 		own += side.latency.own[contexts.nodes[i]];
 		if (!i)
@@ -619,7 +752,7 @@ static void contexts_are_ranked_by_own_latency_then_by_name(void **state)
 	}
 	assert_int_equal(own, contexts.own);
 	lode_contexts_release(&contexts);
-	assert_int_equal(lode_contexts_rank(&side.latency, match, 1, &contexts), 0);
+	assert_int_equal(lode_contexts_rank(&side.latency, match, &(enum lode_latency_rule){LODE_RULE_ESTIMATE}, &contexts), 0);
 	assert_true(contexts.count > 0);
 	for (size_t i = 0; i < contexts.count; i++) {
 		char text[128];
@@ -636,6 +769,9 @@ static void contexts_are_ranked_by_own_latency_then_by_name(void **state)
 
 static void memory_that_runs_out_is_told(void **state)
 {
+	static const struct lode_diff_options by_the_paper = {
+		.jobs = 1, .guess = 1, .mean = 1, .whole_new_paths = 1
+	};
 	struct side base, slow;
 
 	(void)state;
@@ -653,7 +789,7 @@ static void memory_that_runs_out_is_told(void **state)
 		int code;
 
 		lode_memory_fail_at(nth, nth % 2);
-		code = lode_diff(&base.latency, &slow.latency, &one_job, &diff);
+		code = lode_diff(&base.latency, &slow.latency, &by_the_paper, &diff);
 		asked = lode_memory_asked();
 		lode_memory_fail_at(0, 0);
 		lode_diff_release(&diff);
@@ -671,6 +807,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_cost_what_the_oracle_says),
+		cmocka_unit_test(paths_cost_what_algorithm_3_says),
 		cmocka_unit_test(noise_does_not_rank_before_what_is_sure),
 		cmocka_unit_test(the_cause_on_a_new_path_is_who_waits),
 		cmocka_unit_test(the_cause_is_who_calls_a_known_function_instead_of_another_one),

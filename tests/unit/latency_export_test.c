@@ -542,7 +542,7 @@ static void folded_stacks_add_up_to_all_own_latencies(void **state)
 
 		next_streams(fixture, round, &seed);
 		collect(fixture, &latency);
-		assert_int_equal(lode_contexts_rank(&latency, NULL, 0, &contexts), 0);
+		assert_int_equal(lode_contexts_rank(&latency, NULL, NULL, &contexts), 0);
 		add_columns(fixture, write_latency, &report, sums);
 		assert_true(sums[1] == contexts.own);
 		lode_contexts_release(&contexts);

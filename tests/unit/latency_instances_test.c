@@ -502,7 +502,121 @@ static void the_example_of_figure_3_and_table_1(void **state)
 	assert_int_equal(only(&world, "AC")->first, 30);
 	assert_int_equal(only(&world, "AC")->last, 40);
 	assert_int_equal(lode_instance_estimate(only(&world, "ACD")), 10); /* from 25 to 35 */
+	/* The paper's own: t_k - t_s, where only the end moves. */
+	assert_int_equal(lode_instance_aggressive_end(only(&world, "A")), 30);
+	assert_int_equal(lode_instance_aggressive_end(only(&world, "AB")), 20);
+	assert_int_equal(lode_instance_aggressive_end(only(&world, "ABD")), 20);
+	assert_int_equal(lode_instance_aggressive_end(only(&world, "ACD")), 10);
+	assert_int_equal(lode_instance_aggressive_end(only(&world, "AC")), 10);
 	stop(&world);
+}
+
+/* ---- Algorithm 2, line by line ---- */
+
+struct paper_register {
+	uint64_t start;
+	uint64_t end;
+	uint32_t node;
+};
+
+struct paper_instance {
+	uint32_t node;
+	uint64_t aggressive;
+	uint64_t conservative;
+};
+
+struct paper {
+	char last[16]; /* the last stack, one letter a function */
+	struct paper_register registers[16];
+	struct paper_instance instances[1024];
+	size_t count;
+};
+
+/* Lines 32 to 36. */
+static void paper_close(struct paper *paper, uint64_t t, size_t depth)
+{
+	const struct paper_register *open = &paper->registers[depth];
+
+	paper->instances[paper->count++] =
+		(struct paper_instance){ open->node, t - open->start, open->end - open->start };
+}
+
+/* Lines 6 to 31, with line 11 as it must read. */
+static void paper_event(struct paper *paper, struct world *world, uint64_t t, const char *stack)
+{
+	size_t depth = strlen(stack), last_depth = strlen(paper->last);
+	int is_new[16], all_new = 0;
+
+	for (size_t d = 0; d < depth; d++) {
+		is_new[d] = all_new || d >= last_depth || stack[d] != paper->last[d];
+		all_new |= is_new[d];
+	}
+	for (size_t d = last_depth; d-- > depth;)
+		paper_close(paper, t, d);
+	for (size_t d = depth; d-- > 0;) {
+		char prefix[16] = "";
+
+		if (!is_new[d]) {
+			paper->registers[d].end = t;
+			continue;
+		}
+		if (d < last_depth)
+			paper_close(paper, t, d);
+		memcpy(prefix, stack, d + 1);
+		paper->registers[d] = (struct paper_register){ t, t, stack_of(world, prefix) };
+	}
+	strcpy(paper->last, stack);
+}
+
+static int by_paper(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct paper_instance));
+}
+
+static void both_latencies_are_those_of_algorithm_2(void **state)
+{
+	uint64_t seed = 3;
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		static struct paper paper;
+		static struct paper_instance got[1024];
+		struct world world;
+		uint64_t t = 1;
+
+		memset(&paper, 0, sizeof(paper));
+		memset(got, 0, sizeof(got));
+		start(&world);
+		for (uint64_t i = random_below(&seed, 30) + 1; i-- > 0;) {
+			char stack[8] = "A";
+			size_t depth = random_below(&seed, 5);
+
+			for (size_t d = 0; d < depth; d++)
+				stack[d + 1] = (char)('B' + random_below(&seed, 2));
+			t += 1 + random_below(&seed, 20);
+			add(&world, LODE_CALL, t, 0, 1, stack);
+			paper_event(&paper, &world, t, stack);
+		}
+		for (size_t d = strlen(paper.last); d-- > 0;) /* lines 4 and 5 */
+			paper_close(&paper, t, d);
+		infer(&world);
+		assert_int_equal(world.got.count, paper.count);
+		for (size_t i = 0; i < paper.count; i++) {
+			const struct lode_instance *instance = &world.got.items[i];
+
+			got[i].node = instance->node;
+			got[i].aggressive = lode_instance_aggressive_end(instance);
+			got[i].conservative = lode_instance_conservative(instance);
+		}
+		qsort(got, paper.count, sizeof(*got), by_paper);
+		qsort(paper.instances, paper.count, sizeof(*got), by_paper);
+		for (size_t i = 0; i < paper.count; i++) {
+			assert_int_equal(got[i].node, paper.instances[i].node);
+			assert_int_equal(got[i].aggressive, paper.instances[i].aggressive);
+			assert_int_equal(got[i].conservative, paper.instances[i].conservative);
+		}
+		stop(&world);
+	}
 }
 
 static void callees_are_given_before_their_callers(void **state)
@@ -657,6 +771,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_example_of_figure_3_and_table_1),
+		cmocka_unit_test(both_latencies_are_those_of_algorithm_2),
 		cmocka_unit_test(callees_are_given_before_their_callers),
 		cmocka_unit_test(a_wait_is_seen_from_its_start_to_its_end),
 		cmocka_unit_test(a_tid_that_another_process_uses_again_is_another_thread),

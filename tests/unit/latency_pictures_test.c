@@ -248,7 +248,7 @@ static void make_sides(struct fixture *fixture, int odd, uint64_t *seed, struct 
 	memset(sides, 0, sizeof(*sides));
 	collect(fixture, 0, seed, &sides->base);
 	collect(fixture, odd, seed, &sides->slow);
-	assert_int_equal(lode_contexts_rank(&sides->slow, NULL, 0, &sides->contexts), 0);
+	assert_int_equal(lode_contexts_rank(&sides->slow, NULL, NULL, &sides->contexts), 0);
 	assert_int_equal(lode_diff(&sides->base, &sides->slow, &one_job, &sides->diff), 0);
 	sides->latency = (struct lode_latency_report){ .latency = &sides->slow,
 						       .contexts = &sides->contexts,
@@ -408,7 +408,7 @@ static void heat_is_a_power_of_ten_and_the_hottest_function_is_the_origin(void *
 	release_whole(&whole);
 	assert_int_equal(lode_corpus_open(&corpus, fixture->corpus, LODE_CORPUS_READ, &error), 0);
 	assert_int_equal(lode_latency_collect(corpus, &options, &latency, &error), 0);
-	assert_int_equal(lode_contexts_rank(&latency, NULL, 0, &contexts), 0);
+	assert_int_equal(lode_contexts_rank(&latency, NULL, NULL, &contexts), 0);
 	assert_int_equal(lode_heat_of_latency(&heat, &report), 0);
 	assert_int_equal(heat.count, 3);
 	assert_int_equal(heat.most, 1000);

@@ -100,7 +100,7 @@ static void collect(struct fixture *fixture, const struct lode_latency_options *
 /* The sums of one context, found by the text of its frames. */
 struct sums {
 	char *text;
-	uint64_t count, conservative, aggressive, waited, longest;
+	uint64_t count, conservative, aggressive, aggressive_end, waited, longest;
 	uint64_t *estimates;
 };
 
@@ -162,6 +162,7 @@ static int add_up(void *context, const struct lode_instance *instance)
 	sums->estimates[sums->count++] = estimate;
 	sums->conservative += instance->last - instance->first;
 	sums->aggressive += instance->after - instance->before;
+	sums->aggressive_end += instance->after - instance->first;
 	sums->waited += instance->waited;
 	if (estimate > sums->longest)
 		sums->longest = estimate;
@@ -179,10 +180,9 @@ static void table_release(struct table *table)
 	free(table->items);
 }
 
-static void nodes_hold_the_sums_of_all_instances(void **state)
+static void check_sums(struct fixture *fixture, int aggressive_end)
 {
-	struct fixture *fixture = *state;
-	struct lode_latency_options options = { .jobs = 3 };
+	struct lode_latency_options options = { .jobs = 3, .aggressive_end = aggressive_end };
 	struct lode_latency latency;
 	struct table table = { 0 };
 	struct lode_instance_taker taker = { next_stream, add_up, &table };
@@ -199,7 +199,7 @@ static void nodes_hold_the_sums_of_all_instances(void **state)
 		sums = sums_of(&table, &latency.dictionary, node);
 		assert_int_equal(got->count, sums->count);
 		assert_int_equal(got->conservative, sums->conservative);
-		assert_int_equal(got->aggressive, sums->aggressive);
+		assert_int_equal(got->aggressive, aggressive_end ? sums->aggressive_end : sums->aggressive);
 		assert_int_equal(got->waited, sums->waited);
 		assert_int_equal(got->longest, sums->longest);
 		assert_true(lode_latency_low(got) >= got->waited && lode_latency_low(got) <= got->estimate);
@@ -212,6 +212,12 @@ static void nodes_hold_the_sums_of_all_instances(void **state)
 	assert_true(instances > 1000);
 	table_release(&table);
 	lode_latency_release(&latency);
+}
+
+static void nodes_hold_the_sums_of_all_instances(void **state)
+{
+	check_sums(*state, 0);
+	check_sums(*state, 1);
 }
 
 static void own_latencies_add_up_to_what_the_roots_took(void **state)
@@ -260,15 +266,21 @@ static void rows_by_stream_add_up_to_own_latencies(void **state)
 	lode_latency_release(&latency);
 }
 
-static void means_follow_the_arithmetic_of_the_paper(void **state)
+static uint64_t sum_by(const struct lode_latency_node *node, enum lode_latency_rule rule)
 {
-	struct fixture *fixture = *state;
+	const uint64_t sums[LODE_RULES] = { node->estimate, node->conservative, node->aggressive };
+
+	return sums[rule];
+}
+
+static void check_means(struct fixture *fixture, enum lode_latency_rule rule)
+{
 	struct lode_latency_options options = { 0 };
 	struct lode_latency latency;
 	double *means;
 
 	collect(fixture, &options, &latency);
-	means = lode_latency_own_means(&latency);
+	means = lode_latency_own_means(&latency, rule);
 	for (uint32_t node = 1; node < latency.dictionary.tree.count; node++) {
 		double expected = 0;
 
@@ -278,14 +290,21 @@ static void means_follow_the_arithmetic_of_the_paper(void **state)
 			if (!sums->count)
 				continue;
 			if (other == node)
-				expected += (double)sums->estimate / (double)sums->count;
+				expected += (double)sum_by(sums, rule) / (double)sums->count;
 			else if (latency.dictionary.tree.nodes[other].parent == node)
-				expected -= (double)sums->estimate / (double)sums->count;
+				expected -= (double)sum_by(sums, rule) / (double)sums->count;
 		}
 		assert_true(means[node] - expected < 1e-3 && expected - means[node] < 1e-3);
 	}
 	lode_free(means);
 	lode_latency_release(&latency);
+}
+
+static void means_follow_the_arithmetic_of_the_paper(void **state)
+{
+	for (int rule = 0; rule < LODE_RULES; rule++)
+		check_means(*state, (enum lode_latency_rule)rule);
+	assert_null(lode_latency_rule_name(LODE_RULES));
 }
 
 /* ---- quantiles ---- */
