@@ -32,6 +32,7 @@ static void add_node(struct lode_latency_node *to, const struct lode_latency_nod
 	to->estimate = lode_add_saturating(to->estimate, from->estimate);
 	to->waited = lode_add_saturating(to->waited, from->waited);
 	to->idle = lode_add_saturating(to->idle, from->idle);
+	to->unsure = lode_add_saturating(to->unsure, from->unsure);
 	if (from->longest > to->longest)
 		to->longest = from->longest;
 	to->variance += from->variance;
@@ -140,6 +141,8 @@ static int merge(void *context, size_t i, void *result, struct lode_error *error
 		if (merge_stream(collection, partial, entry) < 0)
 			return lode_fail_memory(error);
 		add_input(&collection->latency->input, &partial->input);
+		collection->latency->placed += partial->lost.placed;
+		collection->latency->unplaced += partial->lost.unplaced;
 	}
 	return tell(collection, entry, error);
 }
@@ -181,6 +184,11 @@ static int check_found(const struct lode_latency *latency, const struct lode_lat
 	lode_notes_add(options->notes, latency->input.no_stack, "events without a stack tell no latency",
 		       NULL);
 	lode_notes_add(options->notes, latency->input.idle, "events of the kernel's idle task were left out",
+		       NULL);
+	lode_notes_add(options->notes, latency->placed,
+		       "stacks that had lost their callers were put where alone they fit", NULL);
+	lode_notes_add(options->notes, latency->unplaced,
+		       "stacks have lost their callers and fit in several places; intervals are wider for that",
 		       NULL);
 	lode_notes_add(options->notes, latency->stream_count && !latency->input.events,
 		       "corpora without any event that has a stack", path);
@@ -293,7 +301,7 @@ uint64_t lode_latency_high(const struct lode_latency_node *node)
 {
 	double changes = changes_of(node);
 	double above = fmax(NORMAL_95 * sqrt(node->variance), (most_mean(changes) - changes) * node->gap);
-	double high = (double)node->estimate + above;
+	double high = (double)node->estimate + above + (double)node->unsure;
 
 	return high < 1.8e19 ? (uint64_t)high : UINT64_MAX;
 }

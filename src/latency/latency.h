@@ -30,6 +30,7 @@ struct lode_latency_node {
 	uint64_t waited;  /* blocked, or waiting for a processor */
 	uint64_t idle;	  /* of it in idle waits, of this node and all below it */
 	uint64_t longest; /* estimate of the longest instance */
+	uint64_t unsure;  /* what stacks without their callers may add to the estimate */
 	double variance;  /* of the estimate, ns squared */
 	double gap;	  /* ns that a thread ran between two looks at it, the largest of all streams */
 };
@@ -60,6 +61,8 @@ struct lode_latency {
 	struct lode_sketch sketch; /* of estimates */
 	struct lode_instances_input input;
 	uint64_t instances;
+	uint64_t placed; /* events whose stacks had lost their callers: put in place, and not (lost_callers.h) */
+	uint64_t unplaced;
 };
 
 struct lode_latency_options {

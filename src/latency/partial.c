@@ -59,6 +59,8 @@ int lode_latency_partial_load(struct lode_latency_partial *partial,
 		return code;
 	code = load(partial, options, store, error);
 	lode_store_close(store);
+	if (!code && partial->wanted && lode_lost_callers_find(&partial->stream, &partial->lost) < 0)
+		code = lode_fail_memory(error);
 	return code;
 }
 
@@ -123,6 +125,30 @@ static void add_shares(struct lode_latency_partial *partial, const struct lode_t
 	nodes[0] = (struct lode_latency_node){ 0 };
 }
 
+/*
+ * Stacks without their callers that fit in several places: any of these places, and their callers,
+ * may have taken that time, too.
+ */
+static int add_unsure(struct lode_latency_partial *partial)
+{
+	const struct lode_lost_callers *lost = &partial->lost;
+	const struct lode_stack_tree *tree = &partial->dictionary.tree;
+	uint32_t *seen = lode_calloc(tree->count, sizeof(*seen)); /* by node: the last root that was added */
+
+	for (size_t i = 0; seen && i < lost->count; i++) {
+		uint32_t root = lost->places[i].root;
+
+		for (uint32_t node = lost->places[i].place; node && seen[node] != root;
+		     node = tree->nodes[node].parent) {
+			seen[node] = root;
+			partial->nodes[node].unsure =
+				lode_add_saturating(partial->nodes[node].unsure, partial->nodes[root].estimate);
+		}
+	}
+	lode_free(seen);
+	return seen ? 0 : LODE_SYSTEM;
+}
+
 int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_error *error)
 {
 	struct lode_time_shares shares = { 0 };
@@ -134,8 +160,10 @@ int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_e
 					    error);
 	if (!code)
 		code = flush(&adding);
-	if (!code)
+	if (!code) {
 		add_shares(partial, &shares);
+		code = add_unsure(partial);
+	}
 	lode_time_shares_release(&shares);
 	return code < 0 ? lode_fail_memory(error) : 0; /* nothing else can fail there */
 }
@@ -317,6 +345,7 @@ void lode_latency_partial_release(struct lode_latency_partial *partial)
 	lode_free(partial->slept);
 	lode_free(partial->queued);
 	lode_sketch_release(&partial->sketch);
+	lode_lost_callers_release(&partial->lost);
 	lode_stream_release(&partial->stream);
 	lode_dictionary_release(&partial->dictionary);
 }

@@ -5,6 +5,7 @@
 #define LODE_LATENCY_PARTIAL_H
 
 #include "latency/latency.h"
+#include "latency/lost_callers.h"
 
 /* Nodes are those of the stream's own dictionary. */
 struct lode_latency_partial {
@@ -18,6 +19,7 @@ struct lode_latency_partial {
 	uint64_t *queued;
 	struct lode_sketch sketch;
 	struct lode_instances_input input;
+	struct lode_lost_callers lost;
 };
 
 /* Reads a stream, its events too when the options let it in. Release in either case (zeroed before). */
