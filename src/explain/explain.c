@@ -121,6 +121,37 @@ static int plant_optimal(const struct lode_points *points, const struct lode_fea
 	return code;
 }
 
+/* One function instead, because of what `why` says. */
+static int withdraw(const struct lode_points *points, unsigned noises, const struct lode_features *features,
+		    const struct lode_explain_options *options, enum lode_withdrawn why,
+		    struct lode_explanation *explanation, struct lode_theory *theory, unsigned *which,
+		    struct lode_error *error)
+{
+	struct lode_explain_options how = *options;
+
+	how.clusters = 1;
+	how.notes = NULL;
+	lode_theory_release(theory);
+	explanation->withdrawn = why;
+	return lode_explain_search(points, noises, features, &how, theory, which, error);
+}
+
+/* A theory that nobody asked for stands only where there is evidence for it. */
+static int doubt(const struct lode_points *points, unsigned noises, const struct lode_features *features,
+		 const struct lode_explain_options *options, struct lode_explanation *explanation,
+		 struct lode_theory *theory, unsigned *which, struct lode_error *error)
+{
+	int code;
+
+	if (options->clusters || theory->clusters < 2)
+		return 0;
+	code = lode_explain_evidence(points, noises, features, options, theory, *which, &explanation->chance, error);
+	if (code == 0 && explanation->chance.doubted)
+		code = withdraw(points, noises, features, options, LODE_WITHDRAWN_CHANCE, explanation, theory, which,
+				error);
+	return code;
+}
+
 static int explain_rows(const struct lode_explain_input *input, const struct lode_explain_options *options,
 			struct lode_explanation *explanation, struct lode_error *error)
 {
@@ -141,6 +172,8 @@ static int explain_rows(const struct lode_explain_input *input, const struct lod
 	}
 	if (code == 0)
 		code = lode_explain_search(points, noises, &explanation->features, options, &theory, &which, error);
+	if (code == 0)
+		code = doubt(points, noises, &explanation->features, options, explanation, &theory, &which, error);
 	if (code == 0 && options->tree == LODE_TREE_OPTIMAL && theory.clusters > 1)
 		code = plant_optimal(&points[which], &explanation->features, options, &theory, error);
 	for (unsigned i = 0; i < noises; i++) {

@@ -47,6 +47,21 @@ struct lode_explained_cluster {
 	double typical_y;  /* median */
 };
 
+/* What the same search finds where there is nothing to find (explain_evidence.c). */
+struct lode_chance {
+	unsigned tables;  /* of chance that were searched, 0: there was no need */
+	unsigned as_good; /* where it saved as much */
+	int doubted;	  /* in too many of them */
+};
+
+/* Why only one function is told though more describe y shorter. */
+enum lode_withdrawn {
+	LODE_WITHDRAWN_NONE,
+	LODE_WITHDRAWN_CHANCE, /* chance finds as much */
+	LODE_WITHDRAWN_CURVE,  /* one curve describes it shorter still */
+	LODE_WITHDRAWN_CUT,    /* a column cuts what has no gap */
+};
+
 struct lode_explanation {
 	size_t rows;	    /* that took part */
 	uint32_t *row_of;   /* their numbers in the table */
@@ -67,6 +82,8 @@ struct lode_explanation {
 	double mean_square;	/* error of the whole */
 	double relative_error;	/* root of the mean square of (y - f) / f; NaN where f is not above 0 */
 	double length;		/* of the description, in nats */
+	struct lode_chance chance; /* of what is told, or of what was withdrawn */
+	enum lode_withdrawn withdrawn;
 	int within;		/* explained, and the error is within the bound, where there is one */
 };
 

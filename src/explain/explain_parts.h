@@ -17,15 +17,28 @@ int lode_explain_points(const struct lode_explain_input *input, const struct lod
 int lode_explain_search(const struct lode_points *points, unsigned noises, const struct lode_features *features,
 			const struct lode_explain_options *options, struct lode_theory *theory, unsigned *which,
 			struct lode_error *error);
+/* Nats that change with the kind of noise only: the density of log y is not that of y. */
+double lode_density_of_y(const struct lode_points *points);
 /*
  * The number of clusters that x and y show so clearly that telling each row's
- * cluster by itself is shorter than one function, which takes `length`; 1 when there are none.
+ * cluster by itself is shorter than one function, which takes `length`, and the nats
+ * that this saves; 1 and 0 when there are none.
  */
-int lode_unexplained_count(const struct lode_world *world, double length, unsigned *clusters,
+int lode_unexplained_count(const struct lode_world *world, double length, unsigned *clusters, double *saved,
 			   struct lode_error *error);
-/* The clustering counts as it is, and the tree explains what it can. */
-int lode_unexplained_take(const struct lode_world *all, unsigned clusters, struct lode_theory *theory,
+/*
+ * The clustering counts as it is, and the tree explains what it can; unless their
+ * number was asked for, that is all of them or none (one leaf).
+ */
+int lode_unexplained_take(const struct lode_world *all, unsigned clusters, int asked, struct lode_theory *theory,
 			  struct lode_error *error);
+/*
+ * Compares what the theory of a search saves with what the same search saves in tables
+ * of chance. Nothing is asked where there are too many rows for chance to matter.
+ */
+int lode_explain_evidence(const struct lode_points *points, unsigned noises, const struct lode_features *features,
+			  const struct lode_explain_options *options, const struct lode_theory *theory,
+			  unsigned which, struct lode_chance *chance, struct lode_error *error);
 /* Measures of what stands in the explanation: sizes, R², confusion, errors. */
 int lode_explain_measure(struct lode_explanation *explanation, struct lode_error *error);
 /* Cross-validation: accuracy and R² for rows that tree and functions have not seen. */

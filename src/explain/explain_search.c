@@ -158,8 +158,7 @@ static int make_part(const struct lode_world *all, struct part *part, struct lod
 	return code < 0 ? code : pick_all_rows(all, part, error);
 }
 
-/* Nats that change with the kind of noise only: the density of log y is not that of y. */
-static double density_of_y(const struct lode_points *points)
+double lode_density_of_y(const struct lode_points *points)
 {
 	double sum = 0;
 
@@ -185,7 +184,7 @@ static int search_sample(const struct lode_points *points, const struct part *pa
 	if (code == 0) {
 		code = lode_choice_take(&world, &choice, options->clusters, theory, error);
 		lode_choice_release(&choice);
-		theory->length += density_of_y(&sample);
+		theory->length += lode_density_of_y(&sample);
 	}
 	lode_points_release(&sample);
 	return code;
@@ -243,7 +242,7 @@ static int suits_better(const struct lode_points *points, const struct part *par
 	if (code == 0)
 		code = lode_theory_follow_tree(&world, &same, error);
 	if (code == 0)
-		*better = same.length + density_of_y(&sample) < theory->length;
+		*better = same.length + lode_density_of_y(&sample) < theory->length;
 	lode_theory_release(&same);
 	lode_points_release(&sample);
 	return code;
@@ -281,7 +280,8 @@ static int add_unexplained(const struct lode_world *all, const struct part *part
 			   struct lode_theory *theory, struct lode_error *error)
 {
 	struct lode_points sample;
-	int code = 0;
+	int code = 0, asked = clusters != 0;
+	double saved;
 
 	if (!clusters && theory->clusters == 1) {
 		struct lode_world world = { &sample, &part->columns, 0, 1, all->seed };
@@ -290,12 +290,12 @@ static int add_unexplained(const struct lode_world *all, const struct part *part
 		if (code < 0)
 			return code;
 		code = lode_unexplained_count(&world, theory->length * (double)sample.rows / (double)all->points->rows,
-					      &clusters, error);
+					      &clusters, &saved, error);
 		lode_points_release(&sample);
 	}
 	if (code < 0 || !clusters || clusters == theory->clusters)
 		return code;
-	return lode_unexplained_take(all, clusters, theory, error);
+	return lode_unexplained_take(all, clusters, asked, theory, error);
 }
 
 int lode_explain_search(const struct lode_points *points, unsigned noises, const struct lode_features *features,

@@ -12,7 +12,9 @@
 /* Clusters that are told without a tree: how many at most, and how many spreads of their noise apart. */
 #define MOST_UNEXPLAINED 6
 #define FAR		 5
-/* Nats a row that must be saved: chance saves some where rows are few. */
+/* Rows that each of them must have to itself, on average. */
+#define LEAST_ROWS 6
+/* Nats a row that must be saved, by one more as well: chance saves some where rows are few. */
 #define LEAST_SAVED 0.2
 
 /* Gives every function the rows that it is nearest to, and fits it to them. */
@@ -121,13 +123,14 @@ static int follow_x(const struct lode_points *points, const struct lode_theory *
 	return 0;
 }
 
-int lode_unexplained_count(const struct lode_world *world, double length, unsigned *clusters,
+int lode_unexplained_count(const struct lode_world *world, double length, unsigned *clusters, double *saved,
 			   struct lode_error *error)
 {
-	double least = length - LEAST_SAVED * (double)world->points->rows;
+	double margin = LEAST_SAVED * (double)world->points->rows, least = length - margin;
 
 	*clusters = 1;
-	for (unsigned k = 2; k <= MOST_UNEXPLAINED && k < world->points->rows / 4; k++) {
+	*saved = 0;
+	for (unsigned k = 2; k <= MOST_UNEXPLAINED && k * LEAST_ROWS <= world->points->rows; k++) {
 		struct lode_theory theory;
 		double distance;
 		int follow = 0;
@@ -138,8 +141,9 @@ int lode_unexplained_count(const struct lode_world *world, double length, unsign
 		if (code == 0)
 			code = follow_x(world->points, &theory, &follow, error);
 		if (code == 0 && theory.length < least && distance > FAR && !follow) {
-			least = theory.length;
+			least = theory.length - margin;
 			*clusters = k;
+			*saved = length - theory.length;
 		}
 		lode_theory_release(&theory);
 		if (code < 0)
@@ -148,7 +152,28 @@ int lode_unexplained_count(const struct lode_world *world, double length, unsign
 	return 0;
 }
 
-int lode_unexplained_take(const struct lode_world *all, unsigned clusters, struct lode_theory *theory,
+/* Whether a leaf of the tree leads to every function. */
+static int all_used(const struct lode_tree *tree)
+{
+	unsigned used = 0;
+	int seen[LODE_MOST_CLUSTERS] = { 0 };
+
+	for (size_t i = 0; i < tree->count; i++)
+		if (tree->nodes[i].feature == LODE_NONE && !seen[tree->nodes[i].cluster]) {
+			seen[tree->nodes[i].cluster] = 1;
+			used++;
+		}
+	return used == tree->clusters;
+}
+
+/* A single leaf in place of the tree. */
+static int cut_down(struct lode_tree *tree, struct lode_error *error)
+{
+	tree->nodes[0].feature = LODE_NONE;
+	return lode_tree_tidy(tree, error);
+}
+
+int lode_unexplained_take(const struct lode_world *all, unsigned clusters, int asked, struct lode_theory *theory,
 			  struct lode_error *error)
 {
 	struct lode_learn_options learn = { all->look_ahead, all->jobs, all->seed };
@@ -162,6 +187,9 @@ int lode_unexplained_take(const struct lode_world *all, unsigned clusters, struc
 	code = lode_theory_costs(all->points, theory->functions, clusters, &costs, error);
 	if (code == 0)
 		code = lode_tree_learn(&theory->tree, all->features, &costs, &learn, error);
+	/* Functions that no test leads to are not explained by those that one does; who asked for them sees both. */
+	if (code == 0 && !asked && !all_used(&theory->tree))
+		code = cut_down(&theory->tree, error);
 	/* Where the tree tells nothing apart, what x and y say is all there is. */
 	for (size_t row = 0; code == 0 && theory->tree.count > 1 && row < all->points->rows; row++)
 		theory->labels[row] = theory->tree.nodes[lode_tree_leaf(&theory->tree, all->features, row)].cluster;

@@ -1,0 +1,326 @@
+/*
+ * Whether chance finds as much (see explain_parts.h).
+ *
+ * A description that got shorter is no proof where rows are few: of many functions,
+ * columns and thresholds some fit whatever there is. What the search would find where
+ * there is nothing to find is therefore asked of the search itself.
+ *
+ * Where a tree explains the clusters, the rows of all auxiliary columns are shuffled
+ * against x and y, and everything is searched anew. What y owes to x, and what the columns owe
+ * to one another, stays; what they say of y goes. When nothing was there, the table as it
+ * is was but one of these shuffles, so it saves more than all but one in fifty of
+ * them with a probability of one in fifty at most (a permutation test).
+ *
+ * Where no tree explains them there is nothing to shuffle. The other side is then that y
+ * follows one function with noise of one peak, whatever its tails: the residuals on
+ * either side of the function are replaced by draws from the nearest distribution whose
+ * density only falls (the concave majorant of how their sizes add up), and clusters are
+ * looked for in tables made so.
+ *
+ * Larger tables are not asked: tests/unit/explain_noise_test.c measures that there the
+ * description alone is proof enough.
+ */
+#include "base/parallel.h"
+#include "explain/explain_parts.h"
+#include "explain/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Tables that are made, more where rows are so few that a shuffle often changes nothing; how many at a time. */
+#define FEW_ROWS    16
+#define TABLES_FEW  199
+#define TABLES_MANY 49
+#define BATCH	    20
+/* The share of tables without anything in them that may be taken for an explanation. */
+#define FALSE_ALARMS 0.02
+/* More rows are not asked. */
+#define MOST_SHUFFLED  120
+#define MOST_SIMULATED 400
+
+/* How the density of noise falls on one side of its peak. */
+struct fall {
+	double *sizes; /* 0, then the knots of the majorant */
+	double *sums;  /* how the sizes add up there, to 1 */
+	size_t knots;
+	size_t count; /* of residuals */
+};
+
+struct evidence {
+	const struct lode_points *points; /* one for each kind of noise */
+	unsigned noises;
+	unsigned which;
+	const struct lode_features *features;
+	const struct lode_explain_options *options;
+	uint32_t *all;	   /* numbers of rows, or of features, whichever are more */
+	struct lode_function one; /* of all rows, without a tree */
+	struct fall falls[2]; /* of residuals below 0, and above */
+	size_t first;	   /* of the tables that are being made */
+	double saved[TABLES_FEW];
+	int codes[TABLES_FEW];
+};
+
+/* Nats for one function of all rows. */
+static double one_length(const struct lode_points *points, const uint32_t *rows, struct lode_function *one)
+{
+	lode_function_choose(points, rows, points->rows, one);
+	return lode_leaf_price(1) + lode_function_price(points, one) +
+	       lode_function_length(points, one, rows, points->rows);
+}
+
+/* ---- shuffled columns ---- */
+
+/* The mean size of residuals, where every coefficient has cost a row. INFINITY: there are none left. */
+static double mean_size(double sum, size_t rows, unsigned coefficients, double finest)
+{
+	return rows > coefficients ? fmax(sum / (double)(rows - coefficients), finest) : INFINITY;
+}
+
+/*
+ * Nats that the theory's functions save, and its tree does not cost. The description's
+ * own length would not do: where rows are few, one small cluster that lies on a line by
+ * chance saves more than all that is real, in shuffled tables most of all. So the
+ * functions share one spread here, and coefficients are paid for.
+ */
+static double saved_by_tree(const struct evidence *evidence, const struct lode_theory *theory, unsigned which)
+{
+	const struct lode_points *points = &evidence->points[which];
+	double before = 0, after = 0;
+	struct lode_function one;
+	unsigned coefficients = 0;
+
+	if (theory->clusters < 2 || theory->tree.count < 2)
+		return 0;
+	lode_function_choose(points, evidence->all, points->rows, &one);
+	for (unsigned k = 0; k < theory->clusters; k++)
+		coefficients += theory->functions[k].count;
+	for (size_t row = 0; row < points->rows; row++) {
+		before += fabs(lode_residual(points, &one, row));
+		after += fabs(lode_residual(points, &theory->functions[theory->labels[row]], row));
+	}
+	after = mean_size(after, points->rows, coefficients, points->finest);
+	before = mean_size(before, points->rows, one.count, points->finest);
+	if (!isfinite(after) || !isfinite(before))
+		return 0;
+	return fmax(0, (double)points->rows * log(before / after) -
+			       lode_tree_price(&theory->tree, evidence->features));
+}
+
+static void shuffle(uint32_t *rows, size_t count, struct lode_random random)
+{
+	for (size_t i = 0; i < count; i++)
+		rows[i] = (uint32_t)i;
+	for (size_t i = count; i > 1; i--) {
+		size_t other = lode_random_below(&random, i);
+		uint32_t swap = rows[i - 1];
+
+		rows[i - 1] = rows[other];
+		rows[other] = swap;
+	}
+}
+
+static int search_shuffled(const struct evidence *evidence, const uint32_t *rows, double *saved)
+{
+	const struct lode_features *from = evidence->features;
+	struct lode_explain_options how = *evidence->options;
+	struct lode_theory theory = { .clusters = 0 };
+	struct lode_features shuffled;
+	unsigned which;
+	int code = lode_features_pick(&shuffled, from, rows, from->rows, evidence->all, from->count, NULL);
+
+	if (code < 0)
+		return code;
+	how.jobs = 1;
+	code = lode_explain_search(evidence->points, evidence->noises, &shuffled, &how, &theory, &which, NULL);
+	if (code == 0)
+		*saved = saved_by_tree(evidence, &theory, which);
+	lode_theory_release(&theory);
+	lode_features_release(&shuffled);
+	return code;
+}
+
+static void run_shuffled(void *context, size_t piece)
+{
+	struct evidence *evidence = context;
+	size_t count = evidence->features->rows, i = evidence->first + piece;
+	uint32_t *rows = lode_calloc(count, sizeof(*rows));
+
+	evidence->codes[i] = LODE_SYSTEM;
+	if (!rows)
+		return;
+	shuffle(rows, count, lode_random_piece(evidence->options->seed + 1, i));
+	evidence->codes[i] = search_shuffled(evidence, rows, &evidence->saved[i]);
+	lode_free(rows);
+}
+
+/* ---- noise of one peak ---- */
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Keeps of the points (size, how many are no larger) those on the least concave line above them. */
+static void make_majorant(struct fall *fall)
+{
+	size_t kept = 1;
+
+	qsort(fall->sizes + 1, fall->count, sizeof(*fall->sizes), by_size);
+	for (size_t i = 1; i <= fall->count; i++) {
+		double size = fall->sizes[i], sum = (double)i / (double)fall->count;
+
+		while (kept > 1 &&
+		       (fall->sums[kept - 1] - fall->sums[kept - 2]) * (size - fall->sizes[kept - 1]) <=
+			       (sum - fall->sums[kept - 1]) * (fall->sizes[kept - 1] - fall->sizes[kept - 2]))
+			kept--;
+		fall->sizes[kept] = size;
+		fall->sums[kept++] = sum;
+	}
+	fall->knots = kept;
+}
+
+static int make_falls(struct evidence *evidence, struct lode_error *error)
+{
+	const struct lode_points *points = &evidence->points[evidence->which];
+
+	for (unsigned side = 0; side < 2; side++) {
+		struct fall *fall = &evidence->falls[side];
+
+		fall->sizes = lode_calloc(points->rows + 1, sizeof(*fall->sizes));
+		fall->sums = lode_calloc(points->rows + 1, sizeof(*fall->sums));
+		if (!fall->sizes || !fall->sums)
+			return lode_fail_memory(error);
+	}
+	for (size_t row = 0; row < points->rows; row++) {
+		double residual = lode_residual(points, &evidence->one, row);
+		struct fall *fall = &evidence->falls[residual > 0];
+
+		fall->sizes[++fall->count] = fabs(residual);
+	}
+	make_majorant(&evidence->falls[0]);
+	make_majorant(&evidence->falls[1]);
+	return 0;
+}
+
+static double draw_noise(const struct evidence *evidence, struct lode_random *random)
+{
+	int above = lode_random_below(random, evidence->features->rows) < evidence->falls[1].count;
+	const struct fall *fall = &evidence->falls[above];
+	double at = lode_random_unit(random), share;
+	size_t k = 1;
+
+	while (k + 1 < fall->knots && fall->sums[k] < at)
+		k++;
+	share = (at - fall->sums[k - 1]) / (fall->sums[k] - fall->sums[k - 1]);
+	at = fall->sizes[k - 1] + share * (fall->sizes[k] - fall->sizes[k - 1]);
+	return above ? at : -at;
+}
+
+/* Gives every row a y of one function and noise. */
+static void draw_y(const struct evidence *evidence, struct lode_points *points, struct lode_random random)
+{
+	for (size_t row = 0; row < points->rows; row++) {
+		double value = lode_function_at(points, &evidence->one, row), noise = draw_noise(evidence, &random);
+
+		if (points->noise == LODE_NOISE_ADDITIVE) {
+			points->y[row] = value + noise;
+			continue;
+		}
+		points->log_y[row] = log(value > points->floor ? value : points->floor) + noise;
+		points->y[row] = exp(points->log_y[row]);
+	}
+}
+
+static int count_in(const struct evidence *evidence, const struct lode_points *points, unsigned *clusters,
+		    double *saved)
+{
+	struct lode_world world = { points, evidence->features, 0, 1, evidence->options->seed };
+	struct lode_function one;
+
+	return lode_unexplained_count(&world, one_length(points, evidence->all, &one), clusters, saved, NULL);
+}
+
+static void run_simulated(void *context, size_t piece)
+{
+	struct evidence *evidence = context;
+	size_t i = evidence->first + piece;
+	const struct lode_points *from = &evidence->points[evidence->which];
+	struct lode_points points;
+	unsigned clusters;
+
+	evidence->codes[i] = lode_points_pick(&points, from, evidence->all, from->rows, NULL);
+	if (evidence->codes[i] < 0)
+		return;
+	draw_y(evidence, &points, lode_random_piece(evidence->options->seed + 2, i));
+	evidence->codes[i] = count_in(evidence, &points, &clusters, &evidence->saved[i]);
+	lode_points_release(&points);
+}
+
+/* ---- the verdict ---- */
+
+/* Makes tables until so many saved as much that it is clear. */
+static int compare(struct evidence *evidence, void (*run)(void *context, size_t i), double saved,
+		   struct lode_chance *chance, struct lode_error *error)
+{
+	unsigned tables = evidence->features->rows <= FEW_ROWS ? TABLES_FEW : TABLES_MANY;
+	unsigned allowed = (unsigned)(FALSE_ALARMS * (tables + 1) + 0.5) - 1;
+
+	while (chance->tables < tables && chance->as_good <= allowed) {
+		unsigned first = chance->tables, count = tables - first < BATCH ? tables - first : BATCH;
+
+		evidence->first = first;
+		lode_parallel(evidence->options->jobs, count, run, evidence);
+		for (unsigned i = first; i < first + count; i++) {
+			if (evidence->codes[i] < 0)
+				return lode_fail_memory(error);
+			chance->as_good += evidence->saved[i] >= saved - LODE_LENGTHS_DIFFER;
+		}
+		chance->tables += count;
+	}
+	chance->doubted = chance->as_good > allowed;
+	return 0;
+}
+
+static int compare_clusters(struct evidence *evidence, struct lode_chance *chance, struct lode_error *error)
+{
+	unsigned clusters;
+	double saved;
+	int code;
+
+	one_length(&evidence->points[evidence->which], evidence->all, &evidence->one);
+	code = make_falls(evidence, error);
+	if (code == 0)
+		code = count_in(evidence, &evidence->points[evidence->which], &clusters, &saved);
+	return code < 0 ? lode_fail_memory(error) : compare(evidence, run_simulated, saved, chance, error);
+}
+
+int lode_explain_evidence(const struct lode_points *points, unsigned noises, const struct lode_features *features,
+			  const struct lode_explain_options *options, const struct lode_theory *theory,
+			  unsigned which, struct lode_chance *chance, struct lode_error *error)
+{
+	struct evidence evidence = { points, noises, which, features, options };
+	size_t most = features->count > features->rows ? features->count : features->rows;
+	int code = 0, tree = theory->tree.count > 1;
+
+	memset(chance, 0, sizeof(*chance));
+	if (theory->clusters < 2 || features->rows > (tree ? MOST_SHUFFLED : MOST_SIMULATED))
+		return 0;
+	evidence.all = lode_calloc(most, sizeof(*evidence.all));
+	if (!evidence.all)
+		return lode_fail_memory(error);
+	for (size_t i = 0; i < most; i++)
+		evidence.all[i] = (uint32_t)i;
+	if (tree)
+		code = compare(&evidence, run_shuffled, saved_by_tree(&evidence, theory, which), chance, error);
+	else
+		code = compare_clusters(&evidence, chance, error);
+	lode_free(evidence.all);
+	for (unsigned side = 0; side < 2; side++) {
+		lode_free(evidence.falls[side].sizes);
+		lode_free(evidence.falls[side].sums);
+	}
+	return code;
+}

@@ -1,0 +1,236 @@
+/*
+ * What `lode explain` claims of tables in which there is nothing to find, and what it
+ * still finds where there is something.
+ *
+ * A claim is more than one function, with a tree or without. Tables of noise are made
+ * by the hundred, and at most one in twenty may be taken for more than it is. The same
+ * sizes with a reason planted must be explained by it in nearly all cases.
+ */
+#include "cmocka_all.h"
+
+#include "base/memory.h"
+#include "explain/explain.h"
+#include "explain/random.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Tables a kind of noise, and claims that are allowed: one in twenty. */
+#define TABLES 200
+#define CLAIMS (TABLES / 20)
+#define COLUMNS 6
+
+struct made {
+	struct lode_data_table table;
+	struct lode_explain_input input;
+	uint32_t truth[512];
+};
+
+static double even(struct lode_random *random)
+{
+	return lode_random_unit(random) + 0x1p-54;
+}
+
+static double normal(struct lode_random *random)
+{
+	double size = sqrt(-2 * log(even(random)));
+
+	return size * cos(6.283185307179586 * even(random));
+}
+
+static void fill_column(struct lode_data_column *column, size_t rows, struct lode_random *random)
+{
+	for (size_t row = 0; row < rows; row++) {
+		if (column->kind == LODE_DATA_NUMBER)
+			column->numbers[row] = even(random);
+		else if (lode_random_below(random, 2))
+			lode_bit_set(column->bits, row);
+	}
+}
+
+/* Columns size and time, then binary and numeric ones by turns that say nothing of either. */
+static void make_table(struct made *made, size_t rows, struct lode_random *random)
+{
+	memset(made, 0, sizeof(*made));
+	lode_data_table_init(&made->table, rows);
+	assert_non_null(lode_data_table_add(&made->table, "size", 4, LODE_DATA_NUMBER));
+	assert_non_null(lode_data_table_add(&made->table, "time", 4, LODE_DATA_NUMBER));
+	for (unsigned i = 0; i < COLUMNS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "f%u", i);
+		fill_column(lode_data_table_add(&made->table, name, strlen(name),
+						i % 2 ? LODE_DATA_NUMBER : LODE_DATA_BINARY),
+			    rows, random);
+	}
+	for (size_t row = 0; row < rows; row++)
+		made->table.columns[0].numbers[row] = 1 + (double)lode_random_below(random, 100);
+	assert_int_equal(lode_explain_columns(&made->input, &made->table, "made", "size", "time", NULL), 0);
+}
+
+static void made_release(struct made *made)
+{
+	lode_free(made->input.auxiliary);
+	lode_data_table_release(&made->table);
+}
+
+static void explain(const struct made *made, struct lode_explanation *explanation)
+{
+	struct lode_explain_options options;
+	struct lode_error error = { "" };
+
+	lode_explain_defaults(&options);
+	options.folds = 0;
+	if (lode_explain(&made->input, &options, explanation, &error) < 0)
+		fail_msg("%s", error.text);
+}
+
+/* ---- nothing to find ---- */
+
+enum noise { ON_A_LINE, EVEN, LOGNORMAL, HEAVY_TAILS, EQUAL_RUNS, NOISES };
+
+static const char *const noise_names[NOISES] = { "normal noise on a line", "even noise", "lognormal noise",
+						 "noise with heavy tails", "equal runs" };
+
+static double draw_time(enum noise noise, double x, struct lode_random *random)
+{
+	double first, second;
+
+	switch (noise) {
+	case ON_A_LINE:
+		return (10 + 3 * x) * (1 + 0.1 * normal(random));
+	case EVEN:
+		return even(random);
+	case LOGNORMAL:
+		return exp(normal(random));
+	case EQUAL_RUNS:
+		return 100 * (0.98 + 0.04 * even(random));
+	default:
+		first = normal(random);
+		second = normal(random);
+		return 100 + 3 * x + 5 * normal(random) / sqrt((first * first + second * second) / 2);
+	}
+}
+
+static unsigned count_claims(enum noise noise, unsigned tables, const size_t *sizes, size_t size_count,
+			     unsigned *trees)
+{
+	unsigned claims = 0;
+
+	*trees = 0;
+	for (unsigned round = 0; round < tables; round++) {
+		struct lode_random random = lode_random_piece(noise, round);
+		size_t rows = sizes[round % size_count];
+		struct lode_explanation explanation;
+		struct made made;
+
+		make_table(&made, rows, &random);
+		for (size_t row = 0; row < rows; row++) {
+			if (noise == EQUAL_RUNS)
+				made.table.columns[0].numbers[row] = 10;
+			made.table.columns[1].numbers[row] =
+				draw_time(noise, made.table.columns[0].numbers[row], &random);
+		}
+		explain(&made, &explanation);
+		claims += explanation.clusters > 1;
+		*trees += explanation.tree.count > 1;
+		lode_explanation_release(&explanation);
+		made_release(&made);
+	}
+	return claims;
+}
+
+static void few_rows_of_noise_are_explained_by_nothing(void **state)
+{
+	static const size_t sizes[] = { 12, 16, 20, 24 };
+
+	(void)state;
+	for (int noise = 0; noise < NOISES; noise++) {
+		unsigned trees, claims = count_claims((enum noise)noise, TABLES, sizes, 4, &trees);
+
+		print_message("%s: claims in %.1f %% of %d tables, trees in %.1f %%\n", noise_names[noise],
+			      100.0 * claims / TABLES, TABLES, 100.0 * trees / TABLES);
+		assert_true(claims <= CLAIMS);
+	}
+}
+
+/* No shuffles are asked there: the description's length must do. */
+static void more_rows_of_noise_are_explained_by_nothing(void **state)
+{
+	static const size_t sizes[] = { 125, 420 };
+
+	(void)state;
+	for (int noise = 0; noise < NOISES; noise++) {
+		unsigned trees, claims = count_claims((enum noise)noise, 10, sizes, 2, &trees);
+
+		if (claims > 1)
+			fail_msg("%s: %u claims in 10 tables", noise_names[noise], claims);
+	}
+}
+
+/* ---- something to find ---- */
+
+/* How much slower the rows with a reason are; `bit`: it is f0, else no column tells. */
+struct reason {
+	size_t rows;
+	double times;
+	int bit;
+	unsigned one_in; /* so many rows is slow */
+};
+
+static int is_found(const struct reason *reason, struct lode_random random)
+{
+	struct lode_explanation explanation;
+	struct made made;
+	size_t right = 0;
+	int found;
+
+	make_table(&made, reason->rows, &random);
+	for (size_t row = 0; row < reason->rows; row++) {
+		double x = made.table.columns[0].numbers[row];
+		int slow = reason->bit ? lode_bit_get(made.table.columns[2].bits, row)
+				       : lode_random_below(&random, reason->one_in) == 0;
+
+		made.truth[row] = (uint32_t)slow;
+		made.table.columns[1].numbers[row] =
+			(slow ? reason->times : 1) * (2 + 3 * x) * (1 + 0.05 * normal(&random));
+	}
+	explain(&made, &explanation);
+	for (size_t row = 0; row < reason->rows; row++)
+		right += explanation.assigned[row] == made.truth[row];
+	found = explanation.clusters == 2 && (explanation.tree.count == 3) == reason->bit &&
+		(double)right >= 0.9 * (double)reason->rows;
+	lode_explanation_release(&explanation);
+	made_release(&made);
+	return found;
+}
+
+static void reasons_are_found_in_as_few_rows(void **state)
+{
+	static const struct reason reasons[] = {
+		{ 12, 5, 1, 2 }, { 24, 2, 1, 2 }, { 24, 1.5, 1, 2 }, { 16, 5, 0, 2 }, { 60, 3, 0, 3 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		unsigned found = 0;
+
+		for (unsigned round = 0; round < 10; round++)
+			found += (unsigned)is_found(&reasons[i], lode_random_piece(100 + i, round));
+		print_message("%.1f times slower, %s, %zu rows: found in %u of 10 tables\n", reasons[i].times,
+			      reasons[i].bit ? "one of six columns tells" : "no column tells", reasons[i].rows, found);
+		assert_true(found >= 8);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(few_rows_of_noise_are_explained_by_nothing),
+		cmocka_unit_test(more_rows_of_noise_are_explained_by_nothing),
+		cmocka_unit_test(reasons_are_found_in_as_few_rows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
