@@ -301,6 +301,14 @@ static int make_table(struct lode_corpus_making *making)
 	return code < 0 ? code : mark_auxiliary(making);
 }
 
+/* What calls are counted in. */
+static const char *counted(const struct lode_area *area)
+{
+	if (!area->rows[LODE_WAIT].events)
+		return "samples";
+	return area->rows[LODE_RUN].events ? "samples and waits" : "waits";
+}
+
 int lode_corpus_table_make(struct lode_corpus *corpus, const struct lode_area *area,
 			   const struct lode_corpus_table_options *options, struct lode_data_table *table,
 			   struct lode_explain_input *input, struct lode_error *error)
@@ -311,7 +319,8 @@ int lode_corpus_table_make(struct lode_corpus *corpus, const struct lode_area *a
 	memset(input, 0, sizeof(*input));
 	input->table = table;
 	input->name = lode_corpus_path(corpus);
-	input->nanoseconds = options->features != LODE_FEATURES_CALLS;
+	input->counts = options->features == LODE_FEATURES_CALLS;
+	input->unit = input->counts ? counted(area) : "ns";
 	lode_data_table_init(table, area->stream_count);
 	code = make_table(&making);
 	lode_free(making.costs);

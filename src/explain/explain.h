@@ -20,7 +20,8 @@ struct lode_explain_input {
 	unsigned inputs;
 	uint32_t y;
 	unsigned char *auxiliary; /* one byte a column: it may stand in the tree */
-	int nanoseconds;	  /* the numbers of auxiliary columns are times in ns */
+	const char *unit; /* of all auxiliary columns: "ns", "samples"; NULL: what their names tell */
+	int counts;	  /* auxiliary columns hold whole numbers */
 };
 
 enum lode_tree_kind { LODE_TREE_CART, LODE_TREE_OPTIMAL };
@@ -80,6 +81,7 @@ struct lode_explanation {
 	double r2;		/* of the whole, and cross-validated */
 	double validated_r2;
 	double mean_square;	/* error of the whole */
+	double distribution_error; /* the same of the paper's prediction: each leaf's functions by their shares */
 	double relative_error;	/* root of the mean square of (y - f) / f; NaN where f is not above 0 */
 	double length;		/* of the description, in nats */
 	struct lode_chance chance; /* of what is told, or of what was withdrawn */

@@ -301,7 +301,9 @@ int lode_explain_evidence(const struct lode_points *points, unsigned noises, con
 			  const struct lode_explain_options *options, const struct lode_theory *theory,
 			  unsigned which, struct lode_chance *chance, struct lode_error *error)
 {
-	struct evidence evidence = { points, noises, which, features, options };
+	struct evidence evidence = {
+		.points = points, .noises = noises, .which = which, .features = features, .options = options
+	};
 	size_t most = features->count > features->rows ? features->count : features->rows;
 	int code = 0, tree = theory->tree.count > 1;
 

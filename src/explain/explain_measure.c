@@ -128,6 +128,29 @@ static int find_typical(struct lode_explanation *explanation, struct lode_error 
 	return 0;
 }
 
+/*
+ * The mean-squared error of the paper (section 3): a leaf predicts what its functions
+ * say, each by the share of the leaf's rows that are nearest to it.
+ */
+static double distribution_error(const struct lode_explanation *explanation)
+{
+	const struct lode_points *points = &explanation->points;
+	const struct lode_tree *tree = &explanation->tree;
+	double sum = 0;
+
+	for (size_t row = 0; row < explanation->rows; row++) {
+		uint32_t leaf = lode_tree_leaf(tree, &explanation->features, row);
+		double rows = (double)lode_tree_rows(tree, leaf), value = 0, gap;
+
+		for (unsigned k = 0; k < explanation->clusters; k++)
+			value += (double)tree->sizes[leaf * tree->clusters + k] / rows *
+				 lode_function_at(points, &explanation->cluster[k].function, row);
+		gap = gap_of(points->y[row], value);
+		sum += gap * gap;
+	}
+	return sum / (double)explanation->rows;
+}
+
 int lode_explain_measure(struct lode_explanation *explanation, struct lode_error *error)
 {
 	struct squares squares;
@@ -142,6 +165,8 @@ int lode_explain_measure(struct lode_explanation *explanation, struct lode_error
 	add_squares(explanation, LODE_NONE, &squares);
 	explanation->r2 = r2_of(&squares);
 	explanation->mean_square = squares.rest / squares.rows;
+	if (code == 0)
+		explanation->distribution_error = distribution_error(explanation);
 	explanation->relative_error = sqrt(squares.relative / squares.rows);
 	return code;
 }

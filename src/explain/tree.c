@@ -79,6 +79,15 @@ void lode_tree_count(struct lode_tree *tree, const struct lode_features *feature
 	}
 }
 
+size_t lode_tree_rows(const struct lode_tree *tree, uint32_t id)
+{
+	size_t rows = 0;
+
+	for (unsigned k = 0; k < tree->clusters; k++)
+		rows += tree->sizes[id * tree->clusters + k];
+	return rows;
+}
+
 /* ---- tidying ---- */
 
 void lode_tree_join(struct lode_tree *tree)

@@ -41,6 +41,8 @@ size_t lode_tree_leaves(const struct lode_tree *tree);
 unsigned lode_tree_height(const struct lode_tree *tree);
 /* Counts anew what comes by each node. Rows whose label is LODE_NONE do not count. */
 void lode_tree_count(struct lode_tree *tree, const struct lode_features *features, const uint32_t *labels);
+/* Rows that come by a node. */
+size_t lode_tree_rows(const struct lode_tree *tree, uint32_t id);
 /* Turns splits between leaves of one cluster into leaves. */
 void lode_tree_join(struct lode_tree *tree);
 /* Leaves out what no way from the root leads to, and renumbers: children behind their parents. */

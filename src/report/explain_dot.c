@@ -19,21 +19,25 @@ static void put_node(const struct lode_explain_report *report, size_t id, struct
 	const struct lode_tree *tree = &report->explanation->tree;
 	const struct lode_tree_node *node = &tree->nodes[id];
 	struct lode_buffer label = { 0 };
-	size_t rows = 0;
+	size_t rows = lode_tree_rows(tree, (uint32_t)id);
 
-	for (unsigned k = 0; k < tree->clusters; k++)
-		rows += tree->sizes[id * tree->clusters + k];
 	if (node->feature == LODE_NONE)
 		lode_explain_function(report, &report->explanation->cluster[node->cluster].function, &label);
 	else
 		lode_explain_test(report, node, 1, &label);
 	lode_buffer_print(buffer, "\tn%zu [label=\"", id);
 	put_quoted(&label, buffer);
-	if (node->feature == LODE_NONE)
-		lode_buffer_print(buffer, "\\ncluster %u, %zu rows\", shape=box];\n", node->cluster, rows);
-	else
+	if (node->feature == LODE_NONE) {
+		lode_buffer_print(buffer, "\\ncluster %u, %zu rows", node->cluster, rows);
+		if (tree->sizes[id * tree->clusters + node->cluster] < rows) {
+			lode_buffer_text(buffer, "\\n");
+			lode_explain_distribution(tree, (uint32_t)id, buffer);
+		}
+		lode_buffer_text(buffer, "\", shape=box];\n");
+	} else {
 		lode_buffer_print(buffer, "?\"];\n\tn%zu -> n%u [label=\"no\"];\n\tn%zu -> n%u [label=\"yes\"];\n", id,
 				  node->left, id, node->right);
+	}
 	lode_buffer_release(&label);
 }
 

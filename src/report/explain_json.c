@@ -71,6 +71,18 @@ static void put_counts(const struct lode_tree *tree, uint32_t id, struct lode_js
 	lode_json_array_end(json);
 }
 
+/* Of a leaf: the shares of its rows that are nearest to each function, as in section 3 of the paper. */
+static void put_distribution(const struct lode_tree *tree, uint32_t id, struct lode_json *json)
+{
+	size_t rows = lode_tree_rows(tree, id);
+
+	lode_json_key(json, "distribution");
+	lode_json_array(json);
+	for (unsigned k = 0; k < tree->clusters; k++)
+		lode_json_double(json, (double)tree->sizes[id * tree->clusters + k] / (double)(rows ? rows : 1));
+	lode_json_array_end(json);
+}
+
 /* A category is written as the feature `color=red`, which is 0 or 1, and its value apart. */
 static void put_test(const struct lode_explain_report *report, const struct lode_tree_node *node,
 		     struct lode_json *json)
@@ -82,6 +94,8 @@ static void put_test(const struct lode_explain_report *report, const struct lode
 	if (feature->kind != LODE_FEATURE_CATEGORY) {
 		lode_json_key_text(json, "feature", column->name);
 		key_double(json, "threshold", node->threshold);
+		if (lode_explain_unit(report, feature->columns[0])[0])
+			lode_json_key_text(json, "unit", lode_explain_unit(report, feature->columns[0]));
 		return;
 	}
 	lode_buffer_print(&name, "%s=%s", column->name,
@@ -107,6 +121,7 @@ static void put_node(const struct lode_explain_report *report, uint32_t id, stru
 	lode_json_object(json);
 	if (node->feature == LODE_NONE) {
 		lode_json_key_u64(json, "cluster", node->cluster);
+		put_distribution(tree, id, json);
 	} else {
 		put_test(report, node, json);
 		lode_json_key(json, "left");
@@ -195,6 +210,39 @@ static void put_streams(const struct lode_area *area, struct lode_json *json)
 	lode_json_array_end(json);
 }
 
+/* None where no tree tells the clusters apart. */
+static void put_accuracy(const struct lode_explanation *explanation, struct lode_json *json)
+{
+	double accuracy = isnan(explanation->accuracy) ? explanation->agreement : explanation->accuracy;
+
+	lode_json_key(json, "accuracy");
+	if (explanation->explained)
+		lode_json_double(json, accuracy);
+	else
+		lode_json_null(json);
+}
+
+/* What the same search found in tables without a reason, where it was asked; and what was withdrawn, and why. */
+static void put_evidence(const struct lode_explanation *explanation, struct lode_json *json)
+{
+	static const char *const reasons[] = { NULL, "chance", "curve", "cut" };
+
+	lode_json_key(json, "chance");
+	if (explanation->chance.tables) {
+		lode_json_object(json);
+		lode_json_key_u64(json, "tables", explanation->chance.tables);
+		lode_json_key_u64(json, "as_good", explanation->chance.as_good);
+		lode_json_object_end(json);
+	} else {
+		lode_json_null(json);
+	}
+	lode_json_key(json, "withdrawn");
+	if (explanation->withdrawn)
+		lode_json_text(json, reasons[explanation->withdrawn]);
+	else
+		lode_json_null(json);
+}
+
 void lode_explain_json(const struct lode_explain_report *report, struct lode_buffer *buffer)
 {
 	const struct lode_explanation *explanation = report->explanation;
@@ -205,14 +253,15 @@ void lode_explain_json(const struct lode_explain_report *report, struct lode_buf
 	put_clusters(report, &json);
 	lode_json_key(&json, "tree");
 	put_node(report, 0, &json);
-	key_double(&json, "accuracy", isnan(explanation->accuracy) ? explanation->agreement : explanation->accuracy);
+	put_accuracy(explanation, &json);
 	key_double(&json, "r2", explanation->r2);
 	lode_json_key_u64(&json, "height", lode_tree_height(&explanation->tree));
 	lode_json_key_u64(&json, "leaves", lode_tree_leaves(&explanation->tree));
-	key_bool(&json, "cross_validated", !isnan(explanation->accuracy));
+	key_bool(&json, "cross_validated", !isnan(explanation->validated_r2));
 	key_double(&json, "validated_r2", explanation->validated_r2);
 	key_double(&json, "agreement", explanation->agreement);
 	key_double(&json, "mean_square_error", explanation->mean_square);
+	key_double(&json, "distribution_error", explanation->distribution_error);
 	key_double(&json, "relative_error", explanation->relative_error);
 	key_bool(&json, "explained", explanation->explained);
 	key_bool(&json, "within", explanation->within);
@@ -220,6 +269,7 @@ void lode_explain_json(const struct lode_explain_report *report, struct lode_buf
 			   explanation->points.noise == LODE_NOISE_RELATIVE ? "relative" : "additive");
 	lode_json_key_u64(&json, "rows", explanation->rows);
 	lode_json_key_u64(&json, "left_out", explanation->left_out);
+	put_evidence(explanation, &json);
 	put_confusion(explanation, &json);
 	put_columns(report, &json);
 	put_assignments(report, &json);

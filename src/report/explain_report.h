@@ -30,9 +30,19 @@ void lode_explain_dot(const struct lode_explain_report *report, struct lode_buff
 
 /* The column that names a feature. */
 const char *lode_explain_feature(const struct lode_explain_report *report, uint32_t feature);
-/* What holds on one side of a node: `f0 = 1`, `calls > 3.5`, `color is not red`. Control characters are escaped. */
+/*
+ * What holds on one side of a node: `f0 = 1`, `memmove > 4 samples`, `color is not red`.
+ * Control characters are escaped.
+ */
 void lode_explain_test(const struct lode_explain_report *report, const struct lode_tree_node *node, int yes,
 		       struct lode_buffer *buffer);
+/* The same where it is `known` that the value is not missing. */
+void lode_explain_bound(const struct lode_explain_report *report, const struct lode_tree_node *node, int yes,
+			int known, struct lode_buffer *buffer);
+/* What holds for the rows of a leaf: all tests on its way together. */
+void lode_explain_way(const struct lode_explain_report *report, uint32_t leaf, struct lode_buffer *buffer);
+/* The distribution over functions of a leaf's rows, by their x and y: `92% 0, 8% 1`. */
+void lode_explain_distribution(const struct lode_tree *tree, uint32_t leaf, struct lode_buffer *buffer);
 /* A function of x: `12.3 ms + 0.8 ms·size`. */
 void lode_explain_function(const struct lode_explain_report *report, const struct lode_function *function,
 			   struct lode_buffer *buffer);
@@ -41,8 +51,8 @@ void lode_explain_term(const struct lode_explain_report *report, const struct lo
 		       struct lode_buffer *buffer);
 /* Four digits that count, without an exponent where that is readable. */
 void lode_explain_number(double number, struct lode_buffer *buffer);
-/* The unit that the name of y tells (`time_ms`, `time (ms)`), or "". */
-const char *lode_explain_unit(const struct lode_explain_report *report, char unit[8]);
+/* The unit of a column: what its name tells (`time_ms`, `time (ms)`), of a corpus what it counts; or "". */
+const char *lode_explain_unit(const struct lode_explain_report *report, uint32_t column);
 /* A value of y: as a number, nanoseconds as a time (`171.9 ms`). */
 void lode_explain_y(const struct lode_explain_report *report, double y, struct lode_buffer *buffer);
 /* Text from outside, control characters escaped. */

@@ -193,6 +193,22 @@ struct drawing {
 	double next_leaf; /* where the next leaf stands */
 };
 
+/* The distribution over functions of a leaf's rows, as wide as their shares. */
+static void put_shares(const struct lode_tree *tree, uint32_t leaf, double x, double y, struct lode_buffer *buffer)
+{
+	double rows = (double)lode_tree_rows(tree, leaf), at = x - LEAF_WIDTH / 2 + 6;
+
+	for (unsigned k = 0; k < tree->clusters; k++) {
+		size_t own = tree->sizes[leaf * tree->clusters + k];
+		double width = (LEAF_WIDTH - 12) * (double)own / rows;
+
+		if (own)
+			lode_buffer_print(buffer, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"22\" fill=\"%s\"/>\n",
+					  at, y - 15, width, colour_of(k));
+		at += width;
+	}
+}
+
 /* Draws what is below a node and returns where the node itself stands. */
 static double put_node(struct drawing *drawing, uint32_t id, unsigned depth)
 {
@@ -204,9 +220,7 @@ static double put_node(struct drawing *drawing, uint32_t id, unsigned depth)
 	if (node->feature == LODE_NONE) {
 		x = drawing->next_leaf;
 		drawing->next_leaf += LEAF_WIDTH;
-		lode_buffer_print(drawing->buffer,
-				  "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"22\" rx=\"4\" fill=\"%s\"/>\n",
-				  x - LEAF_WIDTH / 2 + 6, y - 15, LEAF_WIDTH - 12, colour_of(node->cluster));
+		put_shares(&explanation->tree, id, x, y, drawing->buffer);
 		lode_buffer_print(&text, "cluster %u", node->cluster);
 		put_text(x, y, "middle", "#fff", &text, drawing->buffer);
 		return x;

@@ -47,19 +47,42 @@ static void put_functions(const struct lode_explain_report *report, struct lode_
 	}
 }
 
+/* Why there is no more than one function. */
+static void put_withdrawn(const struct lode_explanation *explanation, struct lode_buffer *buffer)
+{
+	switch (explanation->withdrawn) {
+	case LODE_WITHDRAWN_CHANCE:
+		lode_buffer_print(buffer, "More functions describe these rows shorter, but no better than chance does: so it "
+					  "was in %u of %u tables without a reason.\n",
+				  explanation->chance.as_good, explanation->chance.tables);
+		break;
+	case LODE_WITHDRAWN_CURVE:
+		lode_buffer_text(buffer, "One curve describes these rows shorter than any number of such functions; try "
+					 "'--functions auto' or '--functions poly'.\n");
+		break;
+	case LODE_WITHDRAWN_CUT:
+		lode_buffer_text(buffer, "A column goes along with y, but there is no gap between faster and slower rows: "
+					 "wherever it were cut would be arbitrary.\n");
+		break;
+	default:
+		break;
+	}
+}
+
 /* ---- tree ---- */
 
 static void put_leaf(const struct lode_tree *tree, uint32_t id, struct lode_buffer *buffer)
 {
-	size_t rows = 0, own = tree->sizes[id * tree->clusters + tree->nodes[id].cluster];
+	size_t rows = lode_tree_rows(tree, id), own = tree->sizes[id * tree->clusters + tree->nodes[id].cluster];
 	char count[LODE_UNITS_TEXT];
 
-	for (unsigned k = 0; k < tree->clusters; k++)
-		rows += tree->sizes[id * tree->clusters + k];
 	lode_buffer_print(buffer, "cluster %u   %s row%s", tree->nodes[id].cluster, lode_count_text(rows, count),
 			  rows == 1 ? "" : "s");
-	if (own < rows)
-		lode_buffer_print(buffer, ", %s of them nearer to others", lode_count_text(rows - own, count));
+	if (own < rows) {
+		lode_buffer_text(buffer, " (by x and y: ");
+		lode_explain_distribution(tree, id, buffer);
+		lode_buffer_byte(buffer, ')');
+	}
 	lode_buffer_byte(buffer, '\n');
 }
 
@@ -123,53 +146,19 @@ static void put_tree(const struct lode_explain_report *report, struct lode_buffe
 
 /* ---- sentences ---- */
 
-/* The tests on the way to a leaf, told backwards from the root: parents stand before their children. */
-static void put_way(const struct lode_explain_report *report, uint32_t leaf, struct lode_buffer *buffer)
-{
-	const struct lode_tree *tree = &report->explanation->tree;
-	uint32_t way[64];
-	unsigned length = 0;
-
-	for (uint32_t id = leaf; id && length < 64;) {
-		uint32_t parent = 0;
-
-		while (tree->nodes[parent].feature == LODE_NONE ||
-		       (tree->nodes[parent].left != id && tree->nodes[parent].right != id))
-			parent++;
-		way[length++] = id;
-		id = parent;
-	}
-	for (uint32_t id = 0; length > 0; length--) {
-		uint32_t child = way[length - 1];
-
-		lode_explain_test(report, &tree->nodes[id], tree->nodes[id].right == child, buffer);
-		lode_buffer_text(buffer, length > 1 ? " and " : "");
-		id = child;
-	}
-}
-
-static size_t rows_at(const struct lode_tree *tree, uint32_t id)
-{
-	size_t rows = 0;
-
-	for (unsigned k = 0; k < tree->clusters; k++)
-		rows += tree->sizes[id * tree->clusters + k];
-	return rows;
-}
-
 /* The leaf of the cluster with most rows below `limit` rows, or as many and behind `last`; LODE_NONE: no more. */
 static uint32_t next_leaf(const struct lode_tree *tree, uint32_t cluster, uint32_t last)
 {
-	size_t limit = last == LODE_NONE ? SIZE_MAX : rows_at(tree, last);
+	size_t limit = last == LODE_NONE ? SIZE_MAX : lode_tree_rows(tree, last);
 	uint32_t best = LODE_NONE;
 
 	for (uint32_t id = 0; id < tree->count; id++) {
-		size_t rows = rows_at(tree, id);
+		size_t rows = lode_tree_rows(tree, id);
 
 		if (tree->nodes[id].feature != LODE_NONE || tree->nodes[id].cluster != cluster || rows > limit ||
 		    (rows == limit && last != LODE_NONE && id <= last))
 			continue;
-		if (best == LODE_NONE || rows > rows_at(tree, best))
+		if (best == LODE_NONE || rows > lode_tree_rows(tree, best))
 			best = id;
 	}
 	return best;
@@ -190,6 +179,18 @@ static double times_slower(const struct lode_explanation *explanation, unsigned 
 	return fastest > 0 && own > 0 ? own / fastest : NAN;
 }
 
+/* NaN: nobody knows. */
+static void put_times(double times, struct lode_buffer *buffer)
+{
+	if (times > 1 && times < 1.1)
+		lode_buffer_print(buffer, "%.2g%% slower than cluster 0", 100 * (times - 1));
+	else if (times >= 1.1)
+		lode_buffer_print(buffer, times < 10 ? "%.1f times slower than cluster 0" : "%.0f times slower than cluster 0",
+				  times);
+	else
+		lode_buffer_text(buffer, "slower");
+}
+
 static void put_sentence(const struct lode_explain_report *report, unsigned k, struct lode_buffer *buffer)
 {
 	const struct lode_explanation *explanation = report->explanation;
@@ -201,11 +202,8 @@ static void put_sentence(const struct lode_explain_report *report, unsigned k, s
 	lode_buffer_print(buffer, "  cluster %u, ", k);
 	put_share(explanation->cluster[k].share, buffer);
 	lode_buffer_print(buffer, " of rows, is %s", k ? "" : "the fastest");
-	if (k && isfinite(times))
-		lode_buffer_print(buffer, times < 10 ? "%.1f times slower than cluster 0" : "%.0f times slower than cluster 0",
-				  times);
-	else if (k)
-		lode_buffer_text(buffer, "slower");
+	if (k)
+		put_times(times, buffer);
 	lode_buffer_text(buffer, ": ");
 	for (; leaf != LODE_NONE; leaf = next_leaf(&explanation->tree, k, leaf)) {
 		if (ways++ >= MOST_WAYS) {
@@ -213,7 +211,7 @@ static void put_sentence(const struct lode_explain_report *report, unsigned k, s
 			continue;
 		}
 		lode_buffer_text(buffer, ways > 1 ? "; or " : "");
-		put_way(report, leaf, buffer);
+		lode_explain_way(report, leaf, buffer);
 	}
 	if (more)
 		lode_buffer_print(buffer, "; or %zu other way%s", more, more == 1 ? "" : "s");
@@ -245,22 +243,47 @@ static void put_confusion(const struct lode_explanation *explanation, struct lod
 	}
 }
 
+/* What one function, or clusters that no tree tells apart, have no accuracy of. */
+static int has_accuracy(const struct lode_explanation *explanation)
+{
+	return explanation->clusters > 1 && explanation->tree.count > 1;
+}
+
+static void put_accuracy(const struct lode_explanation *explanation, double accuracy, struct lode_buffer *buffer)
+{
+	if (has_accuracy(explanation))
+		lode_buffer_print(buffer, "accuracy %.2f%%, ", 100 * accuracy);
+}
+
+static void put_chance(const struct lode_explanation *explanation, struct lode_buffer *buffer)
+{
+	const struct lode_chance *chance = &explanation->chance;
+
+	if (chance->tables && !explanation->withdrawn)
+		lode_buffer_print(buffer, "  by chance: as much is found in %u of %u tables %s\n", chance->as_good,
+				  chance->tables,
+				  explanation->tree.count > 1 ? "whose columns were shuffled" : "of one function and noise");
+}
+
 static void put_quality(const struct lode_explain_report *report, struct lode_buffer *buffer)
 {
 	const struct lode_explanation *explanation = report->explanation;
 
 	lode_buffer_text(buffer, "\nHow good it is\n");
-	if (!isnan(explanation->accuracy))
-		lode_buffer_print(buffer,
-				  "  on rows it has not seen: accuracy %.2f%%, R2 %.4f (cross-validated)\n",
-				  100 * explanation->accuracy, explanation->validated_r2);
-	lode_buffer_print(buffer, "  on all rows: accuracy %.2f%%, R2 %.4f, mean square error ",
-			  100 * explanation->agreement, explanation->r2);
+	if (!isnan(explanation->validated_r2) && explanation->explained) {
+		lode_buffer_text(buffer, "  on rows it has not seen: ");
+		put_accuracy(explanation, explanation->accuracy, buffer);
+		lode_buffer_print(buffer, "R2 %.4f (cross-validated)\n", explanation->validated_r2);
+	}
+	lode_buffer_text(buffer, explanation->explained ? "  on all rows: " : "  each row by its nearest function: ");
+	put_accuracy(explanation, explanation->agreement, buffer);
+	lode_buffer_print(buffer, "R2 %.4f, mean square error ", explanation->r2);
 	lode_explain_number(explanation->mean_square, buffer);
 	if (isfinite(explanation->relative_error))
 		lode_buffer_print(buffer, ", relative error %.2g%%", 100 * explanation->relative_error);
 	lode_buffer_byte(buffer, '\n');
-	if (explanation->clusters > 1 && explanation->clusters <= 10)
+	put_chance(explanation, buffer);
+	if (has_accuracy(explanation) && explanation->clusters <= 10)
 		put_confusion(explanation, buffer);
 }
 
@@ -363,6 +386,7 @@ static void put_picture(const struct lode_explain_report *report, struct lode_bu
 void lode_explain_summary(const struct lode_explain_report *report, struct lode_buffer *buffer)
 {
 	put_functions(report, buffer);
+	put_withdrawn(report->explanation, buffer);
 	put_tree(report, buffer);
 	put_sentences(report, buffer);
 	put_quality(report, buffer);

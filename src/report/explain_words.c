@@ -30,7 +30,33 @@ void lode_explain_number(double number, struct lode_buffer *buffer)
 		lode_buffer_print(buffer, "%.4g", number);
 }
 
-/* A number of y's unit; nanoseconds, which nobody can read, become as much as they are. */
+/* Units that names of columns tell. */
+static const char *const units[] = { "ns", "us", "ms", "s", "seconds", "bytes", "kB", "MB" };
+
+/* Whether the name ends in `_unit`, `(unit)`. */
+static int names_unit(const char *name, const char *unit)
+{
+	size_t length = strlen(name), size = strlen(unit);
+
+	if (length > size + 1 && name[length - size - 1] == '_' && !strcmp(name + length - size, unit))
+		return 1;
+	return length > size + 2 && name[length - 1] == ')' && name[length - size - 2] == '(' &&
+	       !strncmp(name + length - size - 1, unit, size);
+}
+
+const char *lode_explain_unit(const struct lode_explain_report *report, uint32_t column)
+{
+	const struct lode_explain_input *input = report->input;
+
+	if (input->unit && input->auxiliary[column])
+		return input->unit;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (names_unit(input->table->columns[column].name, units[i]))
+			return units[i];
+	return "";
+}
+
+/* A number and its unit; nanoseconds, which nobody can read, become as much as they are. */
 static void put_amount(double amount, const char *unit, struct lode_buffer *buffer)
 {
 	static const char *const larger[] = { "us", "ms", "s" };
@@ -46,9 +72,9 @@ static void put_amount(double amount, const char *unit, struct lode_buffer *buff
 
 void lode_explain_y(const struct lode_explain_report *report, double y, struct lode_buffer *buffer)
 {
-	char unit[8];
+	const char *unit = lode_explain_unit(report, report->input->y);
 
-	if (!strcmp(lode_explain_unit(report, unit), "ns"))
+	if (!strcmp(unit, "ns"))
 		put_amount(y, unit, buffer);
 	else
 		lode_explain_number(y, buffer);
@@ -67,8 +93,14 @@ static void category_test(const struct lode_explain_report *report, const struct
 		lode_buffer_text(buffer, "missing");
 }
 
-void lode_explain_test(const struct lode_explain_report *report, const struct lode_tree_node *node, int yes,
-		       struct lode_buffer *buffer)
+/* Whole numbers between which a threshold lies are told by the lower one: more than 0.5 samples are more than 0. */
+static double bound_of(const struct lode_explain_report *report, const struct lode_tree_node *node)
+{
+	return report->input->counts ? floor(node->threshold) : node->threshold;
+}
+
+void lode_explain_bound(const struct lode_explain_report *report, const struct lode_tree_node *node, int yes,
+			int known, struct lode_buffer *buffer)
 {
 	const struct lode_feature *feature = &report->explanation->features.items[node->feature];
 	const struct lode_data_column *column = &report->input->table->columns[feature->columns[0]];
@@ -82,32 +114,28 @@ void lode_explain_test(const struct lode_explain_report *report, const struct lo
 		lode_buffer_text(buffer, yes ? " is not missing" : " is missing");
 	} else {
 		lode_buffer_text(buffer, yes ? " > " : " <= ");
-		put_amount(node->threshold, report->input->nanoseconds ? "ns" : "", buffer);
-		if (!yes && column->missing)
+		put_amount(bound_of(report, node), lode_explain_unit(report, feature->columns[0]), buffer);
+		if (!yes && column->missing && !known)
 			lode_buffer_text(buffer, " or missing");
 	}
 }
 
-const char *lode_explain_unit(const struct lode_explain_report *report, char unit[8])
+void lode_explain_test(const struct lode_explain_report *report, const struct lode_tree_node *node, int yes,
+		       struct lode_buffer *buffer)
 {
-	static const char *const units[] = { "ns", "us", "ms", "s", "seconds", "bytes", "kB", "MB" };
-	const char *name = report->input->table->columns[report->input->y].name;
-	size_t length = strlen(name);
+	lode_explain_bound(report, node, yes, 0, buffer);
+}
 
-	unit[0] = '\0';
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		size_t size = strlen(units[i]);
-		const char *at;
+void lode_explain_distribution(const struct lode_tree *tree, uint32_t leaf, struct lode_buffer *buffer)
+{
+	const size_t *sizes = &tree->sizes[leaf * tree->clusters];
+	size_t rows = lode_tree_rows(tree, leaf);
+	int told = 0;
 
-		if (length > size + 1 && name[length - size - 1] == '_' && !strcmp(name + length - size, units[i])) {
-			snprintf(unit, 8, "%s", units[i]);
-		} else if (length > size + 2 && name[length - 1] == ')') {
-			at = name + length - size - 1;
-			if (at[-1] == '(' && !strncmp(at, units[i], size))
-				snprintf(unit, 8, "%s", units[i]);
-		}
-	}
-	return unit;
+	for (unsigned k = 0; k < tree->clusters; k++)
+		if (sizes[k])
+			lode_buffer_print(buffer, "%s%.2g%% %u", told++ ? ", " : "",
+					  100 * (double)sizes[k] / (double)rows, k);
 }
 
 void lode_explain_term(const struct lode_explain_report *report, const struct lode_function *function, unsigned k,
@@ -135,9 +163,8 @@ void lode_explain_term(const struct lode_explain_report *report, const struct lo
 void lode_explain_function(const struct lode_explain_report *report, const struct lode_function *function,
 			   struct lode_buffer *buffer)
 {
-	char unit[8];
+	const char *unit = lode_explain_unit(report, report->input->y);
 
-	lode_explain_unit(report, unit);
 	for (unsigned k = 0; k < function->count; k++) {
 		double coefficient = lode_function_coefficient(&report->explanation->points, function, k);
 
