@@ -121,34 +121,81 @@ static int plant_optimal(const struct lode_points *points, const struct lode_fea
 	return code;
 }
 
-/* One function instead, because of what `why` says. */
-static int withdraw(const struct lode_points *points, unsigned noises, const struct lode_features *features,
-		    const struct lode_explain_options *options, enum lode_withdrawn why,
-		    struct lode_explanation *explanation, struct lode_theory *theory, unsigned *which,
-		    struct lode_error *error)
+/* Nats for one curve of any known kind through all rows, under the kind of noise that suits it best. */
+static int curve_length(const struct lode_explain_input *input, const struct lode_explanation *explanation,
+			unsigned noises, double *least, struct lode_error *error)
 {
-	struct lode_explain_options how = *options;
+	static const enum lode_family families[] = { LODE_FAMILY_AUTO, LODE_FAMILY_POLY };
+	uint32_t *rows = lode_calloc(explanation->rows, sizeof(*rows));
+	int code = rows ? 0 : lode_fail_memory(error);
 
-	how.clusters = 1;
-	how.notes = NULL;
-	lode_theory_release(theory);
-	explanation->withdrawn = why;
-	return lode_explain_search(points, noises, features, &how, theory, which, error);
+	*least = INFINITY;
+	for (size_t i = 0; code == 0 && i < explanation->rows; i++)
+		rows[i] = (uint32_t)i;
+	for (unsigned i = 0; code == 0 && i < 2 * noises; i++) {
+		enum lode_noise noise = i / 2 ? LODE_NOISE_RELATIVE : LODE_NOISE_ADDITIVE;
+		struct lode_function curve;
+		struct lode_points points;
+
+		code = lode_explain_points(input, explanation, families[i % 2], noise, &points, error);
+		if (code < 0)
+			break;
+		lode_function_choose(&points, rows, points.rows, &curve);
+		*least = fmin(*least, lode_function_price(&points, &curve) + lode_density_of_y(&points) +
+					      lode_function_length(&points, &curve, rows, points.rows));
+		lode_points_release(&points);
+	}
+	lode_free(rows);
+	return code;
 }
 
-/* A theory that nobody asked for stands only where there is evidence for it. */
-static int doubt(const struct lode_points *points, unsigned noises, const struct lode_features *features,
+/* Several functions that nobody asked for stand only where there is evidence for them. */
+static int doubt(const struct lode_explain_input *input, const struct lode_points *points, unsigned noises,
 		 const struct lode_explain_options *options, struct lode_explanation *explanation,
-		 struct lode_theory *theory, unsigned *which, struct lode_error *error)
+		 struct lode_theory *theory, unsigned which, struct lode_error *error)
 {
-	int code;
+	struct lode_world world = { &points[which], &explanation->features, 3, options->jobs, options->seed };
+	double curve;
+	int code = curve_length(input, explanation, noises, &curve, error);
 
-	if (options->clusters || theory->clusters < 2)
+	if (code == 0 && curve < theory->length + lode_density_of_y(&points[which])) {
+		explanation->withdrawn = LODE_WITHDRAWN_CURVE;
 		return 0;
-	code = lode_explain_evidence(points, noises, features, options, theory, *which, &explanation->chance, error);
+	}
+	if (code == 0 && theory->tree.count > 1) {
+		explanation->withdrawn_feature = theory->tree.nodes[0].feature;
+		code = lode_theory_merge_cuts(&world, theory, error);
+	}
+	if (code == 0 && theory->clusters == 1) {
+		explanation->withdrawn = LODE_WITHDRAWN_CUT;
+		return 0;
+	}
+	if (code == 0)
+		code = lode_explain_evidence(points, noises, &explanation->features, options, theory, which,
+					     &explanation->chance, error);
 	if (code == 0 && explanation->chance.doubted)
-		code = withdraw(points, noises, features, options, LODE_WITHDRAWN_CHANCE, explanation, theory, which,
-				error);
+		explanation->withdrawn = LODE_WITHDRAWN_CHANCE;
+	return code;
+}
+
+/* What is found, or, where that is doubtful, one function. */
+static int find_theory(const struct lode_explain_input *input, const struct lode_points *points, unsigned noises,
+		       const struct lode_explain_options *options, struct lode_explanation *explanation,
+		       struct lode_theory *theory, unsigned *which, struct lode_error *error)
+{
+	struct lode_explain_options one = *options;
+	int code = lode_explain_search(points, noises, &explanation->features, options, theory, which, error);
+
+	if (code < 0 || options->clusters || theory->clusters == 1)
+		return code;
+	code = doubt(input, points, noises, options, explanation, theory, *which, error);
+	if (code == 0 && explanation->withdrawn) {
+		one.clusters = 1;
+		lode_theory_release(theory);
+		code = lode_explain_search(points, noises, &explanation->features, &one, theory, which, error);
+	}
+	if (code < 0)
+		lode_theory_release(theory);
 	return code;
 }
 
@@ -171,9 +218,7 @@ static int explain_rows(const struct lode_explain_input *input, const struct lod
 		noises += code == 0;
 	}
 	if (code == 0)
-		code = lode_explain_search(points, noises, &explanation->features, options, &theory, &which, error);
-	if (code == 0)
-		code = doubt(points, noises, &explanation->features, options, explanation, &theory, &which, error);
+		code = find_theory(input, points, noises, options, explanation, &theory, &which, error);
 	if (code == 0 && options->tree == LODE_TREE_OPTIMAL && theory.clusters > 1)
 		code = plant_optimal(&points[which], &explanation->features, options, &theory, error);
 	for (unsigned i = 0; i < noises; i++) {

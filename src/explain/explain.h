@@ -86,6 +86,7 @@ struct lode_explanation {
 	double length;		/* of the description, in nats */
 	struct lode_chance chance; /* of what is told, or of what was withdrawn */
 	enum lode_withdrawn withdrawn;
+	uint32_t withdrawn_feature; /* cut: that stood at the root */
 	int within;		/* explained, and the error is within the bound, where there is one */
 };
 

@@ -272,7 +272,7 @@ static void find_merger(const struct lode_world *world, const struct lode_theory
 		}
 }
 
-static int merge_pair(const struct lode_world *world, const struct lode_theory *theory, struct groups *groups,
+static int join_pair(const struct lode_world *world, const struct lode_theory *theory, struct groups *groups,
 		      const unsigned pair[2], struct lode_theory *merged)
 {
 	uint32_t *rows = lode_calloc(world->points->rows, sizeof(*rows));
@@ -303,7 +303,21 @@ int lode_theory_merge(const struct lode_world *world, const struct lode_theory *
 	if (group_rows(&groups, theory->labels, world->points->rows, theory->clusters) < 0)
 		return lode_fail_memory(error);
 	find_merger(world, theory, &groups, pair);
-	code = merge_pair(world, theory, &groups, pair, merged);
+	code = join_pair(world, theory, &groups, pair, merged);
+	lode_free(groups.rows);
+	return code < 0 ? lode_fail_memory(error) : lode_theory_settle(world, merged, error);
+}
+
+int lode_theory_merge_pair(const struct lode_world *world, const struct lode_theory *theory, const unsigned pair[2],
+			   struct lode_theory *merged, struct lode_error *error)
+{
+	struct groups groups;
+	int code;
+
+	memset(merged, 0, sizeof(*merged));
+	if (group_rows(&groups, theory->labels, world->points->rows, theory->clusters) < 0)
+		return lode_fail_memory(error);
+	code = join_pair(world, theory, &groups, pair, merged);
 	lode_free(groups.rows);
 	return code < 0 ? lode_fail_memory(error) : lode_theory_settle(world, merged, error);
 }

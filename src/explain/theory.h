@@ -58,6 +58,9 @@ int lode_theory_settle(const struct lode_world *world, struct lode_theory *theor
  */
 int lode_theory_merge(const struct lode_world *world, const struct lode_theory *theory,
 		      struct lode_theory *merged, struct lode_error *error);
+/* The same with two functions that the caller has chosen. */
+int lode_theory_merge_pair(const struct lode_world *world, const struct lode_theory *theory, const unsigned pair[2],
+			   struct lode_theory *merged, struct lode_error *error);
 /*
  * Gives the rows that all tests tell alike a function of their own where that makes
  * the description shorter, again and again. Needs `labels`.
@@ -82,6 +85,12 @@ int lode_theory_distance(const struct lode_world *world, const struct lode_theor
  * significant difference matters.
  */
 int lode_theory_merge_near(const struct lode_world *world, struct lode_theory *theory,
+			   struct lode_error *error);
+/*
+ * Merges functions that a test of a number tells apart though no gap lies between their
+ * rows: any other number would do as well (theory_gaps.c).
+ */
+int lode_theory_merge_cuts(const struct lode_world *world, struct lode_theory *theory,
 			   struct lode_error *error);
 
 #endif

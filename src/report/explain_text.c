@@ -48,8 +48,10 @@ static void put_functions(const struct lode_explain_report *report, struct lode_
 }
 
 /* Why there is no more than one function. */
-static void put_withdrawn(const struct lode_explanation *explanation, struct lode_buffer *buffer)
+static void put_withdrawn(const struct lode_explain_report *report, struct lode_buffer *buffer)
 {
+	const struct lode_explanation *explanation = report->explanation;
+
 	switch (explanation->withdrawn) {
 	case LODE_WITHDRAWN_CHANCE:
 		lode_buffer_print(buffer, "More functions describe these rows shorter, but no better than chance does: so it "
@@ -61,8 +63,11 @@ static void put_withdrawn(const struct lode_explanation *explanation, struct lod
 					 "'--functions auto' or '--functions poly'.\n");
 		break;
 	case LODE_WITHDRAWN_CUT:
-		lode_buffer_text(buffer, "A column goes along with y, but there is no gap between faster and slower rows: "
-					 "wherever it were cut would be arbitrary.\n");
+		lode_explain_safe(lode_explain_feature(report, explanation->withdrawn_feature), buffer);
+		lode_buffer_text(buffer, " goes along with ");
+		lode_explain_safe(report->input->table->columns[report->input->y].name, buffer);
+		lode_buffer_text(buffer, ", but there is no gap between faster and slower rows: any cut would be "
+					 "arbitrary.\n");
 		break;
 	default:
 		break;
@@ -386,7 +391,7 @@ static void put_picture(const struct lode_explain_report *report, struct lode_bu
 void lode_explain_summary(const struct lode_explain_report *report, struct lode_buffer *buffer)
 {
 	put_functions(report, buffer);
-	put_withdrawn(report->explanation, buffer);
+	put_withdrawn(report, buffer);
 	put_tree(report, buffer);
 	put_sentences(report, buffer);
 	put_quality(report, buffer);

@@ -1,0 +1,220 @@
+/*
+ * Gaps between functions (see theory.h).
+ *
+ * A number that goes along with y, such as the samples of what takes most of the time,
+ * can be cut anywhere, and either side gets a function that is truly slower than the
+ * other. That makes two classes only where there are few rows between them. So each pair of
+ * functions that a test of a number tells apart is looked at: its rows are put on a
+ * scale where the one function is 0 and the other 1. Either they are far from each other
+ * in spreads of their noise, or there are clearly fewer rows half-way than around each.
+ * Cutting noise of one peak gives neither: halves of an even spread are 3.5 spreads apart, of
+ * a normal one 2.7, and most of it, or as much as anywhere, lies between.
+ */
+#include "explain/theory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Spreads from which on functions are far apart. */
+#define FAR 5.0
+/* The probability of so few rows half-way, where as many would be as around a function. */
+#define CLEARLY 0.0626
+
+/* ---- which functions a number tells apart ---- */
+
+/* Bit k of `below[id]`: a leaf below the node has cluster k. */
+static void find_below(const struct lode_tree *tree, uint32_t *below)
+{
+	for (size_t id = tree->count; id-- > 0;) {
+		const struct lode_tree_node *node = &tree->nodes[id];
+
+		below[id] = node->feature == LODE_NONE ? UINT32_C(1) << node->cluster
+						       : below[node->left] | below[node->right];
+	}
+}
+
+static int told_by_number(const struct lode_world *world, const struct lode_tree *tree, const uint32_t *below,
+			  unsigned a, unsigned b)
+{
+	uint32_t one = UINT32_C(1) << a, other = UINT32_C(1) << b;
+
+	for (size_t id = 0; id < tree->count; id++) {
+		const struct lode_tree_node *node = &tree->nodes[id];
+
+		if (node->feature == LODE_NONE || world->features->items[node->feature].kind != LODE_FEATURE_RANKS)
+			continue;
+		if ((below[node->left] & one && below[node->right] & other) ||
+		    (below[node->left] & other && below[node->right] & one))
+			return 1;
+	}
+	return 0;
+}
+
+/* ---- gaps ---- */
+
+/* Rows of two functions. */
+struct pair {
+	const struct lode_points *points;
+	const struct lode_theory *theory;
+	unsigned clusters[2];
+	double *distances; /* of the functions in each row, on the scale of the noise */
+	double *sorted;
+	size_t rows;
+};
+
+static double on_scale(const struct lode_points *points, double value)
+{
+	if (points->noise == LODE_NOISE_ADDITIVE)
+		return value;
+	return log(value > points->floor ? value : points->floor);
+}
+
+static int belongs(const struct pair *pair, size_t row)
+{
+	uint32_t label = pair->theory->labels[row];
+
+	return label == pair->clusters[0] || label == pair->clusters[1];
+}
+
+static double value_of(const struct pair *pair, unsigned side, size_t row)
+{
+	return on_scale(pair->points,
+			lode_function_at(pair->points, &pair->theory->functions[pair->clusters[side]], row));
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* How far apart they are in a quarter of the rows at least: it does not matter where they cross. */
+static double typical_distance(struct pair *pair)
+{
+	pair->rows = 0;
+	for (size_t row = 0; row < pair->points->rows; row++)
+		if (belongs(pair, row)) {
+			pair->distances[row] = value_of(pair, 1, row) - value_of(pair, 0, row);
+			pair->sorted[pair->rows++] = fabs(pair->distances[row]);
+		}
+	qsort(pair->sorted, pair->rows, sizeof(*pair->sorted), by_size);
+	return pair->rows ? pair->sorted[pair->rows * 3 / 4] : 0;
+}
+
+/* The larger deviation of both from their rows, coefficients paid for; 0 where nobody knows. */
+static double spread_of(const struct pair *pair)
+{
+	double largest = 0;
+
+	for (unsigned side = 0; side < 2; side++) {
+		const struct lode_function *function = &pair->theory->functions[pair->clusters[side]];
+		double square = 0;
+		size_t rows = 0;
+
+		for (size_t row = 0; row < pair->points->rows; row++)
+			if (pair->theory->labels[row] == pair->clusters[side]) {
+				double residual = lode_residual(pair->points, function, row);
+
+				square += residual * residual;
+				rows++;
+			}
+		if (rows > function->count)
+			largest = fmax(largest, sqrt(square / (double)(rows - function->count)));
+	}
+	return largest;
+}
+
+/* The probability of at most `few` heads of so many coins. */
+static double at_most(size_t few, size_t coins)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i <= few; i++)
+		sum += exp(lgamma((double)coins + 1) - lgamma((double)i + 1) - lgamma((double)(coins - i) + 1) -
+			   (double)coins * log(2));
+	return sum;
+}
+
+/* Whether there are fewer rows half-way than around either function, where they are not about to cross. */
+static int is_thin_between(const struct pair *pair, double distance)
+{
+	size_t around[2] = { 0, 0 }, between = 0;
+
+	for (size_t row = 0; row < pair->points->rows; row++) {
+		double at;
+
+		if (!belongs(pair, row) || fabs(pair->distances[row]) < distance / 2)
+			continue;
+		at = (on_scale(pair->points, pair->points->y[row]) - value_of(pair, 0, row)) / pair->distances[row];
+		around[0] += fabs(at) <= 0.25;
+		around[1] += fabs(at - 1) <= 0.25;
+		between += at > 0.25 && at < 0.75;
+	}
+	return at_most(between, between + around[0]) < CLEARLY && at_most(between, between + around[1]) < CLEARLY;
+}
+
+static int have_gap(struct pair *pair)
+{
+	double distance = typical_distance(pair);
+
+	return distance > FAR * spread_of(pair) || is_thin_between(pair, distance);
+}
+
+/* Finds two functions that a number tells apart where there is no gap; 0: there are none. */
+static int find_cut(const struct lode_world *world, const struct lode_theory *theory, const uint32_t *below,
+		    struct pair *pair)
+{
+	for (unsigned a = 0; a < theory->clusters; a++)
+		for (unsigned b = a + 1; b < theory->clusters; b++) {
+			pair->theory = theory;
+			pair->clusters[0] = a;
+			pair->clusters[1] = b;
+			if (told_by_number(world, &theory->tree, below, a, b) && !have_gap(pair))
+				return 1;
+		}
+	return 0;
+}
+
+/* Merges two functions without a gap between them; 1, or 0 where there are none. */
+static int merge_cut(const struct lode_world *world, struct lode_theory *theory, struct pair *pair,
+		     struct lode_error *error)
+{
+	uint32_t *below = lode_calloc(theory->tree.count, sizeof(*below));
+	struct lode_theory merged;
+	int found, code;
+
+	if (!below)
+		return lode_fail_memory(error);
+	find_below(&theory->tree, below);
+	found = find_cut(world, theory, below, pair);
+	lode_free(below);
+	if (!found)
+		return 0;
+	code = lode_theory_merge_pair(world, theory, pair->clusters, &merged, error);
+	if (code < 0)
+		return code;
+	lode_theory_release(theory);
+	*theory = merged;
+	return 1;
+}
+
+int lode_theory_merge_cuts(const struct lode_world *world, struct lode_theory *theory, struct lode_error *error)
+{
+	struct pair pair = { .points = world->points };
+	unsigned before = theory->clusters;
+	int code = 1;
+
+	pair.distances = lode_calloc(world->points->rows, sizeof(*pair.distances));
+	pair.sorted = lode_calloc(world->points->rows, sizeof(*pair.sorted));
+	if (!pair.distances || !pair.sorted)
+		code = lode_fail_memory(error);
+	while (code > 0 && theory->clusters > 1)
+		code = merge_cut(world, theory, &pair, error);
+	lode_free(pair.distances);
+	lode_free(pair.sorted);
+	if (code < 0 || theory->clusters == before)
+		return code < 0 ? code : 0;
+	return lode_theory_simplify(world, theory, error);
+}
