@@ -17,6 +17,7 @@
 void lode_explanation_release(struct lode_explanation *explanation)
 {
 	lode_free(explanation->row_of);
+	lode_free(explanation->copy_of);
 	lode_points_release(&explanation->points);
 	lode_features_release(&explanation->features);
 	lode_tree_release(&explanation->tree);

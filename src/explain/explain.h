@@ -67,6 +67,8 @@ struct lode_explanation {
 	size_t rows;	    /* that took part */
 	uint32_t *row_of;   /* their numbers in the table */
 	size_t left_out;    /* rows without x or y */
+	size_t copies;	    /* rows that equal others and do not count; they take no part */
+	uint32_t *copy_of;  /* by row of the table: the row that it is a copy of, or LODE_NONE; NULL: no copies */
 	unsigned clusters;  /* fastest first */
 	struct lode_explained_cluster cluster[LODE_MOST_CLUSTERS];
 	struct lode_points points; /* x and y, for the functions */

@@ -126,9 +126,12 @@ int lode_explain_rows(const struct lode_explain_input *input, const struct lode_
 		return lode_fail(error, LODE_BAD_INPUT,
 				 "%s: %zu row%s with both x and y; there must be two at least", input->name,
 				 explanation->rows, explanation->rows == 1 ? "" : "s");
+	if (lode_explain_copies(input, explanation, error) < 0)
+		return LODE_SYSTEM;
+	lode_notes_add(options->notes, explanation->copies, "rows that equal others in every column count once", NULL);
 	if (options->clusters > explanation->rows)
-		return lode_fail(error, LODE_BAD_INPUT, "%s: %u clusters of %zu rows; ask for fewer", input->name,
-				 options->clusters, explanation->rows);
+		return lode_fail(error, LODE_BAD_INPUT, "%s: %u clusters of %zu %srows; ask for fewer", input->name,
+				 options->clusters, explanation->rows, explanation->copies ? "different " : "");
 	return 0;
 }
 

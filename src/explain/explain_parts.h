@@ -7,6 +7,9 @@
 /* Finds the rows that take part. */
 int lode_explain_rows(const struct lode_explain_input *input, const struct lode_explain_options *options,
 		      struct lode_explanation *explanation, struct lode_error *error);
+/* Leaves out rows that are copies of others; `rows` must be two at least. */
+int lode_explain_copies(const struct lode_explain_input *input, struct lode_explanation *explanation,
+			struct lode_error *error);
 int lode_explain_points(const struct lode_explain_input *input, const struct lode_explanation *explanation,
 			enum lode_family family, enum lode_noise noise, struct lode_points *points,
 			struct lode_error *error);

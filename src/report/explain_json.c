@@ -1,8 +1,10 @@
 /* An explanation as JSON: the contract of `lode explain --json`; see explain_report.h. */
 #include "base/json.h"
+#include "base/memory.h"
 #include "report/explain_report.h"
 
 #include <math.h>
+#include <string.h>
 
 static void key_double(struct lode_json *json, const char *key, double number)
 {
@@ -169,21 +171,39 @@ static void put_columns(const struct lode_explain_report *report, struct lode_js
 	lode_json_array_end(json);
 }
 
-/* One a row of the table; null where the row has no x or no y. */
-static void put_assignments(const struct lode_explain_report *report, struct lode_json *json)
+/* The cluster of each row of the table; LODE_NONE where the row has no x or no y. */
+static uint32_t *all_assignments(const struct lode_explain_report *report)
 {
 	const struct lode_explanation *explanation = report->explanation;
-	size_t next = 0;
+	size_t rows = report->input->table->rows;
+	uint32_t *clusters = lode_alloc(rows * sizeof(*clusters));
+
+	if (!clusters)
+		return NULL;
+	memset(clusters, 0xff, rows * sizeof(*clusters));
+	for (size_t i = 0; i < explanation->rows; i++)
+		clusters[explanation->row_of[i]] = explanation->assigned[i];
+	for (size_t row = 0; explanation->copy_of && row < rows; row++)
+		if (explanation->copy_of[row] != LODE_NONE)
+			clusters[row] = clusters[explanation->copy_of[row]];
+	return clusters;
+}
+
+static void put_assignments(const struct lode_explain_report *report, struct lode_json *json)
+{
+	uint32_t *clusters = all_assignments(report);
 
 	lode_json_key(json, "assignments");
 	lode_json_array(json);
-	for (size_t row = 0; row < report->input->table->rows; row++) {
-		if (next < explanation->rows && explanation->row_of[next] == row)
-			lode_json_u64(json, explanation->assigned[next++]);
+	for (size_t row = 0; clusters && row < report->input->table->rows; row++) {
+		if (clusters[row] != LODE_NONE)
+			lode_json_u64(json, clusters[row]);
 		else
 			lode_json_null(json);
 	}
 	lode_json_array_end(json);
+	json->buffer->failed |= !clusters;
+	lode_free(clusters);
 }
 
 /* Of a corpus: what each row is, in the order of the assignments. */
@@ -269,6 +289,7 @@ void lode_explain_json(const struct lode_explain_report *report, struct lode_buf
 			   explanation->points.noise == LODE_NOISE_RELATIVE ? "relative" : "additive");
 	lode_json_key_u64(&json, "rows", explanation->rows);
 	lode_json_key_u64(&json, "left_out", explanation->left_out);
+	lode_json_key_u64(&json, "copies", explanation->copies);
 	put_evidence(explanation, &json);
 	put_confusion(explanation, &json);
 	put_columns(report, &json);

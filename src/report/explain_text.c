@@ -37,6 +37,8 @@ static void put_functions(const struct lode_explain_report *report, struct lode_
 	lode_buffer_print(buffer, " (%s rows", lode_count_text(explanation->rows, count));
 	if (explanation->left_out)
 		lode_buffer_print(buffer, ", %s left out", lode_count_text(explanation->left_out, count));
+	if (explanation->copies)
+		lode_buffer_print(buffer, ", %s copies not counted", lode_count_text(explanation->copies, count));
 	lode_buffer_text(buffer, ")\n");
 	for (unsigned k = 0; k < explanation->clusters; k++) {
 		lode_buffer_print(buffer, "  %u  ", k);

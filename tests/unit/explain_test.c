@@ -668,6 +668,90 @@ static void a_category_with_very_many_values_is_no_reason(void **state)
 	made_release(&made);
 }
 
+/* ---- copies ---- */
+
+/* The same rows `times` times over, one table after the other. */
+static void repeat(struct made *made, const struct made *from, size_t times)
+{
+	size_t rows = from->table.rows;
+	uint64_t seed = 1;
+
+	add_columns(made, rows * times, (unsigned)from->table.count - 2, &seed);
+	for (size_t i = 0; i < rows * times; i++) {
+		made->truth[i] = from->truth[i % rows];
+		for (size_t c = 0; c < 2; c++)
+			made->table.columns[c].numbers[i] = from->table.columns[c].numbers[i % rows];
+		for (size_t c = 2; c < from->table.count; c++) {
+			made->table.columns[c].bits[i / 64] &= ~((uint64_t)1 << (i % 64));
+			if (lode_bit_get(from->table.columns[c].bits, i % rows))
+				lode_bit_set(made->table.columns[c].bits, i);
+		}
+	}
+}
+
+static void repeated_rows_change_nothing(void **state)
+{
+	struct lode_explain_options options;
+	struct lode_explanation once, often;
+	struct made made, repeated;
+	uint64_t seed = 71;
+
+	(void)state;
+	lode_explain_defaults(&options);
+	/* Noise that a function of its own for every row would describe. */
+	make_runs(&made, 160, 3, 2, 3, 0.06, &seed);
+	explain(&made, &options, &once);
+	assert_int_equal(once.clusters, 3);
+	assert_int_equal(once.copies, 0);
+	for (size_t times = 10; times <= 50; times += 40) {
+		repeat(&repeated, &made, times);
+		explain(&repeated, &options, &often);
+		assert_int_equal(often.rows, once.rows);
+		assert_int_equal(often.copies, (times - 1) * once.rows);
+		assert_int_equal(often.clusters, once.clusters);
+		assert_true(often.length == once.length && often.accuracy == once.accuracy);
+		for (size_t i = 0; i < often.rows; i++) {
+			assert_int_equal(often.row_of[i], i);
+			assert_int_equal(often.copy_of[i + often.rows], i);
+		}
+		lode_explanation_release(&often);
+		made_release(&repeated);
+	}
+	lode_explanation_release(&once);
+	made_release(&made);
+}
+
+/* Whole seconds: equal rows are runs that took as long, and are worth what they are, unless all were repeated. */
+static void equal_rows_of_a_coarse_y_are_no_copies(void **state)
+{
+	struct lode_explain_options options;
+	struct lode_explanation explanation;
+	struct made made, repeated;
+	uint64_t seed = 72;
+
+	(void)state;
+	lode_explain_defaults(&options);
+	options.folds = 0;
+	add_columns(&made, 300, 2, &seed);
+	for (size_t i = 0; i < 300; i++) {
+		made.truth[i] = pattern_of(&made, i, 1);
+		made.table.columns[0].numbers[i] = 1 + (double)(i % 2);
+		made.table.columns[1].numbers[i] =
+			round((made.truth[i] ? 30 : 10) + 2 * (double)(i % 2) + 0.8 * normal(&seed));
+	}
+	explain(&made, &options, &explanation);
+	assert_int_equal(explanation.copies, 0);
+	assert_int_equal(explanation.clusters, 2);
+	lode_explanation_release(&explanation);
+	repeat(&repeated, &made, 4);
+	explain(&repeated, &options, &explanation);
+	assert_int_equal(explanation.copies, 900);
+	assert_int_equal(explanation.clusters, 2);
+	lode_explanation_release(&explanation);
+	made_release(&repeated);
+	made_release(&made);
+}
+
 static void memory_that_runs_out_is_a_clean_error(void **state)
 {
 	struct lode_explain_options options;
@@ -719,6 +803,8 @@ int main(void)
 		cmocka_unit_test(bad_requests_get_a_sentence),
 		cmocka_unit_test(odd_tables_are_explained_somehow),
 		cmocka_unit_test(a_category_with_very_many_values_is_no_reason),
+		cmocka_unit_test(repeated_rows_change_nothing),
+		cmocka_unit_test(equal_rows_of_a_coarse_y_are_no_copies),
 		cmocka_unit_test(memory_that_runs_out_is_a_clean_error),
 	};
 
