@@ -27,7 +27,7 @@ void lode_explanation_release(struct lode_explanation *explanation)
 	memset(explanation, 0, sizeof(*explanation));
 }
 
-static int all_above_zero(const struct lode_explain_input *input, const struct lode_explanation *explanation)
+int lode_explain_above_zero(const struct lode_explain_input *input, const struct lode_explanation *explanation)
 {
 	for (size_t i = 0; i < explanation->rows; i++)
 		if (!(lode_data_column_number(&input->table->columns[input->y], explanation->row_of[i]) > 0))
@@ -98,10 +98,9 @@ static void take_over(struct lode_explanation *explanation, struct lode_theory *
 	memset(theory, 0, sizeof(*theory));
 }
 
-/* The optimal tree in place of the learned one; functions follow its rows. */
-static int plant_optimal(const struct lode_points *points, const struct lode_features *features,
-			 const struct lode_explain_options *options, struct lode_theory *theory,
-			 struct lode_error *error)
+int lode_explain_plant_optimal(const struct lode_points *points, const struct lode_features *features,
+			       const struct lode_explain_options *options, struct lode_theory *theory,
+			       struct lode_error *error)
 {
 	struct lode_world world = { points, features, 3, options->jobs, options->seed };
 	struct lode_learn_options how = { 3, options->jobs, options->seed };
@@ -209,7 +208,7 @@ static int explain_rows(const struct lode_explain_input *input, const struct lod
 	int code = lode_features_make(&explanation->features, input->table, input->auxiliary, explanation->row_of,
 				      explanation->rows, error);
 
-	if (code == 0 && all_above_zero(input, explanation)) {
+	if (code == 0 && lode_explain_above_zero(input, explanation)) {
 		code = lode_explain_points(input, explanation, options->family, LODE_NOISE_RELATIVE, &points[0], error);
 		noises += code == 0;
 	}
@@ -221,7 +220,7 @@ static int explain_rows(const struct lode_explain_input *input, const struct lod
 	if (code == 0)
 		code = find_theory(input, points, noises, options, explanation, &theory, &which, error);
 	if (code == 0 && options->tree == LODE_TREE_OPTIMAL && theory.clusters > 1)
-		code = plant_optimal(&points[which], &explanation->features, options, &theory, error);
+		code = lode_explain_plant_optimal(&points[which], &explanation->features, options, &theory, error);
 	for (unsigned i = 0; i < noises; i++) {
 		if (code == 0 && i == which)
 			explanation->points = points[i];
@@ -337,7 +336,7 @@ int lode_explain(const struct lode_explain_input *input, const struct lode_expla
 	if (code == 0 && !is_within(options, explanation))
 		code = search_bound(input, options, explanation, error);
 	if (code == 0)
-		code = lode_explain_validate(explanation, options, error);
+		code = lode_explain_validate(input, options, explanation, error);
 	if (code < 0) {
 		lode_explanation_release(explanation);
 		return code;

@@ -44,8 +44,16 @@ int lode_explain_evidence(const struct lode_points *points, unsigned noises, con
 			  unsigned which, struct lode_chance *chance, struct lode_error *error);
 /* Measures of what stands in the explanation: sizes, R², confusion, errors. */
 int lode_explain_measure(struct lode_explanation *explanation, struct lode_error *error);
-/* Cross-validation: accuracy and R² for rows that tree and functions have not seen. */
-int lode_explain_validate(struct lode_explanation *explanation, const struct lode_explain_options *options,
-			  struct lode_error *error);
+/* How far y is from a function's value; where they agree to twelve digits the rest is rounding. */
+double lode_gap_of(double y, double value);
+/* Whether every y is above 0, so that noise may be relative. */
+int lode_explain_above_zero(const struct lode_explain_input *input, const struct lode_explanation *explanation);
+/* The optimal tree in place of the learned one; functions follow its rows. Releases the theory where it fails. */
+int lode_explain_plant_optimal(const struct lode_points *points, const struct lode_features *features,
+			       const struct lode_explain_options *options, struct lode_theory *theory,
+			       struct lode_error *error);
+/* Cross-validation: accuracy and R² for rows that were not there when everything was looked for. */
+int lode_explain_validate(const struct lode_explain_input *input, const struct lode_explain_options *options,
+			  struct lode_explanation *explanation, struct lode_error *error);
 
 #endif

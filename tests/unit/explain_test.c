@@ -128,12 +128,15 @@ static void levels_are_found_whatever_their_number(void **state)
 		struct made made;
 
 		options.method = round % 2 ? LODE_METHOD_SPECTRAL : LODE_METHOD_KLINEAR;
+		options.folds = round % 5 ? 0 : 10;
 		make_runs(&made, 100u << functions, functions, round % 3 ? 0 : 20, levels, 0.005 + 0.01 * (round % 4),
 			  &seed);
 		explain(&made, &options, &explanation);
 		assert_int_equal(explanation.clusters, levels);
 		assert_true(share_right(&made, &explanation) == 1);
-		assert_true(explanation.accuracy > 0.95 && explanation.r2 > 0.98 && explanation.validated_r2 > 0.98);
+		assert_true(explanation.r2 > 0.98);
+		if (options.folds)
+			assert_true(explanation.accuracy > 0.95 && explanation.validated_r2 > 0.98);
 		assert_true(explanation.explained && explanation.within);
 		lode_explanation_release(&explanation);
 		made_release(&made);
@@ -256,6 +259,7 @@ static void one_function_stays_one(void **state)
 
 	(void)state;
 	lode_explain_defaults(&options);
+	options.folds = 2;
 	for (int round = 0; round < 12; round++) {
 		struct lode_explanation explanation;
 		struct made made;
@@ -283,6 +287,7 @@ static void as_many_clusters_come_as_were_asked_for(void **state)
 
 	(void)state;
 	lode_explain_defaults(&options);
+	options.folds = 2;
 	make_runs(&made, 800, 3, 0, 3, 0.02, &seed);
 	for (unsigned clusters = 1; clusters <= 8; clusters++) {
 		struct lode_explanation explanation;
@@ -509,6 +514,7 @@ static void optimal_trees_explain_as_well(void **state)
 
 	(void)state;
 	lode_explain_defaults(&options);
+	options.folds = 3;
 	options.tree = LODE_TREE_OPTIMAL;
 	make_runs(&made, 1200, 4, 0, 3, 0.02, &seed);
 	explain(&made, &options, &explanation);
@@ -529,6 +535,7 @@ static void seeds_repeat_and_threads_change_nothing(void **state)
 
 	(void)state;
 	lode_explain_defaults(&options);
+	options.folds = 3;
 	make_runs(&made, 2000, 4, 30, 4, 0.03, &seed);
 	for (int method = 0; method < 2; method++) {
 		options.method = (enum lode_method)method;
@@ -698,6 +705,7 @@ static void repeated_rows_change_nothing(void **state)
 
 	(void)state;
 	lode_explain_defaults(&options);
+	options.folds = 4;
 	/* Noise that a function of its own for every row would describe. */
 	make_runs(&made, 160, 3, 2, 3, 0.06, &seed);
 	explain(&made, &options, &once);
