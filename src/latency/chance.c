@@ -202,7 +202,7 @@ static void try_all(struct work *work, size_t *places, int64_t *sums)
 static void draw(const struct work *work, uint64_t *random, size_t *places)
 {
 	for (size_t i = 0; i < work->size; i++) {
-		size_t other = i + lode_random_scale((uint32_t)(lode_random_next(random) >> 32),
+		size_t other = i + lode_random_scale((uint32_t)(lode_splitmix64(random) >> 32),
 						     work->streams - i);
 		size_t place = places[other];
 
