@@ -7,22 +7,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MILLION 1000000
+
 void lode_scope_profile_release(struct lode_scope_profile *profile)
 {
 	lode_free(profile->items);
 	memset(profile, 0, sizeof(*profile));
 }
 
-double lode_scope_profiles_agree(const struct lode_scope_profile *a, const struct lode_scope_profile *b)
+__extension__ typedef unsigned __int128 wide;
+
+static uint64_t millionths(uint64_t cost, uint64_t length)
 {
-	double agree = 0;
+	return (uint64_t)((wide)cost * MILLION / length);
+}
+
+/* Whole numbers: places stand by their hashes, and fractions would add up differently in another order. */
+uint64_t lode_scope_profiles_agree(const struct lode_scope_profile *a, const struct lode_scope_profile *b)
+{
+	uint64_t agree = 0;
 	size_t i = 0, k = 0;
 
 	if (!a->length || !b->length)
-		return a->length == b->length;
+		return a->length == b->length ? MILLION : 0;
 	while (i < a->count && k < b->count) {
-		double left = (double)a->items[i].cost / (double)a->length;
-		double right = (double)b->items[k].cost / (double)b->length;
+		uint64_t left = millionths(a->items[i].cost, a->length);
+		uint64_t right = millionths(b->items[k].cost, b->length);
 		uint64_t x = a->items[i].place, y = b->items[k].place;
 
 		if (x == y)

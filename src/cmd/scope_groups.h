@@ -13,7 +13,7 @@
 
 #include "cmd/scope.h"
 
-#define LODE_SCOPE_ALIKE 0.8
+#define LODE_SCOPE_ALIKE 800000 /* millionths */
 
 struct lode_scope_group {
 	uint64_t who; /* of the symptom's and its thread's name */
@@ -40,8 +40,8 @@ int lode_scope_groups_add(struct lode_scope_groups *groups, const struct lode_sc
 			  size_t *group);
 void lode_scope_groups_release(struct lode_scope_groups *groups);
 
-/* Which part of the time two paths spend in the same places, 0 to 1. */
-double lode_scope_profiles_agree(const struct lode_scope_profile *a, const struct lode_scope_profile *b);
+/* How much of the time two paths spend in the same places, in millionths. */
+uint64_t lode_scope_profiles_agree(const struct lode_scope_profile *a, const struct lode_scope_profile *b);
 /* `10 symptoms with this path, …`: how many, from how long to how long. */
 void lode_scope_group_text(struct lode_scope_group *group, struct lode_buffer *buffer);
 
