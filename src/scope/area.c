@@ -24,6 +24,7 @@ struct collection {
 	size_t node_count;
 	uint64_t wanted;      /* streams that --where leaves */
 	uint64_t without;     /* of them those without a symptom */
+	uint64_t repeated;    /* symptoms that were there before */
 	struct lode_error *error;
 	int code;             /* of the first stream that failed */
 	uint64_t events_done;
@@ -142,7 +143,8 @@ static int merge_head(struct collection *collection, const struct lode_area_part
 		head.own_delay = lode_add_saturating(head.own_delay, stream->symptoms[i].t1 - stream->symptoms[i].t0);
 	memcpy(head.id, entry->id, sizeof(head.id));
 	collection->wanted++;
-	collection->without += !partial->symptoms;
+	collection->without += !partial->symptoms && !partial->repeated;
+	collection->repeated += partial->repeated;
 	return collection->plan->options->by_symptom
 		       ? add_heads(collection, partial, &head, strings)
 		       : add_head(collection, &head);
@@ -293,6 +295,8 @@ static int check_found(const struct collection *collection, const char *corpus, 
 				 "%s: no stream has a symptom, and scope '%s' starts from one; give "
 				 "'--symptom \"thread NAME\"', or use '--scope all'",
 				 corpus, lode_scope_name(plan->scope));
+	lode_notes_add(options->notes, collection->repeated,
+		       "symptoms of the same thread and time as others, counted once", NULL);
 	lode_notes_add(options->notes, collection->without, "streams without a symptom add nothing to this scope",
 		       NULL);
 	return 0;

@@ -3,6 +3,7 @@
  */
 #include "base/units.h"
 #include "scope/area_stream.h"
+#include "scope/symptom_claims.h"
 #include "scope/where.h"
 
 #include <string.h>
@@ -79,10 +80,11 @@ int lode_area_plan_make(struct lode_area_plan *plan, const struct lode_area_opti
 		return lode_fail(error, LODE_USAGE,
 				 "scope 'all' looks at whole streams, not at one symptom; use scope 'graph', 'thread' "
 				 "or 'critical-path'");
-	return 0;
+	return plan->scope == LODE_SCOPE_ALL ? 0 : lode_symptom_claims_make(&plan->claims, plan, list, error);
 }
 
 void lode_area_plan_release(struct lode_area_plan *plan)
 {
+	lode_symptom_claims_free(plan->claims);
 	lode_symptom_rules_release(&plan->rules);
 }

@@ -14,6 +14,7 @@
 #include "scope/area_stream.h"
 
 #include "scope/frame_filter.h"
+#include "scope/symptom_claims.h"
 #include "scope/where.h"
 #include "scope/work_waits.h"
 
@@ -45,6 +46,7 @@ struct sums {
 
 struct mapping {
 	const struct lode_area_plan *plan;
+	const struct lode_corpus_entry *entry;
 	struct lode_area_partial *partial;
 	struct lode_store *store;
 	struct lode_idle_stacks *idle; /* NULL: nothing is */
@@ -431,15 +433,21 @@ static int add_symptoms(struct mapping *mapping, const struct lode_symptom *symp
 
 static int derive_and_add(struct mapping *mapping, struct lode_error *error)
 {
+	const struct lode_stream *stream = &mapping->partial->stream;
 	struct lode_symptom *symptoms;
-	size_t count;
-	int code = lode_symptoms_of(&mapping->plan->rules, &mapping->partial->stream,
+	size_t count, all;
+	int code = lode_symptoms_of(&mapping->plan->rules, stream,
 				    mapping->plan->options->include_idle ? NULL : mapping->idle, &symptoms, &count,
 				    error);
 
 	if (code)
 		return code;
-	code = add_symptoms(mapping, symptoms, count, error);
+	all = count;
+	if (lode_symptom_claims_apply(mapping->plan->claims, mapping->entry, stream, symptoms, &count) < 0)
+		code = lode_fail_memory(error);
+	mapping->partial->repeated = all - count;
+	if (!code)
+		code = add_symptoms(mapping, symptoms, count, error);
 	lode_free(symptoms);
 	return code;
 }
@@ -572,7 +580,7 @@ static int map_stream(struct mapping *mapping, const struct lode_corpus_entry *e
 int lode_area_stream(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,
 		     struct lode_area_partial *partial, struct lode_error *error)
 {
-	struct mapping mapping = { .plan = plan, .partial = partial };
+	struct mapping mapping = { .plan = plan, .entry = entry, .partial = partial };
 	int code;
 
 	memset(partial, 0, sizeof(*partial));

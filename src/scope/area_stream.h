@@ -10,6 +10,7 @@
 /* What the options mean, read once for all streams. */
 struct lode_area_plan {
 	const struct lode_area_options *options;
+	struct lode_symptom_claims *claims; /* scopes of symptoms: which of several streams one counts in */
 	enum lode_scope scope; /* never auto */
 	struct lode_symptom_rules rules;
 	unsigned kinds;        /* 1 << LODE_RUN | 1 << LODE_WAIT */
@@ -54,6 +55,7 @@ struct lode_area_partial {
 	uint64_t input_events[LODE_AREA_KINDS];
 	uint64_t input_cost[LODE_AREA_KINDS];
 	uint64_t symptoms;
+	uint64_t repeated; /* symptoms that count in another stream, or twice here, left out */
 	uint64_t delay;
 	uint64_t longest_delay;
 	struct lode_area_account account;
