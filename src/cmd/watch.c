@@ -147,6 +147,7 @@ struct watch {
 	uint64_t began;
 	uint64_t fired;
 	uint64_t refused;
+	uint64_t late;
 	uint64_t saved;
 	uint64_t removed;
 	uint64_t failed;
@@ -232,6 +233,15 @@ static int is_urgent(const struct watch *watch)
 	lode_flight_counts(watch->flight, &counts);
 	return pending->oldest < pending->t &&
 	       counts.oldest > pending->oldest + (pending->t - pending->oldest) / 2;
+}
+
+/* The writer of another stream took so long that not even the trigger is in memory any more. */
+static int is_too_late(const struct watch *watch)
+{
+	struct lode_flight_counts counts;
+
+	lode_flight_counts(watch->flight, &counts);
+	return counts.early && counts.oldest > watch->pending.t && !watch->pending.hand_count;
 }
 
 static void fire(struct watch *watch, uint64_t t, const char *trigger, int by_hand)
@@ -561,8 +571,17 @@ static void save(struct watch *watch, uint64_t now)
 		tell_failure(watch, &error);
 	}
 	watch->told = now;
+}
+
+/* Writes the stream of the triggers that fired, if they are still known. */
+static void finish_burst(struct watch *watch, uint64_t now)
+{
+	if (is_too_late(watch))
+		watch->late++;
+	else
+		save(watch, now);
 	lode_flight_hold(watch->flight, UINT64_MAX);
-	memset(pending, 0, sizeof(*pending));
+	memset(&watch->pending, 0, sizeof(watch->pending));
 }
 
 static void look_at_writer(struct watch *watch, int wait)
@@ -596,7 +615,7 @@ static void look_at_triggers(struct watch *watch)
 	if (!watch->writer.pid)
 		take_requests(watch);
 	if (watch->pending.active && !watch->writer.pid && (now >= watch->pending.due || is_urgent(watch)))
-		save(watch, now);
+		finish_burst(watch, now);
 }
 
 /* Milliseconds to sleep: until something is due, a tenth of a second at most. */
@@ -627,7 +646,7 @@ static int watch_all(struct watch *watch, struct lode_error *error)
 		code = lode_fail_memory(error);
 	look_at_writer(watch, 1);
 	if (watch->pending.active && !code) {
-		save(watch, lode_now());
+		finish_burst(watch, lode_now());
 		look_at_writer(watch, 1);
 	}
 	wipe_progress(watch);
@@ -644,6 +663,9 @@ static void note_losses(struct watch *watch, const struct lode_flight_counts *co
 		       "records dropped before their time: --memory was too little", NULL);
 	lode_notes_add(&watch->notes, counts->missing, "stacks that were lost", NULL);
 	lode_notes_add(&watch->notes, watch->refused, "triggers not followed because of --max-per-hour",
+		       NULL);
+	lode_notes_add(&watch->notes, watch->late,
+		       "streams not written: --memory was too little to hold them until the one before was written",
 		       NULL);
 	lode_notes_add(&watch->notes, watch->removed, "older streams removed because of --keep", NULL);
 }
