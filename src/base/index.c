@@ -2,6 +2,11 @@
 #include "base/index.h"
 
 #include "base/error.h"
+#include "base/random.h"
+
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -54,7 +59,36 @@ int lode_index_insert(struct lode_index *index, uint64_t hash, uint32_t id)
 	return 0;
 }
 
+/* ---- hashing ---- */
+
+struct lode_hash_key lode_hash_key;
+
+/* Where the system has no random numbers, addresses and the time are better than nothing. */
+static void make_up(unsigned char *bytes, size_t size)
+{
+	struct timespec now;
+	uint64_t state = (uint64_t)(uintptr_t)&now ^ (uint64_t)getpid() << 32;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	state ^= (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15u;
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (unsigned char)lode_splitmix64(&state);
+}
+
+__attribute__((constructor)) static void make_key(void)
+{
+	if (getrandom(&lode_hash_key, sizeof(lode_hash_key), GRND_NONBLOCK) != (ssize_t)sizeof(lode_hash_key))
+		make_up((unsigned char *)&lode_hash_key, sizeof(lode_hash_key));
+	lode_hash_key.multiply[0] |= 1;
+	lode_hash_key.multiply[1] |= 1;
+}
+
 uint64_t lode_hash_bytes(const void *bytes, size_t size)
+{
+	return XXH3_64bits_withSecret(bytes, size, lode_hash_key.secret, LODE_HASH_SECRET);
+}
+
+uint64_t lode_digest_bytes(const void *bytes, size_t size)
 {
 	return XXH3_64bits(bytes, size);
 }

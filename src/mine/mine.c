@@ -81,7 +81,7 @@ int lode_mine_impact(const char *text, size_t streams, uint64_t *threshold, stru
 static void id_of_bytes(const struct lode_buffer *bytes, char id[LODE_ID])
 {
 	static const char digits[] = "0123456789abcdef";
-	uint64_t hash = lode_hash_bytes(bytes->bytes, bytes->size);
+	uint64_t hash = lode_digest_bytes(bytes->bytes, bytes->size);
 
 	for (int i = 0; i < LODE_ID - 1; i++)
 		id[i] = digits[hash >> (60 - 4 * i) & 15];

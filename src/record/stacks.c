@@ -46,7 +46,7 @@ void lode_record_stacks_release(struct lode_record_stacks *stacks)
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
-	uint64_t x = (a ^ b * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
+	uint64_t x = a * lode_hash_key.multiply[0] + (b + lode_hash_key.add) * lode_hash_key.multiply[1];
 
 	return x ^ x >> 32;
 }

@@ -88,7 +88,7 @@ static size_t plain_length(const char *build_id)
 
 char *lode_cache_path(const char *folder, const char *build_id, const char *path, const char *kind)
 {
-	uint64_t hash = lode_hash_bytes(path, strlen(path)) ^ lode_hash_bytes(build_id, strlen(build_id));
+	uint64_t hash = lode_digest_bytes(path, strlen(path)) ^ lode_digest_bytes(build_id, strlen(build_id));
 	size_t length = plain_length(build_id);
 
 	return lode_format("%s/%.*s-%016llx.%s", folder, length ? (int)length : 4, length ? build_id : "path",
@@ -147,7 +147,7 @@ static int header_is_good(const struct header *header, const void *bytes, size_t
 	return header->magic == CACHE_MAGIC && header->version == CACHE_VERSION && !header->zero &&
 	       header->size == size && header->segments < LODE_NONE && header->records <= LODE_TABLE_LIMIT &&
 	       header->string_size && header->string_size <= LODE_TABLE_STRING_LIMIT + 1ull &&
-	       header->checksum == lode_hash_bytes((const char *)bytes + CHECKED_FROM, size - CHECKED_FROM);
+	       header->checksum == lode_digest_bytes((const char *)bytes + CHECKED_FROM, size - CHECKED_FROM);
 }
 
 int lode_cache_parse(const void *bytes, size_t size, struct lode_cached *cached)
@@ -254,7 +254,7 @@ static void add_content(struct lode_buffer *buffer, const struct lode_cached *ca
 	header.size = buffer->size;
 	header.origin_size = buffer->size - origin;
 	memcpy(buffer->bytes, &header, sizeof(header));
-	header.checksum = lode_hash_bytes(buffer->bytes + CHECKED_FROM, buffer->size - CHECKED_FROM);
+	header.checksum = lode_digest_bytes(buffer->bytes + CHECKED_FROM, buffer->size - CHECKED_FROM);
 	memcpy(buffer->bytes, &header, sizeof(header));
 }
 

@@ -101,7 +101,7 @@ static char *running_identity(void)
 	known &= add_bpf_programs(&parts);
 	if (!boot.failed && !parts.failed)
 		identity = known ? lode_format("running %.*s %016llx", (int)boot.size, boot.bytes,
-					       (unsigned long long)lode_hash_bytes(parts.bytes, parts.size))
+					       (unsigned long long)lode_digest_bytes(parts.bytes, parts.size))
 				 : lode_strdup("");
 	lode_buffer_release(&boot);
 	lode_buffer_release(&parts);

@@ -452,7 +452,7 @@ int lode_unwind_table_parse(struct lode_unwind_table *table, const void *bytes, 
 	if (!header || header->magic != TABLE_MAGIC || header->version != TABLE_VERSION || header->size != size ||
 	    header->rows > ROWS_LIMIT || !header->rules || header->rules > LODE_UNWIND_RULES ||
 	    header->loads > LOADS_LIMIT ||
-	    header->checksum != lode_hash_bytes((const char *)bytes + CHECKED_FROM, size - CHECKED_FROM))
+	    header->checksum != lode_digest_bytes((const char *)bytes + CHECKED_FROM, size - CHECKED_FROM))
 		return LODE_BAD_INPUT;
 	*table = (struct lode_unwind_table){ .base = header->base,
 					     .count = header->rows,
@@ -501,7 +501,7 @@ static void write_cached(const struct lode_unwind_table *table, const char *path
 	if (!buffer.failed) {
 		header.size = buffer.size;
 		memcpy(buffer.bytes, &header, sizeof(header));
-		header.checksum = lode_hash_bytes(buffer.bytes + CHECKED_FROM, buffer.size - CHECKED_FROM);
+		header.checksum = lode_digest_bytes(buffer.bytes + CHECKED_FROM, buffer.size - CHECKED_FROM);
 		memcpy(buffer.bytes, &header, sizeof(header));
 		lode_cache_write_bytes(path, &buffer, NULL);
 	}

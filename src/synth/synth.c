@@ -101,11 +101,11 @@ static void make_id(const struct lode_synth_options *options, size_t number, cha
 			     options->delay,
 			     options->tasks,
 			     number };
-	uint64_t first = lode_hash_bytes(words, sizeof(words));
+	uint64_t first = lode_digest_bytes(words, sizeof(words));
 
 	words[0] = 1;
 	snprintf(id, 33, "%016llx%016llx", (unsigned long long)first,
-		 (unsigned long long)lode_hash_bytes(words, sizeof(words)));
+		 (unsigned long long)lode_digest_bytes(words, sizeof(words)));
 }
 
 static int store(const struct making *making, size_t number, const struct lode_stream *stream,

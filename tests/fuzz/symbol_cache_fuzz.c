@@ -29,7 +29,7 @@ static void mend(uint8_t *bytes, size_t size)
 	if (size < 88)
 		return;
 	memcpy(bytes + 24, &number, sizeof(number));
-	number = lode_hash_bytes((const char *)bytes + 24, size - 24);
+	number = lode_digest_bytes((const char *)bytes + 24, size - 24);
 	memcpy(bytes + 16, &number, sizeof(number));
 }
 

@@ -91,7 +91,7 @@ static void mend(uint8_t *bytes, size_t size)
 	if (size < 72)
 		return;
 	memcpy(bytes + 24, &number, sizeof(number));
-	number = lode_hash_bytes((const char *)bytes + 24, size - 24);
+	number = lode_digest_bytes((const char *)bytes + 24, size - 24);
 	memcpy(bytes + 16, &number, sizeof(number));
 }
 

@@ -76,6 +76,45 @@ static void an_index_finds_every_id_under_its_hash(void **state)
 	lode_index_release(&index);
 }
 
+/* The odd number that undoes a multiplication by `odd`. */
+static uint64_t inverse(uint64_t odd)
+{
+	uint64_t result = odd;
+
+	for (int i = 0; i < 6; i++)
+		result *= 2 - odd * result;
+	return result;
+}
+
+/* Numbers that a hash with known factors puts in one place: whoever writes a file could choose them. */
+static void numbers_made_to_collide_do_not(void **state)
+{
+	enum { COUNT = 20000 };
+	struct lode_index index = { 0 };
+	uint64_t steps = 0;
+
+	(void)state;
+	for (uint32_t id = 0; id < COUNT; id++) {
+		uint64_t x = (0x12345678ull << 32 | id) * inverse(0xd6e8feb86659fd93u);
+		size_t probe = 0;
+
+		x = (x ^ x >> 32) * inverse(0x9e3779b97f4a7c15u);
+		assert_int_equal(lode_index_next(&index, lode_hash_u64(x), &probe), LODE_NONE);
+		steps += probe;
+		assert_int_equal(lode_index_insert(&index, lode_hash_u64(x), id), 0);
+	}
+	assert_true(steps < 20ull * COUNT);
+	lode_index_release(&index);
+}
+
+static void hashes_of_a_process_are_its_own_and_digests_are_not(void **state)
+{
+	(void)state;
+	assert_true(lode_hash_bytes("a text", 6) == lode_hash_bytes("a text", 6));
+	assert_true(lode_hash_bytes("a text", 6) != lode_digest_bytes("a text", 6));
+	assert_true(lode_digest_bytes("a text", 6) == 0x5228d4395b2618bfu);
+}
+
 static void numbers_are_read_back_from_a_buffer(void **state)
 {
 	struct lode_buffer buffer = { 0 };
@@ -214,6 +253,8 @@ int main(void)
 		cmocka_unit_test(equal_texts_get_one_id_and_different_texts_different_ones),
 		cmocka_unit_test(a_nul_inside_ends_a_text),
 		cmocka_unit_test(an_index_finds_every_id_under_its_hash),
+		cmocka_unit_test(numbers_made_to_collide_do_not),
+		cmocka_unit_test(hashes_of_a_process_are_its_own_and_digests_are_not),
 		cmocka_unit_test(numbers_are_read_back_from_a_buffer),
 		cmocka_unit_test(a_varint_of_more_than_64_bits_is_refused),
 		cmocka_unit_test(json_comes_out_valid_whatever_the_text),

@@ -333,7 +333,7 @@ static void a_damaged_cache_file_is_refused_whatever_byte_it_is(void **state)
 /* Whoever makes a hostile file can compute its checksum. */
 static void forge_checksum(unsigned char *bytes, size_t size)
 {
-	uint64_t checksum = lode_hash_bytes(bytes + 24, size - 24);
+	uint64_t checksum = lode_digest_bytes(bytes + 24, size - 24);
 
 	memcpy(bytes + 16, &checksum, sizeof(checksum));
 }

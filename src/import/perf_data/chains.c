@@ -45,7 +45,7 @@ static uint32_t add_chain(struct lode_perf_chains *chains, struct lode_perf_chai
 uint32_t lode_perf_chains_add(struct lode_perf_chains *chains, const struct lode_perf_chain *chain,
 			      const void *bytes)
 {
-	uint64_t hash = lode_hash_bytes(bytes, 8ull * chain->count) ^ chain->link * 0x9e3779b97f4a7c15u;
+	uint64_t hash = lode_hash_bytes(bytes, 8ull * chain->count) ^ lode_hash_u64(chain->link);
 	size_t probe = 0;
 	uint32_t id;
 

@@ -18,7 +18,7 @@
 static uint64_t hash_image(const char *path, const char *build_id, uint64_t start)
 {
 	return lode_hash_bytes(path, strlen(path)) * 31 + lode_hash_bytes(build_id, strlen(build_id)) +
-	       start * 0x9e3779b97f4a7c15u;
+	       lode_hash_u64(start);
 }
 
 static uint32_t add_image(struct lode_perf_images *images, const struct lode_perf_image *wanted)

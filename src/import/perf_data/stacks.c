@@ -66,7 +66,7 @@ static const struct lode_perf_chain *chain_of(const struct lode_perf_stacks *sta
 
 static uint32_t add_location(struct lode_perf_stacks *stacks, uint32_t image, uint64_t address)
 {
-	uint64_t hash = lode_hash_pair((uint32_t)(address >> 32) ^ image * 0x85ebca6bu, (uint32_t)address);
+	uint64_t hash = lode_hash_u64(address) + image * 0x9e3779b97f4a7c15u;
 	size_t probe = 0;
 	uint32_t id;
 
@@ -286,7 +286,7 @@ uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode
 	uint32_t id;
 
 	stack.version = chain_of(stacks, chain)->kernel_only ? 0 : space->version;
-	hash = lode_hash_pair(stack.version ^ stack.kernel_version * 0x85ebca6bu, chain);
+	hash = lode_hash_pair(stack.version, chain) + stack.kernel_version * 0x9e3779b97f4a7c15u;
 	while ((id = lode_index_next(&stacks->index, hash, &probe)) != LODE_NONE) {
 		const struct lode_perf_stack *known = &stacks->items[id];
 
