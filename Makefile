@@ -27,14 +27,15 @@ endif
 mark = $(BUILD)/.setup/$(1)
 meson_setup = meson setup $(1) -Dprefix=$(PREFIX)
 ASAN := $(BUILD)-asan
+TSAN := $(BUILD)-tsan
 # Fuzzing chooses its own compiler.
 FUZZ := $(if $(filter command line,$(origin BUILD)),$(BUILD),build)-fuzz
 # What `make clean` removes: a folder that was named counts only when a build made it.
-NAMED := $(patsubst %/.setup,%,$(patsubst %/build.ninja,%,$(foreach folder,$(BUILD) $(ASAN) $(FUZZ),\
+NAMED := $(patsubst %/.setup,%,$(patsubst %/build.ninja,%,$(foreach folder,$(BUILD) $(ASAN) $(TSAN) $(FUZZ),\
 	$(firstword $(wildcard $(folder)/.setup $(folder)/build.ninja)))))
 FOLDERS := $(if $(filter command line,$(origin BUILD)),$(NAMED),build $(wildcard build-*/))
 
-.PHONY: all setup check demo bench fuzz asan install clean help build-folder
+.PHONY: all setup check demo bench fuzz asan tsan install clean help build-folder
 .DELETE_ON_ERROR:
 # apt-get cannot run twice at a time; ninja uses all processors by itself.
 .NOTPARALLEL:
@@ -45,8 +46,10 @@ all: $(BUILD)/build.ninja
 help:
 	@echo 'make            build the program: $(BUILD)/src/cmd/lode'
 	@echo 'make demo       build, record small programs that are too slow, and look into them'
-	@echo 'make check      all tests, the unit tests under sanitizers too, and the rules of the house'
+	@echo 'make check      all tests, the unit tests under sanitizers too, some under ThreadSanitizer, and the rules'
+	@echo '                of the house'
 	@echo 'make asan       all tests under sanitizers'
+	@echo 'make tsan       all tests with threads under ThreadSanitizer'
 	@echo 'make fuzz       each fuzz target for FUZZ_SECONDS (60)'
 	@echo 'make bench      import and load, side by side with perf script (needs perf and root); mining; explain; recording;'
 	@echo '                user stacks of real programs; latencies, their truth, and finding planted delays in real'
@@ -74,14 +77,21 @@ $(BUILD)/build.ninja: | $(call mark,build)
 $(ASAN)/build.ninja: | $(call mark,build)
 	@$(call meson_setup,$(ASAN)) -Dwerror=true -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false
 
+# Without -Werror: fences towards the kernel, which ThreadSanitizer does not know, make gcc warn.
+$(TSAN)/build.ninja: | $(call mark,build)
+	@$(call meson_setup,$(TSAN)) -Doptimization=1 -Db_sanitize=thread -Db_lundef=false
+
 $(FUZZ)/build.ninja: | $(call mark,build) $(call mark,fuzz)
 	@CC=clang $(call meson_setup,$(FUZZ)) -Dfuzzing=true
 
-check: $(BUILD)/build.ninja $(ASAN)/build.ninja $(call mark,check)
-	@tools/check $(BUILD) $(ASAN)
+check: $(BUILD)/build.ninja $(ASAN)/build.ninja $(TSAN)/build.ninja $(call mark,check)
+	@tools/check $(BUILD) $(ASAN) $(TSAN)
 
 asan: $(ASAN)/build.ninja $(call mark,check)
 	@tools/check --only $(ASAN)
+
+tsan: $(TSAN)/build.ninja $(call mark,check)
+	@tools/check --threads $(TSAN)
 
 fuzz: $(FUZZ)/build.ninja
 	@tools/fuzz $(FUZZ) $(FUZZ_SECONDS)

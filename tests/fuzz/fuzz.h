@@ -38,7 +38,7 @@ const char *fuzz_folder(void);
 
 /*
  * Feeds the bytes to an importer and drops the streams; they are checked to be
- * sorted and whole. With `symbols`, addresses are looked up in whatever binaries
+ * sorted and whole, and to be the same with two jobs. With `symbols`, addresses are looked up in whatever binaries
  * the bytes name; their tables are cached in the fuzz folder.
  */
 void fuzz_import(const struct lode_importer *importer, int symbols, const uint8_t *bytes, size_t size);

@@ -9,4 +9,16 @@
 
 #include <cmocka.h>
 
+/* ThreadSanitizer makes all slow and looks for one thing: of long rows of tests one in so many does. */
+#ifdef __SANITIZE_THREAD__
+#define ONE_IN 50
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ONE_IN 50
+#endif
+#endif
+#ifndef ONE_IN
+#define ONE_IN 1
+#endif
+
 #endif

@@ -165,10 +165,16 @@ static inline int drop_stream(void *context, struct lode_stream *stream, unsigne
 }
 
 /* `options` may be NULL. The result must be released. */
-static inline void import_bytes(struct imported *imported, const struct lode_importer *importer,
-				const void *bytes, size_t size, const struct lode_import_options *options)
+static inline void release_imported(struct imported *imported)
 {
-	struct lode_import_options own = options ? *options : (struct lode_import_options){ .jobs = 1 };
+	lode_notes_release(&imported->notes);
+	lode_buffer_release(&imported->text);
+	lode_buffer_release(&imported->ids);
+}
+
+static inline void import_once(struct imported *imported, const struct lode_importer *importer,
+			       const void *bytes, size_t size, struct lode_import_options own)
+{
 	struct lode_import_sink sink = { tell_stream, imported };
 	struct lode_input *input;
 
@@ -182,11 +188,25 @@ static inline void import_bytes(struct imported *imported, const struct lode_imp
 	lode_buffer_byte(&imported->ids, '\0');
 }
 
-static inline void release_imported(struct imported *imported)
+/* An import with one job is repeated with several, which change nothing. */
+static inline void import_bytes(struct imported *imported, const struct lode_importer *importer,
+				const void *bytes, size_t size, const struct lode_import_options *options)
 {
-	lode_notes_release(&imported->notes);
-	lode_buffer_release(&imported->text);
-	lode_buffer_release(&imported->ids);
+	struct lode_import_options own = options ? *options : (struct lode_import_options){ .jobs = 1 };
+
+	import_once(imported, importer, bytes, size, own);
+	for (unsigned jobs = 2; own.jobs == 1 && jobs <= 3; jobs++) {
+		struct lode_import_options more = own;
+		struct imported again;
+
+		more.jobs = jobs;
+		import_once(&again, importer, bytes, size, more);
+		assert_int_equal(again.code, imported->code);
+		assert_string_equal(again.error.text, imported->error.text);
+		assert_string_equal(again.text.bytes, imported->text.bytes);
+		assert_string_equal(again.ids.bytes, imported->ids.bytes);
+		release_imported(&again);
+	}
 }
 
 /* The import of `text` tells `expected`. */

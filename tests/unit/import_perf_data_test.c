@@ -613,7 +613,7 @@ static void millions_of_forks_and_mappings_take_no_more_than_their_share(void **
 	assert_int_equal(lode_spaces_init(&spaces), 0);
 	parent = lode_space_empty(&spaces);
 	child = lode_space_empty(&spaces);
-	for (uint64_t i = 0; i < 1000000; i++) {
+	for (uint64_t i = 0; i < 1000000 / ONE_IN; i++) {
 		struct lode_mapping mapping = { (i * 7919 % 1000003) * 16,
 						     (i * 7919 % 1000003) * 16 + 16, 0, 1 };
 
@@ -1075,6 +1075,7 @@ static void import_damaged(const struct lode_buffer *file, size_t size)
 	lode_notes_init(&notes);
 	options.notes = &notes;
 	if (lode_input_memory(&input, "damaged", file->bytes, size, &error) == 0) {
+		options.jobs = 1 + (unsigned)size % 2;
 		code = lode_importer_perf_data.read(input, &options, &sink, &error);
 		assert_true(code == 0 || code == LODE_BAD_INPUT);
 		lode_input_close(input);
@@ -1094,10 +1095,10 @@ static void files_cut_off_or_with_wrong_bytes_do_no_harm(void **state)
 			make_pipe(&recording, &file);
 		else
 			make_file(&recording, &file);
-		for (size_t size = 0; size < file.size; size += size < 3000 ? 1 : 997)
+		for (size_t size = 0; size < file.size; size += size < 3000 ? ONE_IN : 997)
 			import_damaged(&file, size);
 		srand(1);
-		for (int i = 0; i < 1500; i++) {
+		for (int i = 0; i < 1500 / ONE_IN; i++) {
 			size_t at = (size_t)rand() % (i % 2 ? 2000 : file.size);
 			char kept = file.bytes[at];
 
@@ -1114,8 +1115,10 @@ static void files_cut_off_or_with_wrong_bytes_do_no_harm(void **state)
  * Imports with allocation number `nth` failing, and with `for_good` all after it; says how many were asked
  * for.
  */
-static int import_without_memory(const struct lode_buffer *file, uint64_t nth, int for_good, uint64_t *asked)
+static int import_without_memory(const struct lode_buffer *file, uint64_t nth, int for_good, unsigned jobs,
+				 uint64_t *asked)
 {
+	struct lode_import_options options = plain_options;
 	struct lode_import_sink sink = { drop_stream, NULL };
 	struct lode_input *input;
 	struct lode_error error;
@@ -1123,7 +1126,8 @@ static int import_without_memory(const struct lode_buffer *file, uint64_t nth, i
 
 	assert_int_equal(lode_input_memory(&input, "x", file->bytes, file->size, &error), 0);
 	lode_memory_fail_at(nth, for_good);
-	code = lode_importer_perf_data.read(input, &plain_options, &sink, &error);
+	options.jobs = jobs;
+	code = lode_importer_perf_data.read(input, &options, &sink, &error);
 	*asked = lode_memory_asked();
 	lode_memory_fail_at(0, 0);
 	assert_true(code == 0 || code == LODE_SYSTEM);
@@ -1141,11 +1145,13 @@ static void memory_that_runs_out_anywhere_is_told(void **state)
 	make_mixture(&recording);
 	compress(&recording, 81);
 	make_file(&recording, &file);
-	assert_int_equal(import_without_memory(&file, 0, 0, &asked), 0);
+	assert_int_equal(import_without_memory(&file, 0, 0, 1, &asked), 0);
 	assert_true(asked > 50 && asked < 5000);
-	for (uint64_t nth = 1; nth <= asked; nth++) {
-		assert_int_equal(import_without_memory(&file, nth, 1, &ignored), LODE_SYSTEM);
-		import_without_memory(&file, nth, 0, &ignored);
+	for (uint64_t nth = 1; nth <= asked; nth += ONE_IN) {
+		assert_int_equal(import_without_memory(&file, nth, 1, 1, &ignored), LODE_SYSTEM);
+		assert_int_equal(import_without_memory(&file, nth, 1, 2, &ignored), LODE_SYSTEM);
+		import_without_memory(&file, nth, 0, 1, &ignored);
+		import_without_memory(&file, nth, 0, 2, &ignored);
 	}
 	lode_buffer_release(&file);
 	release(&recording);
