@@ -328,7 +328,7 @@ const struct lode_command lode_command_hunt = {
 		 "for\n"
 		 "others too long, wait for input and output too long? Where one is true it is refined, to "
 		 "functions\n"
-		 "down the call graph, to processes, threads and locks. Stack samples choose functions that "
+		 "down the call graph, to processes, threads, locks and messages. Stack samples choose functions that "
 		 "are looked\n"
 		 "at early (Deep Start). Probes are put into the running program and taken out again, and "
 		 "cost it no\n"

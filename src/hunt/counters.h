@@ -81,6 +81,8 @@ struct lode_hunt_thread {
 	uint32_t seen;	 /* the kernel has seen it run, wait or return */
 	uint32_t found;	 /* clock + 1 that it was found with; 0: none. The program writes it. */
 	uint64_t found_object;
+	uint64_t message; /* what the function that waits by spinning waits for (messages.h); 0: not known */
+	int64_t message_since; /* SYNC when it began to */
 };
 
 /* A function in a thread. */
@@ -102,7 +104,7 @@ enum lode_hunt_slot_flag {
 
 struct lode_hunt_slot {
 	uint32_t flags;
-	uint32_t unused;
+	uint32_t message; /* where its arguments tell what it waits for (messages.h); 0: nowhere */
 	uint64_t hits;
 };
 

@@ -264,7 +264,12 @@ static int count_in_all(struct lode_counts *counts, const struct lode_meter_samp
 
 int lode_counts_add(struct lode_counts *counts, const struct lode_meter_sample *sample)
 {
+	struct lode_meter_sample any = *sample;
+
 	counts->samples++;
+	any.counts = LODE_COUNT_ALL;
+	if (counts->all_kinds && count_in_all(counts, &any, 0) < 0)
+		return LODE_SYSTEM;
 	return count_in_all(counts, sample, 0);
 }
 

@@ -20,6 +20,9 @@
 #include "base/index.h"
 #include "hunt/meter.h"
 
+/* In place of a kind of samples: all of them together, as the paper has it. */
+#define LODE_COUNT_ALL LODE_SMALL_IO
+
 /* Looks in which what was counted comes down to half of its weight. */
 #define LODE_COUNT_HALVES 10
 
@@ -64,6 +67,7 @@ struct lode_counts {
 	size_t capacity;
 	struct lode_index index;
 	uint64_t samples; /* of all kinds */
+	int all_kinds;	  /* set it to count samples of all kinds together, too: LODE_COUNT_ALL */
 	uint64_t look;	  /* number of this one, for the caller to count */
 };
 

@@ -15,6 +15,7 @@
  * charged with it.
  */
 #include "hunt/counters.h"
+#include "hunt/messages.h"
 #include "hunt/thread_clocks.h"
 #include "record/kernel_types.h"
 
@@ -173,13 +174,105 @@ static __always_inline void look_at_running(struct lode_hunt_thread *thread)
 	thread->object = 0;
 }
 
+/* ---- objects ---- */
+
+static __always_inline void add_wait(struct lode_hunt_object_key *key, struct lode_hunt_thread *thread,
+				     int64_t time)
+{
+	struct lode_hunt_object *known = bpf_map_lookup_elem(&objects, key);
+	struct lode_hunt_object fresh = {time, 1, thread->pid, 0};
+
+	if (!known) {
+		bpf_map_update_elem(&objects, key, &fresh, BPF_ANY);
+		return;
+	}
+	known->time += time;
+	known->waits++;
+}
+
+/*
+ * A wait for an object is over: counts it, and for each open function where the object
+ * is watched. Not static, so that the verifier looks at it once, not on every way here.
+ */
+__noinline int end_wait(struct lode_hunt_thread *thread, uint32_t place, uint64_t object, int64_t time)
+{
+	struct lode_hunt_object_key key = {0};
+	uint32_t slot;
+
+	if (!thread)
+		return 0;
+	key.object = object;
+	key.tid = thread->tid;
+	slot = thread->top;
+	add_wait(&key, thread, time);
+	if (!any_watched || !bpf_map_lookup_elem(&watched, &key.object))
+		return 0;
+	for (uint32_t i = 0; i < MOST_CLOSED && slot && slot <= slot_count; i++) {
+		struct lode_hunt_cell *cell = find_cell(place, slot - 1);
+
+		key.slot = slot;
+		add_wait(&key, thread, time);
+		if (!cell)
+			break;
+		slot = cell->below;
+	}
+	return 0;
+}
+
+/* A message counts for its communicator and for its tag. Not static, as above. */
+__noinline int end_message(struct lode_hunt_thread *thread, uint32_t place)
+{
+	uint64_t message;
+	int64_t time;
+
+	if (!thread)
+		return 0;
+	message = thread->message;
+	time = thread->clocks.time[LODE_CLOCK_SYNC] - thread->message_since;
+	thread->message = 0;
+	end_wait(thread, place, lode_object_whole(message), time);
+	if (!lode_object_has_parts(message))
+		end_wait(thread, place, message, time);
+	return 0;
+}
+
+/* An argument of a function at its entry, from 0. */
+static __always_inline uint64_t argument(struct pt_regs *context, uint32_t number)
+{
+	uint64_t word = 0;
+
+	if (number < REGS_ARGUMENTS)
+		bpf_probe_read_kernel(&word, sizeof(word), (void *)context + REGS_ARGUMENT_OFFSET(number));
+	else
+		bpf_probe_read_user(&word, sizeof(word),
+				    (void *)(REGS_SP(context) + STACK_ARGUMENT(number - REGS_ARGUMENTS)));
+	return word;
+}
+
+/* What a function of MPI waits for, from where its arguments have it. */
+static __noinline uint64_t message_of(struct pt_regs *context, uint32_t places)
+{
+	uint32_t at = LODE_MESSAGE_COMMUNICATOR(places), tag = LODE_MESSAGE_TAG(places);
+	uint64_t communicator;
+
+	if (!at || at > 16 || tag > 16)
+		return 0;
+	communicator = lode_message_communicator(argument(context, at - 1), (places & LODE_MESSAGE_BY_POINTER) != 0);
+	return tag ? lode_message_tagged(communicator, (int32_t)argument(context, tag - 1))
+		   : lode_message_collective(communicator);
+}
+
 /* ---- functions in progress ---- */
 
-static __always_inline void close_cell(struct lode_hunt_thread *thread, struct lode_hunt_cell *cell,
-				       uint32_t slot)
+static __always_inline void close_cell(struct lode_hunt_thread *thread, uint32_t place,
+				       struct lode_hunt_cell *cell, uint32_t slot)
 {
 	struct lode_hunt_slot *about = bpf_map_lookup_elem(&slots, &slot);
+	int waits = about && about->flags & LODE_SLOT_WAITING && thread->waiting;
 
+	/* While it still is one of the open functions. */
+	if (waits && thread->waiting == 1 && thread->message)
+		end_message(thread, place);
 	cell->over.time[LODE_CLOCK_CPU] +=
 		thread->clocks.time[LODE_CLOCK_CPU] - cell->at.time[LODE_CLOCK_CPU];
 	cell->over.time[LODE_CLOCK_SYNC] +=
@@ -189,7 +282,7 @@ static __always_inline void close_cell(struct lode_hunt_thread *thread, struct l
 	cell->over.bytes += thread->clocks.bytes - cell->at.bytes;
 	cell->sp = 0;
 	thread->top = cell->below;
-	if (about && about->flags & LODE_SLOT_WAITING && thread->waiting)
+	if (waits)
 		thread->waiting--;
 }
 
@@ -205,14 +298,15 @@ static __always_inline void sweep(struct lode_hunt_thread *thread, uint32_t plac
 		cell = find_cell(place, slot);
 		if (!cell || cell->sp > sp || sp - cell->sp > OTHER_STACK)
 			return;
-		close_cell(thread, cell, slot);
+		close_cell(thread, place, cell, slot);
 	}
 }
 
 static __always_inline void open_cell(struct lode_hunt_thread *thread, uint32_t place, uint32_t slot,
-				      uint64_t sp, uint32_t flags)
+				      struct lode_hunt_slot *about, struct pt_regs *context)
 {
 	struct lode_hunt_cell *cell = find_cell(place, slot);
+	uint64_t sp = REGS_SP(context);
 
 	if (!cell)
 		return;
@@ -223,8 +317,13 @@ static __always_inline void open_cell(struct lode_hunt_thread *thread, uint32_t 
 	cell->sp = sp;
 	cell->below = thread->top;
 	thread->top = slot + 1;
-	if (flags & LODE_SLOT_WAITING)
-		thread->waiting++;
+	if (!(about->flags & LODE_SLOT_WAITING))
+		return;
+	/* What it calls in turn is its own affair. */
+	if (!thread->waiting++ && about->message) {
+		thread->message = message_of(context, about->message);
+		thread->message_since = thread->clocks.time[LODE_CLOCK_SYNC];
+	}
 }
 
 /* ---- what probes cost ---- */
@@ -281,7 +380,7 @@ int lode_probe(struct pt_regs *context)
 		lode_thread_wind(thread, now);
 		sweep(thread, place, sp);
 		if (!(cookie & (LODE_HUNT_END | LODE_HUNT_SWEEP)))
-			open_cell(thread, place, number, sp, slot->flags);
+			open_cell(thread, place, number, slot, context);
 	}
 	charge(thread, place, slot, number, set, now);
 	lode_thread_end_change(thread);
@@ -338,49 +437,6 @@ static __always_inline void switch_out(struct task_struct *task, uint32_t state,
 	lode_thread_end_change(thread);
 }
 
-static __always_inline void add_wait(struct lode_hunt_object_key *key, struct lode_hunt_thread *thread,
-				     int64_t time)
-{
-	struct lode_hunt_object *known = bpf_map_lookup_elem(&objects, key);
-	struct lode_hunt_object fresh = {time, 1, thread->pid, 0};
-
-	if (!known) {
-		bpf_map_update_elem(&objects, key, &fresh, BPF_ANY);
-		return;
-	}
-	known->time += time;
-	known->waits++;
-}
-
-/* A wait for an object is over. */
-static __noinline int end_wait(struct lode_hunt_thread *thread, uint32_t place)
-{
-	struct lode_hunt_object_key key = {0};
-	uint32_t slot;
-	int64_t time;
-
-	if (!thread)
-		return 0;
-	key.object = thread->object;
-	key.tid = thread->tid;
-	time = thread->clocks.time[LODE_CLOCK_SYNC] - thread->object_since;
-	slot = thread->top;
-	thread->object = 0;
-	add_wait(&key, thread, time);
-	if (!any_watched || !bpf_map_lookup_elem(&watched, &key.object))
-		return 0;
-	for (uint32_t i = 0; i < MOST_CLOSED && slot && slot <= slot_count; i++) {
-		struct lode_hunt_cell *cell = find_cell(place, slot - 1);
-
-		key.slot = slot;
-		add_wait(&key, thread, time);
-		if (!cell)
-			break;
-		slot = cell->below;
-	}
-	return 0;
-}
-
 static __always_inline void switch_in(struct task_struct *task, uint64_t now)
 {
 	uint32_t place;
@@ -391,8 +447,12 @@ static __always_inline void switch_in(struct task_struct *task, uint64_t now)
 	lode_thread_begin_change(thread);
 	lode_thread_take_found(thread);
 	lode_thread_returns(thread, now);
-	if (thread->object)
-		end_wait(thread, place);
+	if (thread->object) {
+		uint64_t object = thread->object;
+
+		thread->object = 0;
+		end_wait(thread, place, object, thread->clocks.time[LODE_CLOCK_SYNC] - thread->object_since);
+	}
 	lode_thread_end_change(thread);
 }
 
@@ -533,7 +593,7 @@ static __always_inline void close_all(struct lode_hunt_thread *thread, uint32_t 
 		cell = find_cell(place, slot);
 		if (!cell)
 			break;
-		close_cell(thread, cell, slot);
+		close_cell(thread, place, cell, slot);
 	}
 	lode_thread_end_change(thread);
 }

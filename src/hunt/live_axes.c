@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "hunt/lock_names.h"
+#include "hunt/messages.h"
 #include "hunt/thread_clocks.h"
 
 #include <inttypes.h>
@@ -48,12 +49,12 @@ static int64_t open_wait(struct lode_live *live, uint32_t place, uint64_t object
 	struct lode_hunt_thread thread;
 
 	lode_clockwork_thread(&live->clockwork, place, &thread);
-	if (thread.object != object ||
+	if ((thread.object != object && !lode_object_is_in(thread.message, object)) ||
 	    (slot != LODE_NONE &&
 	     !live->clockwork.cells[(size_t)place * live->clockwork.slot_count + slot].sp))
 		return 0;
 	lode_clockwork_add(&live->clockwork, place, LODE_NONE, now, &sum);
-	return sum.time[LODE_CLOCK_SYNC] - thread.object_since;
+	return sum.time[LODE_CLOCK_SYNC] - (thread.object == object ? thread.object_since : thread.message_since);
 }
 
 int64_t lode_live_object_time(struct lode_live *live, const struct lode_focus *focus, uint32_t slot,
@@ -63,10 +64,19 @@ int64_t lode_live_object_time(struct lode_live *live, const struct lode_focus *f
 
 	lode_clockwork_each_object(&live->clockwork, add_time, &sum);
 	for (uint32_t i = 0; i < live->clockwork.thread_count; i++)
-		if (live->clockwork.threads[i].tid && lode_thread_object(&live->clockwork.threads[i]) &&
+		if (live->clockwork.threads[i].tid &&
+		    (lode_thread_object(&live->clockwork.threads[i]) || live->clockwork.threads[i].message) &&
 		    is_in_focus(focus, live->clockwork.threads[i].pid, live->clockwork.threads[i].tid))
 			sum.time += open_wait(live, i, focus->object, slot, now);
 	return sum.time;
+}
+
+/* Below all objects are locks and communicators, below a communicator its tags. */
+static int is_directly_below(uint64_t object, uint64_t above)
+{
+	if (!above)
+		return lode_object_whole(object) == object;
+	return object != above && lode_object_is_in(object, above);
 }
 
 static int collect(void *context, const struct lode_hunt_object_key *key,
@@ -74,7 +84,8 @@ static int collect(void *context, const struct lode_hunt_object_key *key,
 {
 	struct object_sum *sum = context;
 
-	if (key->slot || !is_in_focus(sum->focus, object->pid, key->tid))
+	if (key->slot || !is_in_focus(sum->focus, object->pid, key->tid) ||
+	    !is_directly_below(key->object, sum->focus->object))
 		return 0;
 	for (size_t i = 0; i < sum->count; i++)
 		if (sum->objects[i].object == key->object) {
@@ -151,7 +162,7 @@ int lode_live_below(struct lode_meter *meter, const struct lode_focus *focus, en
 	case LODE_AXIS_THREAD:
 		return focus->thread == LODE_NONE ? each_thread(live, focus->process, each, context) : 0;
 	case LODE_AXIS_OBJECT:
-		return focus->object ? 0 : each_object(live, focus, each, context);
+		return each_object(live, focus, each, context);
 	default:
 		return 0;
 	}
@@ -262,11 +273,39 @@ static uint32_t thread_in(void *context, uint64_t start, uint64_t end)
 	return 0;
 }
 
+/* Handles of MPICH and its kin that are the same in every program. */
+static const char *communicator_name(uint64_t number)
+{
+	return number == 0x44000000 ? " (MPI_COMM_WORLD)" : number == 0x44000001 ? " (MPI_COMM_SELF)" : "";
+}
+
+/* `communicator 0x44000000 (MPI_COMM_WORLD)`, `tag 7 of communicator …`. */
+static void message_name(struct lode_live *live, uint64_t object)
+{
+	uint64_t number = (object & ~LODE_OBJECT_MESSAGE) >> LODE_MESSAGE_SHIFT, tag = object & LODE_MESSAGE_TAGS;
+	int by_pointer = (number & LODE_MESSAGE_POINTERS) != 0;
+	char part[48] = "";
+
+	if (tag == LODE_MESSAGE_TAGS)
+		snprintf(part, sizeof(part), "collective calls of ");
+	else if (tag == LODE_MESSAGE_ANY_TAG)
+		snprintf(part, sizeof(part), "any tag of ");
+	else if (tag)
+		snprintf(part, sizeof(part), "tag %" PRIu64 " of ", tag - LODE_MESSAGE_FIRST_TAG);
+	number &= 0xffffffffu;
+	snprintf(live->text, sizeof(live->text), "%scommunicator 0x%" PRIx64 "%s", part,
+		 by_pointer ? number << 3 : number, by_pointer ? "" : communicator_name(number));
+}
+
 static void object_name(struct lode_live *live, uint64_t object)
 {
 	struct waiter waiter = {object, LODE_NONE, 0};
 	struct stack_search search = {&live->clockwork, LODE_NONE};
 
+	if (object & LODE_OBJECT_MESSAGE) {
+		message_name(live, object);
+		return;
+	}
 	lode_clockwork_each_object(&live->clockwork, find_waiter, &waiter);
 	for (uint32_t i = 0; waiter.pid == LODE_NONE && i < live->clockwork.thread_count; i++)
 		if (live->clockwork.threads[i].tid && lode_thread_object(&live->clockwork.threads[i]) == object)

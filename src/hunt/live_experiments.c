@@ -76,7 +76,7 @@ static uint32_t function_in(struct specials *specials, uint32_t number)
 				  : LODE_NONE;
 }
 
-static int add_waiting(void *context, uint32_t number)
+static int add_waiting(void *context, uint32_t number, uint32_t message)
 {
 	struct specials *specials = context;
 	uint32_t function = function_in(specials, number);
@@ -85,6 +85,7 @@ static int add_waiting(void *context, uint32_t number)
 	if (function == LODE_NONE || make_wish(specials->live, function, &wish))
 		return 0;
 	wish.waiting = 1;
+	wish.message = message;
 	if (lode_stack_samples_set_waiting(&specials->live->samples, function) < 0)
 		return lode_fail_memory(specials->error);
 	return lode_probes_take(specials->live->probes, &wish, 1, specials->error);

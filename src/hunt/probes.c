@@ -558,6 +558,7 @@ static int fill_slot(struct lode_probes *probes, uint32_t number, const struct l
 	if (copy_places(slot, wish, number) < 0)
 		return LODE_SYSTEM;
 	probes->functions[number] = wish->function;
+	probes->clockwork->slots[number].message = wish->message;
 	probes->clockwork->slots[number].flags = wish->waiting ? LODE_SLOT_WAITING : 0;
 	return 0;
 }

@@ -27,6 +27,7 @@ struct lode_probe_wish {
 	size_t entry_count;
 	const uint64_t *ends;
 	size_t end_count;
+	uint32_t message; /* where its arguments tell what it waits for (messages.h) */
 	int waiting;   /* it waits by spinning: time in it is sync waiting */
 	int sweeping;  /* not measured: its entry tells that frames below were left */
 	uint32_t slot; /* result; LODE_NONE: it cannot be probed, all slots are taken */

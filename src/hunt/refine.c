@@ -3,6 +3,7 @@
  * starters and what connects them are of Deep Start, sections 2.1 and 2.2.
  */
 #include "hunt/deep_start.h"
+#include "hunt/messages.h"
 #include "hunt/search_parts.h"
 
 #include <math.h>
@@ -78,14 +79,16 @@ static int was_false(const struct lode_search *search, enum lode_hypothesis hypo
 static int is_hopeless(const struct lode_search *search, enum lode_hypothesis hypothesis,
 		       const struct lode_focus *focus)
 {
-	struct lode_focus code = *focus, object = *focus;
+	struct lode_focus code = *focus, object = *focus, whole = *focus;
 
 	if (hypothesis == LODE_SMALL_IO)
 		return 0;
 	code.function = LODE_NONE;
 	object.object = 0;
+	whole.object = lode_object_whole(focus->object);
 	return (focus->function != LODE_NONE && was_false(search, hypothesis, &code)) ||
-	       (focus->object && was_false(search, hypothesis, &object));
+	       (focus->object && was_false(search, hypothesis, &object)) ||
+	       (focus->object && was_false(search, hypothesis, &whole));
 }
 
 /* Wants an experiment for each of what was found below the focus of `parent`. */
@@ -179,7 +182,7 @@ static int refine_object(struct lode_search *search, uint32_t id)
 {
 	struct lode_focus focus = search->history.experiments[id].focus;
 
-	if (focus.object)
+	if (focus.object && !lode_object_has_parts(focus.object))
 		return 0;
 	if (look_below(search, &focus, LODE_AXIS_OBJECT) < 0)
 		return LODE_SYSTEM;
@@ -228,6 +231,7 @@ struct deep {
 	struct lode_search *search;
 	enum lode_hypothesis hypothesis;
 	struct lode_focus focus;
+	struct lode_focus place; /* whose samples count */
 	uint32_t asks;
 	char *below; /* by node of the graph: the roots of the call graph lead there */
 	const struct lode_count_graph *graph;
@@ -334,13 +338,23 @@ static int choose_once(struct deep *deep)
 /* Marks what the roots of the call graph lead to, by calls that samples show. */
 static int mark_below_roots(struct deep *deep)
 {
-	struct lode_focus place = deep->focus;
-
-	place.function = LODE_NONE;
-	if (look_below(deep->search, &place, LODE_AXIS_CODE) < 0)
+	if (look_below(deep->search, &deep->place, LODE_AXIS_CODE) < 0)
 		return LODE_SYSTEM;
 	deep->below = lode_deep_reach(deep->graph, deep->search->found.items, deep->search->found.count);
 	return deep->below ? 0 : LODE_SYSTEM;
+}
+
+/* The paper, section 2.1: one graph of all stack samples, with counts for hosts and processes. */
+static const struct lode_count_graph *choose_graph(struct deep *deep)
+{
+	int by_the_paper = deep->search->options.starters_by_the_paper;
+
+	deep->place = deep->focus;
+	deep->place.function = LODE_NONE;
+	if (by_the_paper)
+		deep->place.thread = LODE_NONE;
+	return lode_counts_graph(&deep->search->counts, by_the_paper ? LODE_COUNT_ALL : deep->hypothesis,
+				 &deep->place);
 }
 
 int lode_search_start_deep(struct lode_search *search, uint32_t id)
@@ -356,7 +370,7 @@ int lode_search_start_deep(struct lode_search *search, uint32_t id)
 	    lode_program_is_module(search->meter->program, deep.focus.function) ||
 	    (by_the_paper && deep.focus.function == LODE_NONE))
 		return 0;
-	deep.graph = lode_counts_graph(&search->counts, deep.hypothesis, &deep.focus);
+	deep.graph = choose_graph(&deep);
 	if (!deep.graph)
 		return 0;
 	if (mark_below_roots(&deep) < 0)

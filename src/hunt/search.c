@@ -376,6 +376,7 @@ int lode_search_create(struct lode_search **result, struct lode_meter *meter,
 		return lode_fail_memory(error);
 	search->meter = meter;
 	search->options = *options;
+	search->counts.all_kinds = options->starters_by_the_paper;
 	search->changed = changed;
 	search->context = context;
 	lode_history_init(&search->history);

@@ -37,9 +37,12 @@ struct lode_search_options {
 	enum lode_strategy strategy;
 	double deep_threshold; /* share of the samples */
 	/*
-	 * As the paper has it: only experiments on a function choose deep starters, and
-	 * one for each connected subgraph. Else those of the whole code do so too, and
-	 * functions that have their experiment make room for the next.
+	 * As the paper has it (section 2.1): when an experiment on a function tests true,
+	 * and then only, deep starters are chosen, by all samples of its host or process
+	 * whatever their threads were doing, and one for each connected subgraph. Else
+	 * experiments on the whole code choose too, by samples of their own kind and
+	 * thread, of all time and of late, and functions that have their experiment make
+	 * room for the next.
 	 */
 	int starters_by_the_paper;
 	double cost;   /* most that probes may cost, as a share of the program's time */

@@ -135,7 +135,7 @@ LODE_CLOCKS_INLINE void lode_thread_show(struct lode_hunt_thread *thread, uint32
 	thread->pid = pid;
 	thread->clock = LODE_CLOCK_OTHER;
 	thread->waiting = thread->top = thread->blocked = thread->seen = thread->found = 0;
-	thread->died = thread->woken = thread->object = 0;
+	thread->died = thread->woken = thread->object = thread->message = 0;
 	for (int i = 0; i < LODE_CLOCKS; i++)
 		thread->clocks.time[i] = 0;
 	thread->born = now;

@@ -119,7 +119,11 @@ struct pt_regs {
 struct pt_regs {
 	unsigned long bp;
 	unsigned long r10;
+	unsigned long r9;
+	unsigned long r8;
+	unsigned long cx;
 	unsigned long dx; /* third argument of the system call */
+	unsigned long si;
 	unsigned long di; /* first argument of the system call */
 	unsigned long orig_ax;
 	unsigned long ip;
@@ -143,6 +147,10 @@ struct pt_regs {
 #define REGS_CALL(regs)     ((regs)->syscallno)
 #define REGS_ARGUMENT(regs) ((regs)->orig_x0)
 #define REGS_THIRD(regs)    ((regs)->regs[2])
+/* Arguments of functions at their entry: those in registers, and where the others are, from the stack pointer. */
+#define REGS_ARGUMENTS          8
+#define REGS_ARGUMENT_OFFSET(i) (bpf_core_field_offset(struct pt_regs, regs) + 8 * (i))
+#define STACK_ARGUMENT(i)       (8 * (i))
 #define CALL_MMAP           222
 #define CALL_EXECVE         221
 #define CALL_EXECVEAT       281
@@ -155,6 +163,15 @@ struct pt_regs {
 #define REGS_CALL(regs)     ((int32_t)(regs)->orig_ax)
 #define REGS_ARGUMENT(regs) ((regs)->di)
 #define REGS_THIRD(regs)    ((regs)->dx)
+#define REGS_ARGUMENTS      6
+#define REGS_ARGUMENT_OFFSET(i)                                                                              \
+	((i) == 0   ? bpf_core_field_offset(struct pt_regs, di)                                              \
+	 : (i) == 1 ? bpf_core_field_offset(struct pt_regs, si)                                              \
+	 : (i) == 2 ? bpf_core_field_offset(struct pt_regs, dx)                                              \
+	 : (i) == 3 ? bpf_core_field_offset(struct pt_regs, cx)                                              \
+	 : (i) == 4 ? bpf_core_field_offset(struct pt_regs, r8)                                              \
+		    : bpf_core_field_offset(struct pt_regs, r9))
+#define STACK_ARGUMENT(i) (8 * ((i) + 1)) /* above the return address */
 #define CALL_MMAP           9
 #define CALL_EXECVE         59
 #define CALL_EXECVEAT       322

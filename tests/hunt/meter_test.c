@@ -14,6 +14,7 @@
  */
 #include "base/memory.h"
 #include "hunt/live_meter.h"
+#include "hunt/messages.h"
 #include "prey.h"
 #include "unit/cmocka_all.h"
 
@@ -479,6 +480,102 @@ static void the_lock_that_is_waited_for_is_found(void **state)
 	assert_true(object.time[LODE_SYNC_WAITING] + 30 * MS > all.time[LODE_SYNC_WAITING]);
 	assert_true(object.time[LODE_SYNC_WAITING] < all.time[LODE_SYNC_WAITING] + 30 * MS);
 	assert_true(in_function.time[LODE_SYNC_WAITING] + 60 * MS > all.time[LODE_SYNC_WAITING]);
+	end_hunt(&hunt);
+}
+
+/* ---- messages ---- */
+
+static struct found below(struct hunt *hunt, uint64_t object)
+{
+	struct lode_focus focus = focus_on(LODE_NONE);
+	struct found found = {.count = 0};
+
+	focus.object = object;
+	assert_int_equal(
+		hunt->meter->operations->below(hunt->meter, &focus, LODE_AXIS_OBJECT, find_one, &found), 0);
+	return found;
+}
+
+static int was_found(const struct found *found, uint64_t object)
+{
+	for (size_t i = 0; i < found->count; i++)
+		if (found->objects[i] == object)
+			return 1;
+	return 0;
+}
+
+static void assert_called(struct hunt *hunt, uint64_t object, const char *name)
+{
+	assert_string_equal(hunt->meter->operations->name(hunt->meter, LODE_AXIS_OBJECT, object), name);
+}
+
+/* Waiting for messages is told by communicator, and in each by tag, as the program itself counts it. */
+static void messages_are_told_by_communicator_and_tag(void **state)
+{
+	const uint64_t world = lode_message_communicator(0x44000000, 0),
+		       other = lode_message_communicator(0x84000001, 0);
+	/* Each object, and the truths that it is made of. */
+	const struct {
+		uint64_t object;
+		unsigned truths;
+	} expected[] = {
+		{world, 7},
+		{other, 8},
+		{lode_message_tagged(world, 7), 1},
+		{lode_message_tagged(world, 8), 2},
+		{lode_message_collective(world), 4},
+		{lode_message_tagged(other, 7), 8},
+	};
+	const size_t count = sizeof(expected) / sizeof(*expected);
+	uint64_t before[4], after[4];
+	struct lode_focus focus = focus_on(LODE_NONE);
+	struct hunt hunt;
+	struct found found;
+
+	(void)state;
+	begin_hunt(&hunt, "prey", "messages");
+	begin_meter(&hunt, 0);
+	wait_for(&hunt, 300 * MS);
+	found = below(&hunt, 0);
+	/* MPI_Recv calls MPI_Barrier, which counts only where the probes went in between the two. */
+	assert_int_equal(found.count, 2 + (size_t)was_found(&found, lode_message_communicator(0x44000001, 0)));
+	assert_true(was_found(&found, world) && was_found(&found, other));
+	found = below(&hunt, world);
+	assert_int_equal(found.count, 3);
+	for (size_t i = 2; i < 5; i++)
+		assert_true(was_found(&found, expected[i].object));
+	assert_int_equal(below(&hunt, other).count, 1);
+	assert_int_equal(below(&hunt, expected[2].object).count, 0);
+	assert_called(&hunt, world, "communicator 0x44000000 (MPI_COMM_WORLD)");
+	assert_called(&hunt, expected[3].object, "tag 8 of communicator 0x44000000 (MPI_COMM_WORLD)");
+	assert_called(&hunt, expected[4].object, "collective calls of communicator 0x44000000 (MPI_COMM_WORLD)");
+	assert_called(&hunt, expected[5].object, "tag 7 of communicator 0x84000001");
+	for (size_t i = 0; i < count; i++) {
+		focus.object = expected[i].object;
+		start_one(&hunt, (uint32_t)i + 1, LODE_SYNC_WAITING, &focus);
+	}
+	/* And in a function: what goes on in MPI_Recv is all of tags 7 and 8 of the first communicator. */
+	focus.object = world;
+	focus.function = function_at(&hunt, hunt.page->truths[0].address);
+	start_one(&hunt, (uint32_t)count + 1, LODE_SYNC_WAITING, &focus);
+	for (int i = 0; i < 4; i++)
+		before[i] = hunt.page->truths[i].blocked;
+	wait_for(&hunt, 800 * MS);
+	for (int i = 0; i < 4; i++)
+		after[i] = hunt.page->truths[i].blocked;
+	for (size_t i = 0; i <= count; i++) {
+		unsigned truths = i < count ? expected[i].truths : 3;
+		uint64_t time = read_one(&hunt, (uint32_t)i + 1).time[LODE_SYNC_WAITING], truth = 0, longest = 0;
+
+		for (int t = 0; t < 4; t++) {
+			truth += truths >> t & 1 ? after[t] - before[t] : 0;
+			longest += truths >> t & 1 ? hunt.page->truths[t].cpu : 0;
+		}
+		print_message("  %zu: %.1f ms, in truth %.1f ms\n", i, (double)time / 1e6, (double)truth / 1e6);
+		/* A call that is not over at either end, which a busy machine makes long. */
+		longest += 20 * MS;
+		assert_true(time + longest + truth / 10 > truth && time < truth + longest + truth / 10);
+	}
 	end_hunt(&hunt);
 }
 
@@ -966,6 +1063,7 @@ int main(int count, char **words)
 		cmocka_unit_test(waiting_for_a_lock_is_sync_waiting),
 		cmocka_unit_test(waiting_for_a_pipe_is_io_blocking),
 		cmocka_unit_test(waiting_by_spinning_is_sync_waiting_and_no_cpu_time),
+		cmocka_unit_test(messages_are_told_by_communicator_and_tag),
 		cmocka_unit_test(the_lock_that_is_waited_for_is_found),
 		cmocka_unit_test(operations_and_their_bytes_are_counted),
 		cmocka_unit_test(a_function_that_is_called_too_often_is_let_go),

@@ -323,31 +323,92 @@ static void do_lock(void)
 
 /* ---- waiting by spinning, as MPI libraries do: the meter knows them by their names ---- */
 
-void MPI_Barrier(void);
-void MPI_Recv(uint64_t time);
+int MPI_Barrier(int communicator);
+int MPI_Recv(void *buffer, int count, int type, int source, int tag, int communicator, void *status);
+int MPI_Sendrecv(const void *sent, int count, int type, int to, int tag, void *got, int got_count, int got_type,
+		 int from, int got_tag, int communicator, void *status);
+int MPI_Allreduce(const void *from, void *to, int count, int type, int operation, int communicator);
 
-NEVER_INLINE void MPI_Barrier(void)
-{
-	sink++;
-}
-
-NEVER_INLINE void MPI_Recv(uint64_t time)
+static void spin(uint64_t time)
 {
 	uint64_t until = wall() + time;
 
 	while (wall() < until)
 		sink++;
-	MPI_Barrier();
+}
+
+NEVER_INLINE int MPI_Barrier(int communicator)
+{
+	sink += (uint64_t)communicator;
+	return 0;
+}
+
+/* They take so many milliseconds as there are elements. */
+NEVER_INLINE int MPI_Recv(void *buffer, int count, int type, int source, int tag, int communicator, void *status)
+{
+	(void)buffer, (void)type, (void)source, (void)tag, (void)status;
+	spin((uint64_t)count * MS);
+	MPI_Barrier(communicator + 1);
 	sink++;
+	return 0;
+}
+
+NEVER_INLINE int MPI_Sendrecv(const void *sent, int count, int type, int to, int tag, void *got, int got_count,
+			      int got_type, int from, int got_tag, int communicator, void *status)
+{
+	(void)sent, (void)type, (void)to, (void)tag, (void)got, (void)got_count, (void)got_type, (void)from;
+	(void)got_tag, (void)communicator, (void)status;
+	spin((uint64_t)count * MS);
+	sink++;
+	return 0;
+}
+
+NEVER_INLINE int MPI_Allreduce(const void *from, void *to, int count, int type, int operation, int communicator)
+{
+	(void)from, (void)to, (void)type, (void)operation, (void)communicator;
+	spin((uint64_t)count * MS);
+	sink++;
+	return 0;
 }
 
 static NEVER_INLINE void exchange(void)
 {
 	struct span span = begin(0, exchange);
 
-	MPI_Recv(4 * MS);
+	MPI_Recv(NULL, 4, 0, 1, 7, 0x44000000, NULL);
 	__atomic_fetch_add(&span.truth->blocked, wall() - span.wall, __ATOMIC_RELAXED);
 	sink++;
+}
+
+/* Truths by communicator and tag; which is which, the test knows. */
+static void count_message(int truth, uint64_t since)
+{
+	uint64_t time = wall() - since;
+
+	__atomic_fetch_add(&page->truths[truth].blocked, time, __ATOMIC_RELAXED);
+	if (time > page->truths[truth].cpu)
+		__atomic_store_n(&page->truths[truth].cpu, time, __ATOMIC_RELAXED); /* the longest */
+}
+
+static void do_messages(void)
+{
+	page->truths[0].address = (uint64_t)(uintptr_t)MPI_Recv;
+	while (goes_on()) {
+		uint64_t now = wall();
+
+		MPI_Recv(NULL, 4, 0, 1, 7, 0x44000000, NULL);
+		count_message(0, now);
+		now = wall();
+		MPI_Recv(NULL, 2, 0, 1, 8, 0x44000000, NULL);
+		count_message(1, now);
+		now = wall();
+		MPI_Allreduce(NULL, NULL, 3, 0, 0, 0x44000000);
+		count_message(2, now);
+		now = wall();
+		MPI_Sendrecv(NULL, 6, 0, 1, 7, NULL, 6, 0, 1, 9, (int)0x84000001, NULL);
+		count_message(3, now);
+		burn(2 * MS, NULL);
+	}
 }
 
 static void do_spin(void)
@@ -516,6 +577,7 @@ static const struct {
 	{"shares", do_shares}, {"loop", long_loop},	  {"recursion", do_recursion}, {"tail", do_tail},
 	{"jumps", do_jumps},   {"lock", do_lock},	  {"writes", do_writes},       {"pipe", do_pipe},
 	{"hot", do_hot},       {"children", do_children}, {"lives", do_lives},	       {"spin", do_spin},
+	{"messages", do_messages},
 	{"plugin", do_plugin},
 };
 

@@ -7,6 +7,7 @@
 #include "cmocka_all.h"
 
 #include "base/memory.h"
+#include "hunt/messages.h"
 #include "hunt/search.h"
 #include "hunt_simulation.h"
 #include "random_stream.h"
@@ -621,6 +622,15 @@ struct oracle {
 	uint32_t app, lib; /* what stands for the modules */
 };
 
+/* No object, one of two locks, or a message: two communicators with two tags each. */
+static uint64_t draw_object(uint64_t *seed)
+{
+	uint64_t number = random_below(seed, 7);
+
+	return number < 3 ? number
+			  : lode_message_tagged(lode_message_communicator(5 + (number - 3) / 2, 0), (int32_t)(number - 3) % 2);
+}
+
 /* A random program: walks on a random call graph, on some threads, processes and hosts. */
 static void draw_program(struct simulation *simulation, uint64_t *seed, struct oracle *oracle)
 {
@@ -649,7 +659,7 @@ static void draw_program(struct simulation *simulation, uint64_t *seed, struct o
 					 (enum lode_hypothesis)random_below(seed, 3),
 					 (double)random_below(seed, 400) / 1000, text);
 		if (stack->kind == LODE_SYNC_WAITING)
-			stack->object = random_below(seed, 3);
+			stack->object = draw_object(seed);
 		if (stack->kind == LODE_IO_BLOCKING) {
 			stack->operations = 1000 * (double)(1 + random_below(seed, 9));
 			stack->bytes = (double)(1 + random_below(seed, 9000));
@@ -692,6 +702,16 @@ static uint32_t oracle_module(const struct oracle *oracle, const struct simulate
 	return stack->functions[stack->depth - 1] >= 6 ? oracle->lib : oracle->app;
 }
 
+/* The communicator that a message goes through; 0: it is none. Two communicators with two tags each. */
+static uint64_t oracle_communicator(uint64_t object)
+{
+	for (uint64_t handle = 5; handle < 7; handle++)
+		for (int tag = 0; tag < 2; tag++)
+			if (object == lode_message_tagged(lode_message_communicator(handle, 0), tag))
+				return lode_message_communicator(handle, 0);
+	return 0;
+}
+
 static int oracle_stack_matches(const struct oracle *oracle, const struct simulated_stack *stack,
 				struct lode_focus focus)
 {
@@ -700,7 +720,8 @@ static int oracle_stack_matches(const struct oracle *oracle, const struct simula
 	for (size_t i = 0; i < stack->depth; i++)
 		held |= stack->functions[i] == focus.function;
 	return held && oracle_thread_matches(oracle, stack->thread, focus) &&
-	       (focus.object == 0 || stack->object == focus.object);
+	       (focus.object == 0 || stack->object == focus.object ||
+		oracle_communicator(stack->object) == focus.object);
 }
 
 static int oracle_truth(const struct oracle *oracle, enum lode_hypothesis hypothesis, struct lode_focus focus)
@@ -832,6 +853,22 @@ static void oracle_refine_place(struct oracle *oracle, const struct asked *asked
 	}
 }
 
+/* From a communicator to what is sent through it, by tag. */
+static void oracle_refine_tags(struct oracle *oracle, const struct asked *asked)
+{
+	if (asked->hypothesis != LODE_SYNC_WAITING || !asked->focus.object)
+		return;
+	for (size_t s = 0; s < oracle->simulation->stack_count; s++) {
+		const struct simulated_stack *stack = &oracle->simulation->stacks[s];
+		struct lode_focus focus = asked->focus;
+
+		focus.object = stack->object;
+		if (stack->kind == LODE_SYNC_WAITING && oracle_communicator(stack->object) == asked->focus.object &&
+		    oracle_stack_matches(oracle, stack, asked->focus))
+			oracle_ask(oracle, LODE_SYNC_WAITING, focus);
+	}
+}
+
 static void oracle_refine(struct oracle *oracle, struct asked asked)
 {
 	if (asked.truth == 0 || asked.truth == -2 || asked.hypothesis == LODE_SMALL_IO)
@@ -847,12 +884,14 @@ static void oracle_refine(struct oracle *oracle, struct asked asked)
 	if (asked.hypothesis == LODE_IO_BLOCKING)
 		oracle_ask(oracle, LODE_SMALL_IO, asked.focus);
 	oracle_refine_place(oracle, &asked);
+	oracle_refine_tags(oracle, &asked);
 	if (asked.hypothesis == LODE_SYNC_WAITING && !asked.focus.object)
 		for (size_t s = 0; s < oracle->simulation->stack_count; s++) {
 			const struct simulated_stack *stack = &oracle->simulation->stacks[s];
 			struct lode_focus focus = asked.focus;
 
-			focus.object = stack->object;
+			focus.object = oracle_communicator(stack->object) ? oracle_communicator(stack->object)
+									  : stack->object;
 			if (stack->object && stack->kind == LODE_SYNC_WAITING &&
 			    oracle_stack_matches(oracle, stack, asked.focus))
 				oracle_ask(oracle, LODE_SYNC_WAITING, focus);
@@ -943,9 +982,168 @@ static void check_starters(const struct oracle *oracle, const struct lode_search
 	}
 }
 
-static void search_random(enum lode_strategy strategy, int by_the_paper, uint64_t seed, int rounds)
+/* ---- the paper's deep starters, from section 2.1, by brute force ---- */
+
+struct paper_graph {
+	double weight[FUNCTIONS], all;
+	int called[FUNCTIONS][FUNCTIONS];
+	int depth[FUNCTIONS];	/* calls from where samples begin; -1: not seen */
+	int group[FUNCTIONS];	/* of those above the threshold; -1: none */
+	int starter[FUNCTIONS]; /* of its group */
+	int is_unclear;		/* a share is the threshold, but for rounding */
+};
+
+/* All samples of a host or process count, of whatever kind; a function once a sample. */
+static void count_samples(const struct oracle *oracle, struct lode_focus place, struct paper_graph *graph)
+{
+	place.function = place.thread = LODE_NONE;
+	place.object = 0;
+	for (size_t s = 0; s < oracle->simulation->stack_count; s++) {
+		const struct simulated_stack *stack = &oracle->simulation->stacks[s];
+		int seen[FUNCTIONS] = {0};
+
+		if (!oracle_thread_matches(oracle, stack->thread, place))
+			continue;
+		graph->all += stack->share;
+		graph->depth[stack->functions[0]] = 0;
+		for (size_t i = 0; i < stack->depth; i++) {
+			uint32_t function = stack->functions[i];
+
+			graph->weight[function] += seen[function] ? 0 : stack->share;
+			seen[function] = 1;
+			if (i)
+				graph->called[stack->functions[i - 1]][function] = 1;
+		}
+	}
+}
+
+static void measure_paper_graph(struct paper_graph *graph, double threshold)
+{
+	for (int round = 0; round < FUNCTIONS; round++)
+		for (int a = 0; a < FUNCTIONS; a++)
+			for (int b = 0; b < FUNCTIONS; b++)
+				if (graph->called[a][b] && graph->depth[a] == round && graph->depth[b] < 0)
+					graph->depth[b] = round + 1;
+	for (int f = 0; f < FUNCTIONS; f++) {
+		double share = graph->all > 0 ? graph->weight[f] / graph->all : 0;
+
+		graph->is_unclear |= fabs(share - threshold) < 1e-6;
+		graph->group[f] = share > threshold ? f : -1;
+	}
+	for (int round = 0; round < FUNCTIONS; round++)
+		for (int a = 0; a < FUNCTIONS; a++)
+			for (int b = 0; b < FUNCTIONS; b++)
+				if ((graph->called[a][b] || graph->called[b][a]) && graph->group[a] >= 0 &&
+				    graph->group[b] > graph->group[a])
+					graph->group[b] = graph->group[a];
+}
+
+static int is_deeper(const struct paper_graph *graph, int a, int b)
+{
+	if (graph->depth[a] != graph->depth[b])
+		return graph->depth[a] > graph->depth[b];
+	if (fabs(graph->weight[a] - graph->weight[b]) > 1e-9)
+		return graph->weight[a] > graph->weight[b];
+	return a < b;
+}
+
+static struct paper_graph draw_paper_graph(const struct oracle *oracle, struct lode_focus place)
+{
+	struct paper_graph graph = {.all = 0};
+
+	for (int f = 0; f < FUNCTIONS; f++)
+		graph.depth[f] = -1;
+	count_samples(oracle, place, &graph);
+	measure_paper_graph(&graph, oracle->options->deep_threshold);
+	for (int f = 0; f < FUNCTIONS; f++) {
+		int best = graph.group[f] >= 0;
+
+		for (int other = 0; best && other < FUNCTIONS; other++)
+			best = other == f || graph.group[other] != graph.group[f] || is_deeper(&graph, f, other);
+		graph.starter[f] = best;
+	}
+	return graph;
+}
+
+/* What makes the paper choose: an experiment on a function that tests true. */
+static int is_trigger(const struct lode_experiment *experiment)
+{
+	return experiment->found && experiment->focus.function < FUNCTIONS &&
+	       experiment->hypothesis != LODE_SMALL_IO;
+}
+
+static int is_beside(const struct lode_experiment *a, const struct lode_experiment *b)
+{
+	struct lode_focus left = a->focus, right = b->focus;
+
+	left.function = right.function = LODE_NONE;
+	return a->hypothesis == b->hypothesis && !memcmp(&left, &right, sizeof(left));
+}
+
+/*
+ * Whether the plain search had made the experiment, before it was chosen: from another
+ * place, as a root, or as what is called by a function that cannot be measured.
+ */
+static int was_there(const struct lode_history *history, const struct lode_experiment *experiment)
+{
+	const struct lode_experiment *parent = &history->experiments[experiment->parent];
+
+	return !is_beside(parent, experiment) || parent->focus.function == LODE_NONE ||
+	       parent->state == LODE_EXPERIMENT_IMPOSSIBLE;
+}
+
+/* Each deep starter was triggered, and is one by the paper. */
+static int check_a_paper_starter(const struct oracle *oracle, const struct lode_search *search, size_t id)
+{
+	const struct lode_history *history = lode_search_history(search);
+	const struct lode_experiment *starter = &history->experiments[id];
+	struct paper_graph graph = draw_paper_graph(oracle, starter->focus);
+	int triggered = 0;
+
+	for (size_t i = 0; i < history->count; i++)
+		triggered |= is_trigger(&history->experiments[i]) && is_beside(&history->experiments[i], starter) &&
+			     (was_there(history, starter) ||
+			      (i != id && history->experiments[i].found <= starter->created));
+	assert_true(triggered);
+	if (!graph.is_unclear)
+		assert_true(graph.starter[starter->focus.function]);
+	return !graph.is_unclear;
+}
+
+/* And each trigger made all that the paper chooses. */
+static void check_a_trigger(const struct oracle *oracle, const struct lode_search *search, size_t id)
+{
+	const struct lode_experiment *trigger = &lode_search_history(search)->experiments[id];
+	struct paper_graph graph = draw_paper_graph(oracle, trigger->focus);
+
+	for (uint32_t f = 0; f < FUNCTIONS && !graph.is_unclear; f++) {
+		struct lode_focus focus = trigger->focus;
+
+		focus.function = f;
+		if (graph.starter[f])
+			assert_true(experiment_of(search, trigger->hypothesis, focus)->starter);
+	}
+}
+
+static int check_paper_starters(const struct oracle *oracle, const struct lode_search *search)
+{
+	const struct lode_history *history = lode_search_history(search);
+	int checked = 0;
+
+	for (size_t i = 0; i < history->count; i++) {
+		if (history->experiments[i].starter)
+			checked += check_a_paper_starter(oracle, search, i);
+		if (is_trigger(&history->experiments[i]))
+			check_a_trigger(oracle, search, i);
+	}
+	return checked;
+}
+
+/* Returns how many deep starters of the paper were checked. */
+static int search_random(enum lode_strategy strategy, int by_the_paper, uint64_t seed, int rounds)
 {
 	struct oracle oracle = {.asked = calloc(MOST_SETS, sizeof(*oracle.asked))};
+	int starters = 0;
 
 	for (int round = 0; round < rounds; round++) {
 		struct lode_search_options options = settings(strategy);
@@ -967,12 +1165,15 @@ static void search_random(enum lode_strategy strategy, int by_the_paper, uint64_
 		check_closure(&oracle, search, strategy == LODE_STRATEGY_CALL_GRAPH || simulation.no_samples);
 		if (strategy == LODE_STRATEGY_DEEP_START && !by_the_paper && !simulation.no_samples)
 			check_starters(&oracle, search);
+		if (strategy == LODE_STRATEGY_DEEP_START && by_the_paper && !simulation.no_samples)
+			starters += check_paper_starters(&oracle, search);
 		assert_true(simulation.highest_cost <= options.cost + 1e-9);
 		assert_true(lode_search_highest_cost(search) <= options.cost + 1e-9);
 		lode_search_destroy(search);
 		simulation_release(&simulation);
 	}
 	free(oracle.asked);
+	return starters;
 }
 
 static void a_call_graph_search_examines_exactly_what_the_paper_says(void **state)
@@ -985,7 +1186,12 @@ static void deep_start_examines_all_of_that_and_what_samples_show(void **state)
 {
 	(void)state;
 	search_random(LODE_STRATEGY_DEEP_START, 0, 12, 400);
-	search_random(LODE_STRATEGY_DEEP_START, 1, 13, 200);
+}
+
+static void the_profile_of_paradyn_chooses_deep_starters_as_the_paper_does(void **state)
+{
+	(void)state;
+	assert_true(search_random(LODE_STRATEGY_DEEP_START, 1, 13, 400) > 1000);
 }
 
 static void noise_changes_few_verdicts(void **state)
@@ -1095,6 +1301,7 @@ int main(void)
 		cmocka_unit_test(locks_and_small_operations_are_found),
 		cmocka_unit_test(a_call_graph_search_examines_exactly_what_the_paper_says),
 		cmocka_unit_test(deep_start_examines_all_of_that_and_what_samples_show),
+		cmocka_unit_test(the_profile_of_paradyn_chooses_deep_starters_as_the_paper_does),
 		cmocka_unit_test(noise_changes_few_verdicts),
 		cmocka_unit_test(wrong_settings_are_refused_with_a_sentence),
 		cmocka_unit_test(memory_that_runs_out_anywhere_ends_the_search_cleanly),

@@ -1,6 +1,8 @@
 /* A simulated program: see hunt_simulation.h. */
 #include "hunt_simulation.h"
 
+#include "hunt/messages.h"
+
 #include "base/memory.h"
 #include "random_stream.h"
 
@@ -42,7 +44,7 @@ static int stack_is_in(const struct simulation *simulation, const struct simulat
 		       const struct lode_focus *focus)
 {
 	return thread_is_in(simulation, stack->thread, focus) && holds(stack, focus->function) &&
-	       (!focus->object || stack->object == focus->object);
+	       (!focus->object || lode_object_is_in(stack->object, focus->object));
 }
 
 static int is_done_now(const struct simulation *simulation, const struct simulated_stack *stack)
@@ -304,18 +306,24 @@ static uint64_t on_axis(const struct simulation *simulation, uint32_t thread, en
 					   : thread;
 }
 
+/* What a stack waits for as seen from a focus: of all objects the whole, of a whole its part. */
+static uint64_t object_below(const struct simulated_stack *stack, const struct lode_focus *focus)
+{
+	return focus->object ? (stack->object == focus->object ? 0 : stack->object) : lode_object_whole(stack->object);
+}
+
 static int objects_below(struct simulation *simulation, const struct lode_focus *focus,
 			 int (*each)(void *context, uint32_t number, uint64_t object), void *context)
 {
 	for (size_t i = 0; i < simulation->stack_count; i++) {
 		const struct simulated_stack *stack = &simulation->stacks[i];
-		int seen = !stack->object || stack->kind != LODE_SYNC_WAITING ||
-			   !stack_is_in(simulation, stack, focus);
+		uint64_t object = object_below(stack, focus);
+		int seen = !object || stack->kind != LODE_SYNC_WAITING || !stack_is_in(simulation, stack, focus);
 
 		for (size_t k = 0; k < i && !seen; k++)
-			seen = simulation->stacks[k].object == stack->object &&
+			seen = object_below(&simulation->stacks[k], focus) == object &&
 			       stack_is_in(simulation, &simulation->stacks[k], focus);
-		if (!seen && each(context, LODE_NONE, stack->object) < 0)
+		if (!seen && each(context, LODE_NONE, object) < 0)
 			return LODE_SYSTEM;
 	}
 	return 0;
