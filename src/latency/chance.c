@@ -12,6 +12,9 @@
  * hardly any time, of which there are many and which happen to be equal in all streams of a
  * side, from hiding those that matter.
  *
+ * A run that something else disturbed takes much longer than all others. Such runs, the tenth of
+ * either end, count as much as the next ones: a mean that one of them decides tells nothing.
+ *
  * Splits are gone through one by one where there are no more than ROUNDS, else drawn, in
  * blocks with a seed each, so that threads change nothing.
  */
@@ -82,6 +85,22 @@ static double deviation_within(const struct lode_chance_input *input, const doub
 		     squares_around(slow, input->slow, mean_of(slow, input->slow));
 
 	return freedom ? sqrt(sum / (double)freedom) : 0;
+}
+
+/* How many values at either end are clipped: a tenth, but not so many that a side could disappear. */
+static size_t outliers_of(const struct lode_chance_input *input)
+{
+	size_t streams = input->base + input->slow, side = input->base < input->slow ? input->base : input->slow;
+
+	return streams / 10 < side / 3 ? streams / 10 : side / 3;
+}
+
+/* The deviation of clipped values is that of fewer: the usual correction of winsorised means. */
+static double without_clipping(const struct lode_chance_input *input, double within)
+{
+	double streams = (double)(input->base + input->slow);
+
+	return within / (1 - 2 * (double)outliers_of(input) / streams);
 }
 
 static double statistic_of(const struct lode_chance_input *input, const double *values)
@@ -377,7 +396,44 @@ static int test(struct work *work, double *z)
 	return 0;
 }
 
-int lode_chance_test(const struct lode_chance_input *input, struct lode_chance_column *columns, double *z)
+/* ---- runs that went wrong ---- */
+
+static int rising(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+/* Makes the `outliers` smallest and largest values as large as the next ones. `sorted`: room. */
+static void clip(double *values, size_t streams, size_t outliers, double *sorted)
+{
+	double low, high;
+
+	memcpy(sorted, values, streams * sizeof(*sorted));
+	qsort(sorted, streams, sizeof(*sorted), rising);
+	low = sorted[outliers];
+	high = sorted[streams - 1 - outliers];
+	for (size_t i = 0; i < streams; i++)
+		values[i] = fmin(fmax(values[i], low), high);
+}
+
+/* The values, clipped. The sides have no say in it, so the test stays what it is. NULL when memory has run out. */
+static double *without_outliers(const struct lode_chance_input *input)
+{
+	size_t streams = input->base + input->slow, outliers = outliers_of(input);
+	double *values = lode_calloc(input->columns + 1, (streams + 1) * sizeof(*values));
+
+	if (!values)
+		return NULL;
+	for (size_t i = 0; i < input->columns * streams; i++)
+		values[i] = input->values[i];
+	for (size_t i = 0; outliers && i < input->columns; i++)
+		clip(values + i * streams, streams, outliers, values + input->columns * streams);
+	return values;
+}
+
+static int test_clipped(const struct lode_chance_input *input, struct lode_chance_column *columns, double *z)
 {
 	struct work work = {.input = input, .columns = columns, .streams = input->base + input->slow};
 	int code = 0;
@@ -387,7 +443,8 @@ int lode_chance_test(const struct lode_chance_input *input, struct lode_chance_c
 		columns[i] = (struct lode_chance_column){
 			.p = 1,
 			.q = 1,
-			.within = deviation_within(input, input->values + i * work.streams),
+			.within = without_clipping(
+				input, deviation_within(input, input->values + i * work.streams)),
 			.detectable = INFINITY,
 		};
 	if (input->columns && lode_chance_can_tell(input->base, input->slow, input->level))
@@ -399,6 +456,19 @@ int lode_chance_test(const struct lode_chance_input *input, struct lode_chance_c
 	lode_free(work.beaten);
 	lode_free(work.beaten_by_any);
 	lode_free(work.largest);
+	return code;
+}
+
+int lode_chance_test(const struct lode_chance_input *input, struct lode_chance_column *columns, double *z)
+{
+	struct lode_chance_input clipped = *input;
+	double *values = without_outliers(input);
+	int code = LODE_SYSTEM;
+
+	clipped.values = values;
+	if (values)
+		code = test_clipped(&clipped, columns, z);
+	lode_free(values);
 	return code;
 }
 

@@ -259,31 +259,35 @@ static void fill_whole(const struct work *work, double *values)
 	}
 }
 
-/* A difference may be in any path, and shows in that path or in the whole, whichever varies less. */
-static int64_t find_detectable(const struct lode_chance_column *results, size_t count)
+static int64_t whole_ns(double time)
+{
+	return isfinite(time) && time < 9e18 ? (int64_t)time : -1;
+}
+
+/* A difference of one path, whichever it is, shows there or in the whole, whatever varies less. */
+static double find_detectable_path(const struct lode_chance_column *results, size_t count)
 {
 	double whole = results[0].detectable, most = count > 1 ? 0 : whole;
 
 	for (size_t i = 1; i < count; i++)
 		most = fmax(most, fmin(results[i].detectable, whole));
-	return isfinite(most) && most < 9e18 ? (int64_t)most : -1;
+	return most;
 }
 
 static void take_results(const struct work *work, const struct lode_chance_column *results, size_t count,
 			 const uint32_t *columns, double z)
 {
 	struct lode_diff *diff = work->diff;
-	double five = (double)diff->base_whole / 20, within = 0;
+	double five = (double)diff->base_whole / 20;
 
 	diff->chance.p = results[0].p;
 	diff->chance.q = results[0].q;
-	diff->chance.detectable = find_detectable(results, count);
-	for (size_t i = 1; i < count; i++)
-		within = fmax(within, fmin(results[i].within, results[0].within));
+	diff->chance.detectable = whole_ns(results[0].detectable);
+	diff->chance.detectable_path = whole_ns(find_detectable_path(results, count));
 	/* One stream a side does not tell how much streams vary. */
 	if (streams_of(work) > 2 && five > 0)
 		diff->chance.streams_for_5 =
-			lode_chance_streams(count > 1 ? within : results[0].within, five, z, LODE_DIFF_LEVEL);
+			lode_chance_streams(results[0].within, five, z, LODE_DIFF_LEVEL);
 	for (size_t i = 0; i < diff->path_count; i++) {
 		struct lode_diff_path *path = &diff->paths[i];
 		uint32_t column = columns[path->leaf];
@@ -333,7 +337,7 @@ static int test_paths(struct work *work, unsigned jobs)
 	uint32_t *columns;
 	int code = LODE_SYSTEM;
 
-	*chance = (struct lode_diff_chance){.p = 1, .q = 1, .detectable = -1};
+	*chance = (struct lode_diff_chance){.p = 1, .q = 1, .detectable = -1, .detectable_path = -1};
 	chance->tested = lode_chance_can_tell(work->sides[0]->stream_count, work->sides[1]->stream_count,
 					      LODE_DIFF_LEVEL);
 	if (order_rows(work, 0) < 0 || order_rows(work, 1) < 0)

@@ -35,8 +35,12 @@ struct lode_diff_chance {
 	double p;	      /* of the whole run, as of a path */
 	double q;
 	size_t sure_paths;    /* that surely take more */
-	int64_t detectable;   /* ns per stream: a difference, of any path, that would have been called sure
-				 LODE_CHANCE_POWER times of 100; -1: none, or not known */
+	/*
+	 * ns per stream: a difference that would have been called sure LODE_CHANCE_POWER times of 100,
+	 * however it is spread over the run; and one of a single path. -1: none, or not known.
+	 */
+	int64_t detectable;
+	int64_t detectable_path;
 	double streams_for_5; /* about so many a side it takes for one of 5 % of a run; 0: not known */
 };
 

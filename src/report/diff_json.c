@@ -113,6 +113,22 @@ static void put_cause(struct writer *writer)
 	lode_json_object_end(&writer->json);
 }
 
+static void put_detectable(struct writer *writer, const char *key, const char *share_key, int64_t size)
+{
+	uint64_t whole = writer->report->diff->base_whole;
+
+	lode_json_key(&writer->json, key);
+	if (size >= 0)
+		lode_json_i64(&writer->json, size);
+	else
+		lode_json_null(&writer->json);
+	lode_json_key(&writer->json, share_key);
+	if (size >= 0 && whole)
+		lode_json_double(&writer->json, (double)size / (double)whole);
+	else
+		lode_json_null(&writer->json);
+}
+
 /* What the streams can tell; null: not known. */
 static void put_evidence(struct writer *writer)
 {
@@ -127,16 +143,8 @@ static void put_evidence(struct writer *writer)
 	put_double(writer, "level", LODE_DIFF_LEVEL);
 	lode_json_key_text(&writer->json, "level_is_of", "all paths together");
 	put_double(writer, "power", LODE_CHANCE_POWER / 100.0);
-	lode_json_key(&writer->json, "detectable_ns");
-	if (chance->detectable >= 0)
-		lode_json_i64(&writer->json, chance->detectable);
-	else
-		lode_json_null(&writer->json);
-	lode_json_key(&writer->json, "detectable_share");
-	if (chance->detectable >= 0 && diff->base_whole)
-		lode_json_double(&writer->json, (double)chance->detectable / (double)diff->base_whole);
-	else
-		lode_json_null(&writer->json);
+	put_detectable(writer, "detectable_ns", "detectable_share", chance->detectable);
+	put_detectable(writer, "detectable_path_ns", "detectable_path_share", chance->detectable_path);
 	lode_json_key(&writer->json, "streams_for_5_percent");
 	if (chance->streams_for_5 > 0 && chance->streams_for_5 < 1e15)
 		lode_json_u64(&writer->json, (uint64_t)chance->streams_for_5);

@@ -9,33 +9,38 @@
 
 /* ---- chance ---- */
 
-/* `12ms a stream`, and what share of a run of the base that is. */
-static void put_detectable(const struct lode_diff *diff, struct lode_buffer *buffer)
+/* `8.3 % (12ms a stream)`. */
+static void put_size(const struct lode_diff *diff, int64_t size, struct lode_buffer *buffer)
 {
-	double percent = diff->base_whole
-				 ? 100 * (double)diff->chance.detectable / (double)diff->base_whole
-				 : 0;
+	double percent = diff->base_whole ? 100 * (double)size / (double)diff->base_whole : 0;
 	char text[LODE_UNITS_TEXT];
 
-	lode_duration_text((uint64_t)diff->chance.detectable, text);
+	lode_duration_text((uint64_t)size, text);
 	if (diff->base_whole)
-		lode_buffer_print(buffer, "one of %.*f %% or more (%s a stream, %d times of 100)",
-				  percent < 10, percent, text, LODE_CHANCE_POWER);
+		lode_buffer_print(buffer, "%.*f %% or more (%s a stream)", percent < 10, percent, text);
 	else
-		lode_buffer_print(buffer, "one of %s a stream or more (%d times of 100)", text,
-				  LODE_CHANCE_POWER);
+		lode_buffer_print(buffer, "%s a stream or more", text);
 }
 
 static void put_nothing(const struct lode_diff *diff, struct lode_buffer *buffer)
 {
+	const struct lode_diff_chance *chance = &diff->chance;
+
 	lode_buffer_print(buffer, "no difference%s beyond chance; ",
-			  -diff->difference > diff->chance.detectable ? " for the worse" : "");
-	if (diff->chance.detectable < 0) {
+			  chance->detectable >= 0 && -diff->difference > chance->detectable ? " for the worse" : "");
+	if (chance->detectable < 0 && chance->detectable_path < 0) {
 		lode_buffer_text(buffer, "so few runs, varying so much, would not have shown any");
-	} else {
-		lode_buffer_text(buffer, "these runs would have shown ");
-		put_detectable(diff, buffer);
+		return;
 	}
+	lode_buffer_text(buffer, "these runs would have shown one of ");
+	put_size(diff, chance->detectable >= 0 ? chance->detectable : chance->detectable_path, buffer);
+	if (chance->detectable < 0)
+		lode_buffer_text(buffer, " in a single path");
+	else if (chance->detectable_path >= 0 && chance->detectable_path < chance->detectable) {
+		lode_buffer_text(buffer, ", in a single path ");
+		put_size(diff, chance->detectable_path, buffer);
+	}
+	lode_buffer_print(buffer, ", %d times of 100", LODE_CHANCE_POWER);
 }
 
 /* So few streams show nothing, however much they differ. */
