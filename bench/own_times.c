@@ -7,8 +7,8 @@
  * return: what the account costs lies inside the call that it is about, for the account and for
  * a sample that meets it alike. (To read it the other way round would count that cost for the
  * caller, where samples show it in the callee, and there are as many calls as nanoseconds.)
- * What is left outside, a call's first and last instructions, is measured with a function that
- * does nothing, and added for each call.
+ * What is left outside, from a reading at a return to one at the next call, is measured with a
+ * function that does nothing; half of it is taken for the callee's, the other for the caller's.
  *
  * LODE_OWN_TIMES names the file to write. Its lines:
  *
@@ -150,7 +150,7 @@ static __attribute__((noinline)) void do_nothing(void)
 	__cyg_profile_func_exit((void *)do_nothing, NULL);
 }
 
-/* Ticks of a call that its two readings do not see: the least of some series, so that nothing interrupted it. */
+/* Ticks from a return to the next call: the least of some series, so that nothing interrupted it. */
 static QUIET double ticks_outside(void)
 {
 	uint32_t node = child_of(calls[depth].node, (void *)do_nothing);
@@ -187,7 +187,7 @@ static QUIET __attribute__((destructor)) void end(void)
 	for (uint32_t i = 1; i < count; i++)
 		fprintf(file, "node %u %llx %llu %.0f\n", nodes[i].parent,
 			(unsigned long long)(uintptr_t)nodes[i].function, (unsigned long long)nodes[i].calls,
-			((double)nodes[i].total + (double)nodes[i].calls * outside) * ns);
-	fprintf(file, "outside %.2f\n", outside * ns);
+			((double)nodes[i].total + (double)nodes[i].calls * outside / 2) * ns);
+	fprintf(file, "outside %.2f\n", outside / 2 * ns);
 	fclose(file);
 }
