@@ -15,7 +15,7 @@
  * A run that something else disturbed takes much longer than all others. Such runs, the tenth of
  * either end, count as much as the next ones: a mean that one of them decides tells nothing.
  *
- * Splits are gone through one by one where there are no more than ROUNDS, else drawn, in
+ * Splits are gone through one by one where there are no more than ROUNDS, else so many are drawn, in
  * blocks with a seed each, so that threads change nothing.
  */
 #include "latency/chance.h"
@@ -30,7 +30,9 @@
 #include <string.h>
 
 #define ROUNDS	9999
-#define BLOCK	101 /* rounds; ROUNDS is a multiple */
+#define BLOCK	101 /* rounds; the others are multiples */
+#define FEW	909 /* rounds where more than MOST additions would be needed: seconds instead of minutes */
+#define MOST	2e10
 #define SEED	0x5eed10deu
 #define SIDES	2.0 /* either might have been the slower one, so chance has two tries */
 #define ONE	4294967296.0 /* a standard deviation, in whole numbers */
@@ -269,7 +271,7 @@ static int try_splits(struct work *work)
 	int64_t *sums;
 
 	if (!work->exact) {
-		lode_parallel(work->input->jobs, ROUNDS / BLOCK, try_block, work);
+		lode_parallel(work->input->jobs, work->splits / BLOCK, try_block, work);
 		return work->failed ? LODE_SYSTEM : 0;
 	}
 	places = lode_calloc(work->streams, sizeof(*places));
@@ -376,9 +378,9 @@ static int test(struct work *work, double *z)
 	uint64_t ways = count_splits(work->input->base, work->input->slow, ROUNDS);
 
 	work->exact = ways <= ROUNDS;
-	work->splits = work->exact ? ways : ROUNDS;
 	work->slow_smaller = work->input->slow <= work->input->base;
 	work->size = work->slow_smaller ? work->input->slow : work->input->base;
+	work->splits = work->exact ? ways : (double)columns * (double)work->size * ROUNDS > MOST ? FEW : ROUNDS;
 	work->order = lode_calloc(columns, sizeof(*work->order));
 	work->scaled = lode_calloc(columns, work->streams * sizeof(*work->scaled));
 	work->totals = lode_calloc(columns, sizeof(*work->totals));
