@@ -16,24 +16,10 @@
  *	outside NS                           what was added for each call
  */
 #define _GNU_SOURCE
+#include "context_tree.h"
+
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <time.h>
-
-#define QUIET	   __attribute__((no_instrument_function))
-#define MOST_NODES (1u << 22)
-#define MOST_PLACE (1u << 24) /* of the table that finds them */
-#define MOST_DEPTH (1u << 16)
-
-struct node {
-	void *function;
-	uint32_t parent;
-	uint32_t last; /* child that was called last */
-	uint64_t calls;
-	uint64_t total; /* ticks */
-};
 
 struct call {
 	uint64_t t;
@@ -44,8 +30,6 @@ void __cyg_profile_func_enter(void *function, void *site);
 void __cyg_profile_func_exit(void *function, void *site);
 
 static const char *path;
-static struct node *nodes;
-static uint32_t node_count = 1, *places;
 static struct call *calls;
 static uint32_t depth;
 static uint64_t first_tick, first_ns;
@@ -62,44 +46,6 @@ static inline QUIET __attribute__((always_inline)) uint64_t ticks(void)
 #else
 #error "which counter does this processor have?"
 #endif
-}
-
-static QUIET uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-static QUIET void *room(size_t size)
-{
-	void *at =
-		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (at == MAP_FAILED)
-		abort();
-	return at;
-}
-
-static QUIET uint32_t child_of(uint32_t parent, void *function)
-{
-	uint64_t hash = ((uint64_t)(uintptr_t)function ^ (uint64_t)parent << 40) * 0x9e3779b97f4a7c15u;
-
-	if (nodes[parent].last && nodes[nodes[parent].last].function == function)
-		return nodes[parent].last;
-	for (uint32_t at = (uint32_t)(hash >> 40);; at = (at + 1) % MOST_PLACE) {
-		uint32_t node = places[at];
-
-		if (!node) {
-			if (node_count == MOST_NODES)
-				abort();
-			node = places[at] = node_count++;
-			nodes[node] = (struct node){.function = function, .parent = parent};
-		}
-		if (nodes[node].parent == parent && nodes[node].function == function)
-			return nodes[parent].last = node;
-	}
 }
 
 QUIET void __cyg_profile_func_enter(void *function, void *site)
@@ -137,8 +83,7 @@ static QUIET __attribute__((constructor)) void begin(void)
 	path = getenv("LODE_OWN_TIMES");
 	if (!path)
 		return;
-	nodes = room(MOST_NODES * sizeof(*nodes));
-	places = room(MOST_PLACE * sizeof(*places));
+	tree_open();
 	calls = room(MOST_DEPTH * sizeof(*calls));
 	first_ns = now();
 	first_tick = ticks();

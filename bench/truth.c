@@ -20,6 +20,8 @@
  * KINDS is a mask: 1 a switch shows the context, 2 a system call, 4 a tick of the real timer.
  */
 #define _GNU_SOURCE
+#include "context_tree.h"
+
 #include <linux/perf_event.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -31,25 +33,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define QUIET	   __attribute__((no_instrument_function))
-#define MOST_NODES (1u << 22)
-#define MOST_PLACE (1u << 24) /* of the table that finds them */
 #define MOST_EVENT (1u << 25)
-#define MOST_DEPTH (1u << 16)
 #define MOST_TIMER 64
 #define RING_PAGES 1024u
 #define STEPS	   (64 * 16)
 
 enum { SWITCH, CALL, TIMER };
-
-struct node {
-	void *function;
-	uint32_t parent;
-	uint32_t last; /* child that was called last */
-	uint64_t calls;
-	uint64_t total;
-	uint32_t kinds;
-};
 
 struct call {
 	uint64_t t;
@@ -68,8 +57,6 @@ void __cyg_profile_func_enter(void *function, void *site);
 void __cyg_profile_func_exit(void *function, void *site);
 
 static const char *path;
-static struct node *nodes;
-static uint32_t node_count = 1, *places;
 static struct call *calls;
 static uint32_t depth;
 static struct event *events;
@@ -79,24 +66,6 @@ static struct perf_event_mmap_page *ring;
 static uint64_t ring_size, tail, timer_id, lost, off_since, first_t;
 static double period, next_tick[MOST_TIMER], earliest = 1e300;
 static int timers = 1;
-
-static QUIET uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-static QUIET void *room(size_t size)
-{
-	void *at =
-		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (at == MAP_FAILED)
-		abort();
-	return at;
-}
 
 /* ---- what is seen ---- */
 
@@ -189,26 +158,6 @@ static QUIET void advance(uint64_t t)
 }
 
 /* ---- calls ---- */
-
-static QUIET uint32_t child_of(uint32_t parent, void *function)
-{
-	uint64_t hash = ((uint64_t)(uintptr_t)function ^ (uint64_t)parent << 40) * 0x9e3779b97f4a7c15u;
-
-	if (nodes[parent].last && nodes[nodes[parent].last].function == function)
-		return nodes[parent].last;
-	for (uint32_t at = (uint32_t)(hash >> 40);; at = (at + 1) % MOST_PLACE) {
-		uint32_t node = places[at];
-
-		if (!node) {
-			if (node_count == MOST_NODES)
-				abort();
-			node = places[at] = node_count++;
-			nodes[node] = (struct node){.function = function, .parent = parent};
-		}
-		if (nodes[node].parent == parent && nodes[node].function == function)
-			return nodes[parent].last = node;
-	}
-}
 
 QUIET void __cyg_profile_func_enter(void *function, void *site)
 {
@@ -330,8 +279,7 @@ static QUIET __attribute__((constructor)) void begin(void)
 	path = getenv("LODE_TRUTH");
 	if (!path)
 		return;
-	nodes = room(MOST_NODES * sizeof(*nodes));
-	places = room(MOST_PLACE * sizeof(*places));
+	tree_open();
 	calls = room(MOST_DEPTH * sizeof(*calls));
 	events = room(MOST_EVENT * sizeof(*events));
 	period = 1e9 / (hz ? atof(hz) : 999);
