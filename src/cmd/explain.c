@@ -72,7 +72,8 @@ static const struct lode_option options[] = {
 	LODE_TEXT("x", 'x', FIELD(x), "A,B", "columns, or attributes of streams, that y is a function of"),
 	LODE_TEXT("y", 'y', FIELD(y), "C",
 		  "what is to be explained: a column; of a corpus delay, run, wait, span or an attribute"),
-	LODE_TEXT("clusters", 'k', FIELD(clusters), "K|auto", "number of functions (default: auto)"),
+	LODE_TEXT("clusters", 'k', FIELD(clusters), "K|auto|smallest",
+		  "number of functions (default: auto); smallest: as few as --max-error allows"),
 	LODE_CHOICE("method", 'm', FIELD(method), "NAME", "how functions are looked for (default: klinear)",
 		    method_choice),
 	LODE_CHOICE("functions", 'f', FIELD(functions), "KIND", "kinds of functions (default: linear)",
@@ -105,20 +106,27 @@ static unsigned chosen(const char *value, const char *(*choice)(size_t i))
 	return i;
 }
 
-static int read_clusters(const char *text, unsigned *clusters, struct lode_error *error)
+/* `K`, `auto`, `smallest` or `smallest:B`. */
+static int read_clusters(const char *text, struct lode_explain_options *how, struct lode_error *error)
 {
+	const char *count = text;
 	double number;
 
-	*clusters = 0;
 	if (!text || !strcmp(text, "auto"))
 		return 0;
-	if (lode_cell_read(text, strlen(text), &number) > LODE_CELL_NUMBER || !strlen(text) || !(number >= 1) ||
+	if (!strncmp(text, "smallest", 8) && (!text[8] || text[8] == ':')) {
+		how->smallest = 1;
+		if (!text[8])
+			return 0;
+		count = text + 9;
+	}
+	if (lode_cell_read(count, strlen(count), &number) > LODE_CELL_NUMBER || !*count || !(number >= 1) ||
 	    number > 1e6 || number != (double)(unsigned)number)
 		return lode_fail(error, LODE_USAGE,
-				 "explain: '--clusters %s' is no number of clusters; use 1, 2, ... or auto. "
-				 "See 'lode help explain'.",
+				 "explain: '--clusters %s' is no number of clusters; use 1, 2, ..., auto, smallest or "
+				 "smallest:B. See 'lode help explain'.",
 				 text);
-	*clusters = (unsigned)number;
+	how->clusters = (unsigned)number;
 	return 0;
 }
 
@@ -190,7 +198,7 @@ static int read_options(const struct settings *settings, int is_corpus, struct l
 	how->jobs = (unsigned)settings->area.jobs;
 	code = is_corpus ? refuse_narrow_latency(settings, error) : refuse_area(settings, error);
 	if (code == 0)
-		code = read_clusters(settings->clusters, &how->clusters, error);
+		code = read_clusters(settings->clusters, how, error);
 	if (code == 0)
 		code = read_max_error(settings->max_error, how, error);
 	return code < 0 ? code : lode_explain_check(how, error);
@@ -240,7 +248,12 @@ static int conclude(const struct lode_call *call, const struct lode_explain_opti
 
 	if (explanation->within)
 		return 0;
-	if (!explanation->explained)
+	if (how->smallest)
+		lode_say(&call->err, LODE_YELLOW, "%u functions are not within the bound: their %s error is %.4g%s",
+			 explanation->clusters, how->max_error_relative ? "relative" : "mean square",
+			 (how->max_error_relative ? 100 : 1) * explanation->clustering_error,
+			 how->max_error_relative ? "%" : "");
+	else if (!explanation->explained)
 		lode_say(&call->err, LODE_YELLOW, "no tree tells the clusters apart");
 	else
 		lode_say(&call->err, LODE_YELLOW, "no tree within the bound: the %s error is %.4g%s",

@@ -232,6 +232,27 @@ static int explain_rows(const struct lode_explain_input *input, const struct lod
 	return code;
 }
 
+/* The same by the paper's algorithm. */
+static int explain_smallest(const struct lode_explain_input *input, const struct lode_explain_options *options,
+			    struct lode_explanation *explanation, struct lode_error *error)
+{
+	int relative = options->max_error_relative && lode_explain_above_zero(input, explanation);
+	struct lode_theory theory;
+	int code = lode_features_make(&explanation->features, input->table, input->auxiliary, explanation->row_of,
+				      explanation->rows, error);
+
+	if (code == 0)
+		code = lode_explain_points(input, explanation, options->family,
+					   relative ? LODE_NOISE_RELATIVE : LODE_NOISE_ADDITIVE,
+					   &explanation->points, error);
+	if (code == 0)
+		code = lode_explain_smallest(&explanation->points, &explanation->features, options, &theory,
+					     &explanation->clustering_error, error);
+	if (code == 0)
+		take_over(explanation, &theory);
+	return code;
+}
+
 /* One search with its measures, not yet cross-validated. */
 static int attempt(const struct lode_explain_input *input, const struct lode_explain_options *options,
 		   struct lode_explanation *explanation, struct lode_error *error)
@@ -239,9 +260,10 @@ static int attempt(const struct lode_explain_input *input, const struct lode_exp
 	int code;
 
 	memset(explanation, 0, sizeof(*explanation));
+	explanation->clustering_error = NAN;
 	code = lode_explain_rows(input, options, explanation, error);
 	if (code == 0)
-		code = explain_rows(input, options, explanation, error);
+		code = (options->smallest ? explain_smallest : explain_rows)(input, options, explanation, error);
 	if (code == 0)
 		code = lode_explain_measure(explanation, error);
 	if (code < 0)
@@ -260,6 +282,8 @@ static double error_of(const struct lode_explain_options *options, const struct 
 
 static int is_within(const struct lode_explain_options *options, const struct lode_explanation *explanation)
 {
+	if (options->smallest)
+		return explanation->clustering_error <= options->max_error;
 	return options->max_error <= 0 ||
 	       (explanation->explained && error_of(options, explanation) <= options->max_error);
 }
@@ -333,10 +357,11 @@ int lode_explain(const struct lode_explain_input *input, const struct lode_expla
 	memset(explanation, 0, sizeof(*explanation));
 	if (code == 0)
 		code = attempt(input, options, explanation, error);
-	if (code == 0 && !is_within(options, explanation))
+	if (code == 0 && !options->smallest && !is_within(options, explanation))
 		code = search_bound(input, options, explanation, error);
 	if (code == 0)
-		code = lode_explain_validate(input, options, explanation, error);
+		code = options->smallest ? lode_smallest_validate(options, explanation, error)
+					 : lode_explain_validate(input, options, explanation, error);
 	if (code < 0) {
 		lode_explanation_release(explanation);
 		return code;

@@ -28,6 +28,7 @@ enum lode_tree_kind { LODE_TREE_CART, LODE_TREE_OPTIMAL };
 
 struct lode_explain_options {
 	unsigned clusters; /* 0: as many as give the shortest description */
+	int smallest;	   /* the paper's Algorithm 1: as few as max_error allows, at most `clusters` where above 0 */
 	enum lode_method method;
 	enum lode_family family;
 	enum lode_tree_kind tree;
@@ -84,6 +85,7 @@ struct lode_explanation {
 	double validated_r2;
 	double mean_square;	/* error of the whole */
 	double distribution_error; /* the same of the paper's prediction: each leaf's functions by their shares */
+	double clustering_error; /* smallest: what max_error bounds, each row by its nearest function; else NaN */
 	double relative_error;	/* root of the mean square of (y - f) / f; NaN where f is not above 0 */
 	double length;		/* of the description, in nats */
 	struct lode_chance chance; /* of what is told, or of what was withdrawn */

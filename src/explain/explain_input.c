@@ -24,6 +24,9 @@ int lode_explain_check(const struct lode_explain_options *options, struct lode_e
 		return lode_fail(error, LODE_USAGE, "an optimal tree has a depth of 1 to 4");
 	if (!(options->max_error >= 0) || !isfinite(options->max_error))
 		return lode_fail(error, LODE_USAGE, "the bound on the error must be a number, 0 or more");
+	if (options->smallest && !(options->max_error > 0))
+		return lode_fail(error, LODE_USAGE,
+				 "the smallest number of clusters needs a bound on the error; give one with '--max-error'");
 	return 0;
 }
 
@@ -126,10 +129,10 @@ int lode_explain_rows(const struct lode_explain_input *input, const struct lode_
 		return lode_fail(error, LODE_BAD_INPUT,
 				 "%s: %zu row%s with both x and y; there must be two at least", input->name,
 				 explanation->rows, explanation->rows == 1 ? "" : "s");
-	if (lode_explain_copies(input, explanation, error) < 0)
+	if (!options->smallest && lode_explain_copies(input, explanation, error) < 0)
 		return LODE_SYSTEM;
 	lode_notes_add(options->notes, explanation->copies, "rows that equal others in every column count once", NULL);
-	if (options->clusters > explanation->rows)
+	if (options->clusters > explanation->rows && !options->smallest)
 		return lode_fail(error, LODE_BAD_INPUT, "%s: %u clusters of %zu %srows; ask for fewer", input->name,
 				 options->clusters, explanation->rows, explanation->copies ? "different " : "");
 	return 0;

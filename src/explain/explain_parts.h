@@ -52,6 +52,18 @@ int lode_explain_above_zero(const struct lode_explain_input *input, const struct
 int lode_explain_plant_optimal(const struct lode_points *points, const struct lode_features *features,
 			       const struct lode_explain_options *options, struct lode_theory *theory,
 			       struct lode_error *error);
+/* Gives each row one of the folds, which are of equal size, at random. */
+void lode_explain_deal(unsigned char *fold_of, size_t rows, unsigned folds, uint64_t seed);
+/*
+ * Algorithm 1 of the paper: the smallest number of functions, up to options->clusters, whose
+ * error (`*is`) is within the bound, and a tree of their labels. Where there is none, the largest number.
+ */
+int lode_explain_smallest(const struct lode_points *points, const struct lode_features *features,
+			  const struct lode_explain_options *options, struct lode_theory *theory, double *is,
+			  struct lode_error *error);
+/* The accuracy of its trees for labels that they have not seen. */
+int lode_smallest_validate(const struct lode_explain_options *options, struct lode_explanation *explanation,
+			   struct lode_error *error);
 /* Cross-validation: accuracy and R² for rows that were not there when everything was looked for. */
 int lode_explain_validate(const struct lode_explain_input *input, const struct lode_explain_options *options,
 			  struct lode_explanation *explanation, struct lode_error *error);

@@ -47,20 +47,18 @@ struct seen {
 	struct lode_features features;
 };
 
-/* Folds of equal size, rows dealt out at random. */
-static void deal(struct validation *validation, uint64_t seed)
+void lode_explain_deal(unsigned char *fold_of, size_t rows, unsigned folds, uint64_t seed)
 {
-	size_t rows = validation->explanation->rows;
 	struct lode_random random = lode_random_piece(seed, rows);
 
 	for (size_t i = 0; i < rows; i++)
-		validation->fold_of[i] = (unsigned char)(i % validation->folds);
+		fold_of[i] = (unsigned char)(i % folds);
 	for (size_t i = rows; i > 1; i--) {
 		size_t other = lode_random_below(&random, i);
-		unsigned char swap = validation->fold_of[i - 1];
+		unsigned char swap = fold_of[i - 1];
 
-		validation->fold_of[i - 1] = validation->fold_of[other];
-		validation->fold_of[other] = swap;
+		fold_of[i - 1] = fold_of[other];
+		fold_of[other] = swap;
 	}
 }
 
@@ -240,7 +238,7 @@ int lode_explain_validate(const struct lode_explain_input *input, const struct l
 	code = validation.fold_of && validation.results ? make_points(input, &validation, error)
 							 : lode_fail_memory(error);
 	if (code == 0) {
-		deal(&validation, options->seed);
+		lode_explain_deal(validation.fold_of, explanation->rows, validation.folds, options->seed);
 		if (options->method == LODE_METHOD_SPECTRAL)
 			lode_spectral_prepare();
 		lode_parallel(options->jobs, validation.folds, run_fold, &validation);

@@ -277,10 +277,11 @@ void lode_explain_json(const struct lode_explain_report *report, struct lode_buf
 	key_double(&json, "r2", explanation->r2);
 	lode_json_key_u64(&json, "height", lode_tree_height(&explanation->tree));
 	lode_json_key_u64(&json, "leaves", lode_tree_leaves(&explanation->tree));
-	key_bool(&json, "cross_validated", !isnan(explanation->validated_r2));
+	key_bool(&json, "cross_validated", !isnan(explanation->accuracy));
 	key_double(&json, "validated_r2", explanation->validated_r2);
 	key_double(&json, "agreement", explanation->agreement);
 	key_double(&json, "mean_square_error", explanation->mean_square);
+	key_double(&json, "clustering_error", explanation->clustering_error);
 	key_double(&json, "distribution_error", explanation->distribution_error);
 	key_double(&json, "relative_error", explanation->relative_error);
 	key_bool(&json, "explained", explanation->explained);

@@ -272,6 +272,24 @@ static void put_chance(const struct lode_explanation *explanation, struct lode_b
 				  explanation->tree.count > 1 ? "whose columns were shuffled" : "of one function and noise");
 }
 
+/* What Algorithm 1 of the paper goes by: the clusters' error, and the accuracy of the tree for their labels. */
+static void put_smallest(const struct lode_explanation *explanation, struct lode_buffer *buffer)
+{
+	if (isnan(explanation->clustering_error))
+		return;
+	if (explanation->points.noise == LODE_NOISE_RELATIVE) {
+		lode_buffer_print(buffer, "  clusters by x and y alone: relative error %.2g%%",
+				  100 * explanation->clustering_error);
+	} else {
+		lode_buffer_text(buffer, "  clusters by x and y alone: mean square error ");
+		lode_explain_number(explanation->clustering_error, buffer);
+	}
+	if (!isnan(explanation->accuracy) && has_accuracy(explanation))
+		lode_buffer_print(buffer, "; accuracy of the tree for them %.2f%% (cross-validated)",
+				  100 * explanation->accuracy);
+	lode_buffer_byte(buffer, '\n');
+}
+
 static void put_quality(const struct lode_explain_report *report, struct lode_buffer *buffer)
 {
 	const struct lode_explanation *explanation = report->explanation;
@@ -282,6 +300,7 @@ static void put_quality(const struct lode_explain_report *report, struct lode_bu
 		put_accuracy(explanation, explanation->accuracy, buffer);
 		lode_buffer_print(buffer, "R2 %.4f (cross-validated)\n", explanation->validated_r2);
 	}
+	put_smallest(explanation, buffer);
 	lode_buffer_text(buffer, explanation->explained ? "  on all rows: " : "  each row by its nearest function: ");
 	put_accuracy(explanation, explanation->agreement, buffer);
 	lode_buffer_print(buffer, "R2 %.4f, mean square error ", explanation->r2);

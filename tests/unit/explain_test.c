@@ -675,6 +675,131 @@ static void a_category_with_very_many_values_is_no_reason(void **state)
 	made_release(&made);
 }
 
+/* ---- Algorithm 1 of the paper ---- */
+
+/* Residual sum of squares of the best line through the rows that have this label. */
+static double line_rest(const double *x, const double *y, const unsigned *label, unsigned rows, unsigned which)
+{
+	double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0, rest;
+
+	for (unsigned i = 0; i < rows; i++)
+		if (label[i] == which) {
+			n++;
+			sx += x[i];
+			sy += y[i];
+			sxx += x[i] * x[i];
+			sxy += x[i] * y[i];
+			syy += y[i] * y[i];
+		}
+	if (n < 2)
+		return 0;
+	rest = syy - sy * sy / n;
+	if (n * sxx - sx * sx > 1e-9)
+		rest -= (n * sxy - sx * sy) * (n * sxy - sx * sy) / n / (n * sxx - sx * sx);
+	return rest > 0 ? rest : 0;
+}
+
+/* The least mean-squared error of so many lines, by trying every way to divide the rows. */
+static double least_error(const double *x, const double *y, unsigned rows, unsigned clusters)
+{
+	unsigned label[16] = { 0 }, at;
+	double least = INFINITY;
+
+	do {
+		double rest = 0;
+
+		for (unsigned k = 0; k < clusters; k++)
+			rest += line_rest(x, y, label, rows, k);
+		least = fmin(least, rest / rows);
+		for (at = 0; at < rows && ++label[at] == clusters; at++)
+			label[at] = 0;
+	} while (at < rows);
+	return least;
+}
+
+static void the_smallest_number_within_a_bound_is_that_of_all_partitions(void **state)
+{
+	struct lode_explain_options options;
+	uint64_t seed = 91;
+
+	(void)state;
+	lode_explain_defaults(&options);
+	options.smallest = 1;
+	for (int round = 0; round < 30; round++) {
+		unsigned rows = 9, lines = 1 + (unsigned)round % 3;
+		double x[16], y[16], least[4];
+		struct made made;
+
+		add_columns(&made, rows, 2, &seed);
+		for (unsigned i = 0; i < rows; i++) {
+			x[i] = made.table.columns[0].numbers[i] = 1 + 20 * unit(&seed);
+			y[i] = made.table.columns[1].numbers[i] = 5 + x[i] * (1 + 3 * (i % lines)) + 0.3 * normal(&seed);
+		}
+		for (unsigned k = 1; k <= 3; k++)
+			least[k] = least_error(x, y, rows, k);
+		/* Half-way between what one function fewer reaches and what this number does. */
+		for (unsigned k = 2; k <= 3; k++) {
+			struct lode_explanation explanation;
+
+			options.max_error = sqrt(least[k] * least[k - 1]);
+			explain(&made, &options, &explanation);
+			assert_int_equal(explanation.clusters, k);
+			assert_true(explanation.within);
+			assert_true(explanation.clustering_error <= options.max_error &&
+				    explanation.clustering_error > least[k] * (1 - 1e-9));
+			lode_explanation_release(&explanation);
+			/* A bound on the size that is too small: the paper's NULL. */
+			options.clusters = k - 1;
+			explain(&made, &options, &explanation);
+			assert_false(explanation.within);
+			assert_int_equal(explanation.clusters, k - 1);
+			options.clusters = 0;
+			lode_explanation_release(&explanation);
+		}
+		made_release(&made);
+	}
+}
+
+/* The labels are those of x and y alone, the tree is theirs, and so are leaves' distributions. */
+static void the_smallest_number_has_a_tree_of_its_labels(void **state)
+{
+	struct lode_explain_options options;
+	struct lode_explanation explanation;
+	struct made made;
+	uint64_t seed = 92;
+
+	(void)state;
+	lode_explain_defaults(&options);
+	options.smallest = 1;
+	options.max_error_relative = 1;
+	options.max_error = 0.05;
+	make_runs(&made, 400, 2, 3, 3, 0.01, &seed);
+	/* One in ten rows of the first pattern follows another function. */
+	for (size_t i = 0; i < 400; i++)
+		if (pattern_of(&made, i, 2) == 1 && random_below(&seed, 10) == 0)
+			made.table.columns[1].numbers[i] *= 2;
+	for (size_t i = 0; i < 400; i++)
+		if (made.truth[i] == 0)
+			made.table.columns[1].numbers[i] = 130;
+	explain(&made, &options, &explanation);
+	assert_true(explanation.within);
+	assert_true(explanation.explained);
+	assert_true(explanation.accuracy > 0.9 && explanation.accuracy < 1);
+	for (uint32_t id = 0; id < explanation.tree.count; id++) {
+		size_t counts[LODE_MOST_CLUSTERS] = { 0 };
+
+		if (explanation.tree.nodes[id].feature != LODE_NONE)
+			continue;
+		for (size_t row = 0; row < explanation.rows; row++)
+			if (lode_tree_leaf(&explanation.tree, &explanation.features, row) == id)
+				counts[explanation.nearest[row]]++;
+		assert_memory_equal(counts, &explanation.tree.sizes[id * explanation.tree.clusters],
+				    explanation.tree.clusters * sizeof(*counts));
+	}
+	lode_explanation_release(&explanation);
+	made_release(&made);
+}
+
 /* ---- copies ---- */
 
 /* The same rows `times` times over, one table after the other. */
@@ -811,6 +936,8 @@ int main(void)
 		cmocka_unit_test(bad_requests_get_a_sentence),
 		cmocka_unit_test(odd_tables_are_explained_somehow),
 		cmocka_unit_test(a_category_with_very_many_values_is_no_reason),
+		cmocka_unit_test(the_smallest_number_within_a_bound_is_that_of_all_partitions),
+		cmocka_unit_test(the_smallest_number_has_a_tree_of_its_labels),
 		cmocka_unit_test(repeated_rows_change_nothing),
 		cmocka_unit_test(equal_rows_of_a_coarse_y_are_no_copies),
 		cmocka_unit_test(memory_that_runs_out_is_a_clean_error),
