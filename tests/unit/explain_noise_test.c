@@ -9,6 +9,7 @@
 #include "cmocka_all.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "explain/explain.h"
 #include "explain/random.h"
 
@@ -85,6 +86,7 @@ static void explain(const struct made *made, unsigned clusters, unsigned folds,
 	lode_explain_defaults(&options);
 	options.clusters = clusters;
 	options.folds = folds;
+	options.jobs = 1;
 	if (lode_explain(&made->input, &options, explanation, &error) < 0)
 		fail_msg("%s", error.text);
 }
@@ -116,30 +118,47 @@ static double draw_time(enum noise noise, double x, struct lode_random *random)
 	}
 }
 
-static unsigned count_claims(enum noise noise, unsigned tables, const size_t *sizes, size_t size_count,
+/* Tables of one kind of noise, worked on in parallel. */
+struct tables {
+	enum noise noise;
+	const size_t *sizes;
+	size_t size_count;
+	unsigned char claims[TABLES], trees[TABLES];
+};
+
+static void explain_noise(void *context, size_t round)
+{
+	struct tables *tables = context;
+	struct lode_random random = lode_random_piece(tables->noise, round);
+	size_t rows = tables->sizes[round % tables->size_count];
+	struct lode_explanation explanation;
+	struct made made;
+
+	make_table(&made, rows, COLUMNS, &random);
+	for (size_t row = 0; row < rows; row++) {
+		if (tables->noise == EQUAL_RUNS)
+			made.table.columns[0].numbers[row] = 10;
+		made.table.columns[1].numbers[row] =
+			draw_time(tables->noise, made.table.columns[0].numbers[row], &random);
+	}
+	explain(&made, 0, 0, &explanation);
+	tables->claims[round] = explanation.clusters > 1;
+	tables->trees[round] = explanation.tree.count > 1;
+	lode_explanation_release(&explanation);
+	made_release(&made);
+}
+
+static unsigned count_claims(enum noise noise, unsigned count, const size_t *sizes, size_t size_count,
 			     unsigned *trees)
 {
+	struct tables tables = { .noise = noise, .sizes = sizes, .size_count = size_count };
 	unsigned claims = 0;
 
+	lode_parallel(0, count, explain_noise, &tables);
 	*trees = 0;
-	for (unsigned round = 0; round < tables; round++) {
-		struct lode_random random = lode_random_piece(noise, round);
-		size_t rows = sizes[round % size_count];
-		struct lode_explanation explanation;
-		struct made made;
-
-		make_table(&made, rows, COLUMNS, &random);
-		for (size_t row = 0; row < rows; row++) {
-			if (noise == EQUAL_RUNS)
-				made.table.columns[0].numbers[row] = 10;
-			made.table.columns[1].numbers[row] =
-				draw_time(noise, made.table.columns[0].numbers[row], &random);
-		}
-		explain(&made, 0, 0, &explanation);
-		claims += explanation.clusters > 1;
-		*trees += explanation.tree.count > 1;
-		lode_explanation_release(&explanation);
-		made_release(&made);
+	for (unsigned i = 0; i < count; i++) {
+		claims += tables.claims[i];
+		*trees += tables.trees[i];
 	}
 	return claims;
 }
@@ -165,10 +184,10 @@ static void more_rows_of_noise_are_explained_by_nothing(void **state)
 
 	(void)state;
 	for (int noise = 0; noise < NOISES; noise++) {
-		unsigned trees, claims = count_claims((enum noise)noise, 10, sizes, 2, &trees);
+		unsigned trees, claims = count_claims((enum noise)noise, 6, sizes, 2, &trees);
 
 		if (claims > 1)
-			fail_msg("%s: %u claims in 10 tables", noise_names[noise], claims);
+			fail_msg("%s: %u claims in 6 tables", noise_names[noise], claims);
 	}
 }
 
@@ -206,38 +225,45 @@ static void trees_of_noise_fail_on_rows_that_they_have_not_seen(void **state)
 }
 
 /* Samples go along with the time of equal runs: true, but no reason, wherever they are cut. */
+static void explain_samples(void *context, size_t round)
+{
+	struct lode_random random = lode_random_piece(50, round);
+	unsigned char *claims = context;
+	struct lode_explanation explanation;
+	struct made made;
+
+	make_table(&made, 60, COLUMNS, &random);
+	for (size_t row = 0; row < 60; row++) {
+		double time = 100 * (round % 2 ? 0.98 + 0.04 * even(&random) : 1 + 0.01 * normal(&random));
+
+		made.table.columns[0].numbers[row] = round % 4 < 2 ? 10 : 1 + (double)(row % 10);
+		made.table.columns[1].numbers[row] = time * made.table.columns[0].numbers[row];
+		made.table.columns[3].numbers[row] = floor(10 * time + normal(&random));
+	}
+	explain(&made, 0, 0, &explanation);
+	claims[round] = explanation.clusters > 1;
+	lode_explanation_release(&explanation);
+	made_release(&made);
+}
+
 static void a_number_that_goes_along_is_no_reason(void **state)
 {
-	unsigned claims = 0;
+	unsigned char claims[TABLES];
+	unsigned sum = 0;
 
 	(void)state;
-	for (unsigned round = 0; round < TABLES; round++) {
-		struct lode_random random = lode_random_piece(50, round);
-		struct lode_explanation explanation;
-		struct made made;
-
-		make_table(&made, 60, COLUMNS, &random);
-		for (size_t row = 0; row < 60; row++) {
-			double time = 100 * (round % 2 ? 0.98 + 0.04 * even(&random) : 1 + 0.01 * normal(&random));
-
-			made.table.columns[0].numbers[row] = round % 4 < 2 ? 10 : 1 + (double)(row % 10);
-			made.table.columns[1].numbers[row] = time * made.table.columns[0].numbers[row];
-			made.table.columns[3].numbers[row] = floor(10 * time + normal(&random));
-		}
-		explain(&made, 0, 0, &explanation);
-		claims += explanation.clusters > 1;
-		lode_explanation_release(&explanation);
-		made_release(&made);
-	}
-	print_message("a number that goes along: claims in %.1f %% of %d tables\n", 100.0 * claims / TABLES, TABLES);
-	assert_true(claims <= CLAIMS);
+	lode_parallel(0, TABLES, explain_samples, claims);
+	for (unsigned i = 0; i < TABLES; i++)
+		sum += claims[i];
+	print_message("a number that goes along: claims in %.1f %% of %d tables\n", 100.0 * sum / TABLES, TABLES);
+	assert_true(sum <= CLAIMS);
 }
 
 /* One class, quadratic, with a column that counts what x is, and lines to explain it with. */
 static void a_curve_is_no_row_of_lines(void **state)
 {
 	(void)state;
-	for (unsigned round = 0; round < 5; round++) {
+	for (unsigned round = 0; round < 3; round++) {
 		struct lode_random random = lode_random_piece(60, round);
 		struct lode_explanation explanation;
 		struct made made;
