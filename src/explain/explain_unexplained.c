@@ -123,6 +123,19 @@ static int follow_x(const struct lode_points *points, const struct lode_theory *
 	return 0;
 }
 
+/* Whether each function has rows beyond those that any function could be drawn through, and one that agrees. */
+static int all_have_rows(const struct lode_points *points, const struct lode_theory *theory)
+{
+	size_t sizes[LODE_MOST_CLUSTERS] = { 0 };
+
+	for (size_t row = 0; row < points->rows; row++)
+		sizes[theory->labels[row]]++;
+	for (unsigned k = 0; k < theory->clusters; k++)
+		if (sizes[k] < theory->functions[k].count + 2)
+			return 0;
+	return 1;
+}
+
 int lode_unexplained_count(const struct lode_world *world, double length, unsigned *clusters, double *saved,
 			   struct lode_error *error)
 {
@@ -140,7 +153,8 @@ int lode_unexplained_count(const struct lode_world *world, double length, unsign
 			code = lode_theory_distance(world, &theory, &distance, error);
 		if (code == 0)
 			code = follow_x(world->points, &theory, &follow, error);
-		if (code == 0 && theory.length < least && distance > FAR && !follow) {
+		if (code == 0 && theory.length < least && distance > FAR && !follow &&
+		    all_have_rows(world->points, &theory)) {
 			least = theory.length - margin;
 			*clusters = k;
 			*saved = length - theory.length;

@@ -193,7 +193,7 @@ static int add_folds(const struct validation *validation, struct lode_explanatio
 	return 0;
 }
 
-/* How a fold is searched: with the number of functions that all rows led to only where something else than length did. */
+/* A fold takes the number of functions of all rows over only where something else than length led to it. */
 static void set_options(const struct lode_explain_options *options, const struct lode_explanation *explanation,
 			struct lode_explain_options *how)
 {

@@ -219,7 +219,7 @@ static void trees_of_noise_fail_on_rows_that_they_have_not_seen(void **state)
 		lode_explanation_release(&explanation);
 		made_release(&made);
 	}
-	print_message("two functions of noise: trees in %u of %d tables, right of %.0f %% of their rows and %.0f %% of others\n",
+	print_message("two functions of noise: trees in %u of %d tables, right of %.0f %% of their rows, %.0f %% of others\n",
 		      trees, TABLES, 100 * agreement / trees, 100 * accuracy / trees);
 	assert_true(trees > 10 && agreement / trees > 0.85 && accuracy / trees < 0.68);
 }
