@@ -14,30 +14,12 @@
  * start of the profile on. Labels have no place in an event and are counted.
  */
 #include "import/module_name.h"
+#include "import/pprof_fields.h"
 #include "import/protobuf.h"
 #include "import/reading.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* Field numbers of profile.proto. */
-enum profile_field {
-	SAMPLE_TYPE = 1,
-	SAMPLE = 2,
-	MAPPING = 3,
-	LOCATION = 4,
-	FUNCTION = 5,
-	STRING = 6,
-	DROP_FRAMES = 7,
-	KEEP_FRAMES = 8,
-	TIME = 9,
-	DURATION = 10,
-	PERIOD_TYPE = 11,
-	PERIOD = 12,
-	COMMENT = 13,
-	DEFAULT_TYPE = 14,
-	DOC_URL = 15,
-};
 
 /* A mapping, function or location: where its field stands, and what became of it when it was first used. */
 struct entry {
@@ -934,75 +916,9 @@ static int read_pprof(struct lode_input *input, const struct lode_import_options
 	return code;
 }
 
-/* ---- the sniffer ---- */
-
-static int is_right_wire(const struct lode_protobuf_field *field)
-{
-	switch (field->number) {
-	case SAMPLE_TYPE:
-	case SAMPLE:
-	case MAPPING:
-	case LOCATION:
-	case FUNCTION:
-	case STRING:
-	case PERIOD_TYPE:
-		return field->wire == LODE_WIRE_BYTES;
-	case DROP_FRAMES:
-	case KEEP_FRAMES:
-	case TIME:
-	case DURATION:
-	case PERIOD:
-	case DEFAULT_TYPE:
-	case DOC_URL:
-		return field->wire == LODE_WIRE_VARINT;
-	case COMMENT:
-		return field->wire == LODE_WIRE_VARINT || field->wire == LODE_WIRE_BYTES;
-	default:
-		return 0;
-	}
-}
-
-static int is_value_type(struct lode_cursor message)
-{
-	struct lode_protobuf_field field;
-
-	while (lode_protobuf_next(&message, &field))
-		if (field.number > 2 || field.wire != LODE_WIRE_VARINT)
-			return 0;
-	return !message.failed;
-}
-
-static int has_name(const char *name)
-{
-	return strstr(name, ".pb") || strstr(name, ".pprof") || strstr(name, ".prof");
-}
-
-/* There is no magic number: all fields that can be seen must be fields of a profile, of the right kind. */
-static int sniff_pprof(const unsigned char *bytes, size_t size, const char *name)
-{
-	struct lode_cursor message = lode_cursor(bytes, size);
-	struct lode_protobuf_field field;
-	unsigned count = 0, types = 0;
-
-	while (lode_protobuf_next(&message, &field)) {
-		if (!is_right_wire(&field))
-			return 0;
-		if (field.number == SAMPLE_TYPE && !is_value_type(field.bytes))
-			return 0;
-		types += field.number == SAMPLE_TYPE;
-		count++;
-	}
-	/* The last field may reach beyond what can be seen. */
-	if (message.failed && size < LODE_SNIFF_BYTES)
-		return 0;
-	if (count < 2)
-		return has_name(name) ? 10 : 0;
-	return (types ? 60 : 30) + (has_name(name) ? 20 : 0);
-}
-
 const struct lode_importer lode_importer_pprof = {
 	.name = "pprof",
 	.description = "pprof profiles (profile.proto)",
-	.sniff = sniff_pprof,
+	.sniff = lode_pprof_sniff,
 	.read = read_pprof,
 };
