@@ -88,6 +88,8 @@ static int read_table(const struct lode_process_unwinder *unwinder, const struct
 	if (image->kind == LODE_MAPPED_VDSO)
 		return lode_unwind_table_vdso(table, "");
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", image->fd);
+	if (unwinder->open_table)
+		return unwinder->open_table(unwinder->open_context, table, link, image->build_id, unwinder->cache);
 	return lode_unwind_table_open(table, link, NULL, image->build_id, unwinder->cache);
 }
 

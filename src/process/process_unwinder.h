@@ -22,6 +22,10 @@ struct lode_process_unwinder {
 	struct lode_process_images images;
 	struct lode_processes processes;
 	char *cache; /* folder of cached tables, "" for none */
+	/* How the table of a file is read; NULL: by lode_unwind_table_open. The owner may have another thread do it. */
+	int (*open_table)(void *context, struct lode_unwind_table *table, const char *path, const char *build_id,
+			  const char *cache);
+	void *open_context;
 	struct lode_binary_table *tables;
 	size_t table_count;
 	size_t table_capacity;

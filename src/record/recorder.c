@@ -15,6 +15,7 @@
 #include "record/permissions.h"
 #include "record/rings.h"
 #include "record/stack_copies.h"
+#include "record/table_maker.h"
 #include "record/uprobes.h"
 
 /* What bpftool writes is not held to the rules of the house. */
@@ -43,6 +44,8 @@
 #define COPIES_BYTES (64u << 20)
 #define LEAST_SLOTS  1024u
 #define STACKS_BYTES (4u << 20)
+/* Stacks that are held while a table is made, where memory is not counted. */
+#define HELD_BYTES   (64u << 20)
 
 struct lode_recorder {
 	struct recorder *programs; /* the skeleton */
@@ -58,6 +61,10 @@ struct lode_recorder {
 	uint64_t period;
 	struct lode_process_unwinder unwinder; /* processes as of what was handed over last */
 	struct lode_unwind_loader *loader;     /* of tables into the kernel; NULL where they are not used */
+	struct lode_table_maker *maker;        /* of the unwinder's tables */
+	struct lode_buffer held; /* stacks that came while a table was made: their size, then they, to 8 bytes */
+	size_t held_limit;       /* the others wait in their ring */
+	int holds;               /* they come to `held` */
 	struct lode_stack_copies copies;
 	int unwinds;               /* stacks by tables, in the kernel or here */
 	int cgroup;                /* descriptor, or -1 */
@@ -307,6 +314,21 @@ static int map_rings(struct lode_recorder *recorder, struct lode_error *error)
 
 static int take_stack(void *context, void *bytes, size_t size);
 
+/*
+ * While a table is made: takes what has come out of the ring of stacks, so that the kernel
+ * has room for more. No record that is handed over by now can name any of it.
+ */
+static void hold_stacks(void *context)
+{
+	struct lode_recorder *recorder = context;
+
+	if (recorder->held.size >= recorder->held_limit)
+		return;
+	recorder->holds = 1;
+	ring_buffer__consume(recorder->stacks);
+	recorder->holds = 0;
+}
+
 static int open_unwinding(struct lode_recorder *recorder, const struct lode_recorder_options *options,
 			  struct lode_error *error)
 {
@@ -324,8 +346,12 @@ static int open_unwinding(struct lode_recorder *recorder, const struct lode_reco
 		return 0;
 	recorder->unwinds = 1;
 	lode_stack_copies_init(&recorder->copies, &recorder->unwinder);
-	if (lode_process_unwinder_init(&recorder->unwinder, options->cache) < 0)
+	recorder->held_limit = options->ring_bytes ? stacks_bytes(options) : HELD_BYTES;
+	recorder->maker = lode_table_maker_create(hold_stacks, recorder);
+	if (lode_process_unwinder_init(&recorder->unwinder, options->cache) < 0 || !recorder->maker)
 		return lode_fail_memory(error);
+	recorder->unwinder.open_table = lode_table_maker_open;
+	recorder->unwinder.open_context = recorder->maker;
 	if (options->unwind == LODE_RECORDER_AUTO) {
 		recorder->loader = lode_unwind_loader_create(&maps, &recorder->unwinder);
 		if (!recorder->loader)
@@ -415,7 +441,9 @@ void lode_recorder_destroy(struct lode_recorder *recorder)
 	ring_buffer__free(recorder->stacks);
 	lode_unwind_loader_destroy(recorder->loader);
 	lode_stack_copies_release(&recorder->copies);
+	lode_table_maker_destroy(recorder->maker);
 	lode_process_unwinder_release(&recorder->unwinder);
+	lode_buffer_release(&recorder->held);
 	lode_rings_release(&recorder->rings);
 	if (recorder->ends)
 		munmap(recorder->ends, recorder->ends_bytes);
@@ -518,18 +546,47 @@ static int take_copy(struct lode_recorder *recorder, const struct lode_record_co
 	return 0;
 }
 
+/* Negative, which ends the reading of the ring, when enough is held. */
+static int hold_stack(struct lode_recorder *recorder, const void *bytes, uint64_t size)
+{
+	static const char padding[8];
+
+	lode_buffer_add(&recorder->held, &size, sizeof(size));
+	lode_buffer_add(&recorder->held, bytes, size);
+	lode_buffer_add(&recorder->held, padding, -size & 7);
+	return recorder->held.size < recorder->held_limit ? 0 : -1;
+}
+
 static int take_stack(void *context, void *bytes, size_t size)
 {
 	struct lode_recorder *recorder = context;
 	const struct lode_record_stack *stack = bytes;
 	size_t head = offsetof(struct lode_record_stack, addresses);
 
+	if (recorder->holds)
+		return hold_stack(recorder, bytes, size);
 	if (size >= head && stack->count == LODE_RECORD_COPY_MARK)
 		return take_copy(recorder, bytes, size);
 	if (size < head || size < head + stack->count * sizeof(*stack->addresses))
 		return 0; /* only a bell */
 	if (recorder->sink->stack(recorder->sink->context, stack) < 0)
 		recorder->failed = 1;
+	return 0;
+}
+
+/* What was held comes first, in its order. */
+static int take_held(struct lode_recorder *recorder)
+{
+	struct lode_buffer *held = &recorder->held;
+	uint64_t size;
+
+	if (held->failed)
+		return LODE_SYSTEM;
+	for (size_t at = 0; at < held->size; at += sizeof(size) + ((size + 7) & ~(uint64_t)7)) {
+		memcpy(&size, held->bytes + at, sizeof(size));
+		take_stack(recorder, held->bytes + at + sizeof(size), size);
+	}
+	lode_buffer_release(held);
 	return 0;
 }
 
@@ -632,10 +689,15 @@ int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorde
 	struct changes changes = { 0 };
 	uint64_t until;
 
+	/* Before anything is read: it may take a table, while which is made the ring of stacks is read, too. */
+	if (recorder->unwinds && lode_stack_copies_begin(&recorder->copies) < 0)
+		return LODE_SYSTEM;
 	lode_rings_begin(&recorder->rings);
 	until = now(); /* all records that this reading finds were written by then */
 	recorder->sink = sink;
 	recorder->failed = 0;
+	if (take_held(recorder) < 0)
+		return LODE_SYSTEM;
 	ring_buffer__consume(recorder->stacks);
 	/* The next copy wakes the reader; what came before is taken now. */
 	__atomic_store_n(&recorder->programs->bss->copies_wait, 0, __ATOMIC_SEQ_CST);
@@ -739,6 +801,7 @@ size_t lode_recorder_bytes(const struct lode_recorder *recorder)
 	/* The ring of stacks is mapped twice in a row; copies are taken out of it before they are unwound. */
 	return recorder->ends_bytes + recorder->slots_bytes +
 	       (recorder->unwinds ? 3 : 2) * bpf_map__max_entries(recorder->programs->maps.stacks) +
+	       recorder->held_limit +
 	       lode_sideband_bytes(recorder->sideband);
 }
 

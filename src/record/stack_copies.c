@@ -281,13 +281,18 @@ static int begin_batch(struct lode_stack_copies *copies)
 	return code;
 }
 
+int lode_stack_copies_begin(struct lode_stack_copies *copies)
+{
+	return copies->handed ? begin_batch(copies) : 0;
+}
+
 int lode_stack_copies_add(struct lode_stack_copies *copies, const struct lode_record_copy *copy)
 {
 	size_t size = offsetof(struct lode_record_copy, bytes) + copy->size;
 	struct lode_stack_copy item = { .id = copy->id, .stack = LODE_NONE, .tid = copy->tid, .kind = copy->kind };
 	static const char padding[8];
 
-	if (copies->handed && begin_batch(copies) < 0)
+	if (lode_stack_copies_begin(copies) < 0)
 		return LODE_SYSTEM;
 	if (copies->bytes.size > BATCH_LIMIT) {
 		copies->dropped++;

@@ -43,7 +43,12 @@ struct lode_stack_copies {
 /* `unwinder` must outlive it, and knows the processes as of the latest record. */
 void lode_stack_copies_init(struct lode_stack_copies *copies, struct lode_process_unwinder *unwinder);
 void lode_stack_copies_release(struct lode_stack_copies *copies);
-/* Takes a copy of `copy`. Returns 0 or LODE_SYSTEM. */
+/*
+ * Unwinds what came before and no record has named, where records were handed over since.
+ * Returns 0 or LODE_SYSTEM.
+ */
+int lode_stack_copies_begin(struct lode_stack_copies *copies);
+/* Takes a copy of `copy`. Unwinds nothing where lode_stack_copies_begin came first. Returns 0 or LODE_SYSTEM. */
 int lode_stack_copies_add(struct lode_stack_copies *copies, const struct lode_record_copy *copy);
 /*
  * The stack that a copy became, unwound now if it was not before; valid until the next

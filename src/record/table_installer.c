@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/quiet_thread.h"
+#include "record/unwind_maps.h"
 
 #include <bpf/bpf.h>
 #include <string.h>
@@ -10,10 +11,13 @@
 
 /* Tables that are installed by one call, which waits once. */
 #define TABLES_AT_A_TIME 64
+/* Chunks that go to the kernel at a time. */
+#define CHUNKS_AT_A_TIME 256
 
 struct table {
 	uint32_t place;
-	int fd;
+	struct lode_unwind_table rows;
+	uint16_t *numbers; /* of the rules */
 };
 
 struct lode_table_installer {
@@ -26,6 +30,7 @@ struct lode_table_installer {
 	pthread_t thread;
 	int started;
 	int ending;
+	uint64_t refused;
 };
 
 struct lode_table_installer *lode_table_installer_create(int tables)
@@ -40,17 +45,70 @@ struct lode_table_installer *lode_table_installer_create(int tables)
 	return installer;
 }
 
-/* What the kernel does not take is not in the map of maps: its stacks stay copies. */
-static void install(const struct lode_table_installer *installer, const struct table *tables, uint32_t count)
+static void fill_chunk(struct lode_unwind_chunk *chunk, const struct lode_unwind_table *table,
+		       const uint16_t *numbers, size_t first)
 {
-	uint32_t places[TABLES_AT_A_TIME] = { 0 }, done = count;
+	for (size_t i = 0; i < LODE_UNWIND_CHUNK; i++) {
+		int there = first + i < table->count;
+		uint16_t rule = there ? table->rules[first + i] : 0;
+
+		chunk->starts[i] = there ? table->starts[first + i] : UINT32_MAX;
+		chunk->rules[i] = rule < table->rule_count ? numbers[rule] : 0;
+	}
+}
+
+/* Copies a table's rows into a map of the kernel. Returns 0, or -1 when it does not take them. */
+static int fill_rows(int fd, const struct lode_unwind_table *table, const uint16_t *numbers, uint32_t chunk_count)
+{
+	struct lode_unwind_chunk *chunks = lode_calloc(CHUNKS_AT_A_TIME, sizeof(*chunks));
+	uint32_t keys[CHUNKS_AT_A_TIME];
+	int code = chunks ? 0 : -1;
+
+	for (uint32_t done = 0; !code && done < chunk_count;) {
+		uint32_t count = 0;
+
+		while (count < CHUNKS_AT_A_TIME && done + count < chunk_count) {
+			keys[count] = done + count;
+			fill_chunk(&chunks[count], table, numbers, (size_t)(done + count) * LODE_UNWIND_CHUNK);
+			count++;
+		}
+		done += count;
+		if (bpf_map_update_batch(fd, keys, chunks, &count, NULL) < 0)
+			code = -1;
+	}
+	lode_free(chunks);
+	return code;
+}
+
+/* A table as a map in the kernel: its descriptor, or -1 when the kernel does not take it. */
+static int make_rows(const struct table *table)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_INNER_MAP);
+	uint32_t chunks = (uint32_t)((table->rows.count + LODE_UNWIND_CHUNK - 1) / LODE_UNWIND_CHUNK);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_rows", sizeof(uint32_t), sizeof(struct lode_unwind_chunk),
+				chunks, &options);
+
+	if (fd < 0 || fill_rows(fd, &table->rows, table->numbers, chunks) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* What the kernel does not take is not in the map of maps: its stacks stay copies. */
+static void install(struct lode_table_installer *installer, const struct table *tables, uint32_t all)
+{
+	uint32_t places[TABLES_AT_A_TIME] = { 0 }, count = 0, done;
 	int fds[TABLES_AT_A_TIME] = { 0 };
 
-	for (uint32_t i = 0; i < count; i++) {
-		places[i] = tables[i].place;
-		fds[i] = tables[i].fd;
+	for (uint32_t i = 0; i < all; i++) {
+		places[count] = tables[i].place;
+		fds[count] = make_rows(&tables[i]);
+		count += fds[count] >= 0;
+		lode_free(tables[i].numbers);
 	}
-	if (bpf_map_update_batch(installer->tables, places, fds, &done, NULL) < 0)
+	__atomic_add_fetch(&installer->refused, all - count, __ATOMIC_RELAXED);
+	done = count;
+	if (count && bpf_map_update_batch(installer->tables, places, fds, &done, NULL) < 0)
 		for (uint32_t i = 0; i < count; i++)
 			bpf_map_update_elem(installer->tables, &places[i], &fds[i], BPF_ANY);
 	for (uint32_t i = 0; i < count; i++)
@@ -81,9 +139,10 @@ static void *work(void *argument)
 	return NULL;
 }
 
-void lode_table_installer_add(struct lode_table_installer *installer, uint32_t place, int fd)
+void lode_table_installer_add(struct lode_table_installer *installer, uint32_t place,
+			      const struct lode_unwind_table *rows, uint16_t *numbers)
 {
-	struct table table = { place, fd };
+	struct table table = { place, *rows, numbers };
 	int taken = 0;
 
 	pthread_mutex_lock(&installer->lock);
@@ -98,6 +157,11 @@ void lode_table_installer_add(struct lode_table_installer *installer, uint32_t p
 	pthread_mutex_unlock(&installer->lock);
 	if (!taken)
 		install(installer, &table, 1);
+}
+
+uint64_t lode_table_installer_refused(struct lode_table_installer *installer)
+{
+	return __atomic_load_n(&installer->refused, __ATOMIC_RELAXED);
 }
 
 void lode_table_installer_destroy(struct lode_table_installer *installer)

@@ -1,19 +1,27 @@
 /*
- * Table installer: puts maps into the map of maps that holds unwind tables. The kernel
- * makes such a table usable at once, but lets the caller wait some ten milliseconds until
- * no program can use what was there before; a thread of its own does that waiting.
+ * Table installer: puts unwind tables into the kernel, as maps in a map of maps. To fill
+ * the map of a large one takes a while; and the kernel makes a map usable at once, but lets
+ * the caller wait some ten milliseconds until no program can use what was there before. A
+ * thread of its own does both.
  */
 #ifndef LODE_RECORD_TABLE_INSTALLER_H
 #define LODE_RECORD_TABLE_INSTALLER_H
 
-#include <stdint.h>
+#include "symbols/unwind_table.h"
 
 struct lode_table_installer;
 
 /* `tables`: the map of maps, which must stay open. NULL when memory has run out. */
 struct lode_table_installer *lode_table_installer_create(int tables);
-/* Puts the map `fd`, which it closes, at `place` soon; where there is no thread for it, before this returns. */
-void lode_table_installer_add(struct lode_table_installer *installer, uint32_t place, int fd);
+/*
+ * Puts a table at `place` soon; where there is no thread for it, before this returns. What
+ * the table points to must outlive the installer. `numbers`, which it frees, are those of the
+ * table's rules in the kernel.
+ */
+void lode_table_installer_add(struct lode_table_installer *installer, uint32_t place,
+			      const struct lode_unwind_table *table, uint16_t *numbers);
+/* Tables that the kernel did not take, so far: stacks that need them stay copies. */
+uint64_t lode_table_installer_refused(struct lode_table_installer *installer);
 /* Returns when all are in place. */
 void lode_table_installer_destroy(struct lode_table_installer *installer);
 

@@ -17,13 +17,9 @@
 #include "base/index.h"
 #include "record/table_installer.h"
 
-#include <bpf/bpf.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-/* Chunks that go to the kernel at a time. */
-#define CHUNKS_AT_A_TIME 256
 /* Elements of the kernel's arrays take 8 bytes at least. */
 #define SIZES_APART (8 / sizeof(struct lode_unwind_size))
 
@@ -152,83 +148,39 @@ static uint16_t rule_number(struct lode_unwind_loader *loader, const struct lode
 	return (uint16_t)loader->rule_count++;
 }
 
-static void fill_chunk(struct lode_unwind_chunk *chunk, const struct lode_unwind_table *table,
-		       const uint16_t *numbers, size_t first)
+/* The numbers of a table's rules in the kernel; NULL when memory has run out. */
+static uint16_t *rule_numbers(struct lode_unwind_loader *loader, const struct lode_unwind_table *table)
 {
-	for (size_t i = 0; i < LODE_UNWIND_CHUNK; i++) {
-		int there = first + i < table->count;
-		uint16_t rule = there ? table->rules[first + i] : 0;
-
-		chunk->starts[i] = there ? table->starts[first + i] : UINT32_MAX;
-		chunk->rules[i] = rule < table->rule_count ? numbers[rule] : 0;
-	}
-}
-
-/* Copies a table's rows into a map of the kernel. Returns 0, 1 when the kernel does not take them, or LODE_SYSTEM. */
-static int fill_rows(int fd, const struct lode_unwind_table *table, const uint16_t *numbers, uint32_t chunk_count)
-{
-	struct lode_unwind_chunk *chunks = lode_calloc(CHUNKS_AT_A_TIME, sizeof(*chunks));
-	uint32_t keys[CHUNKS_AT_A_TIME];
-	int code = chunks ? 0 : LODE_SYSTEM;
-
-	for (uint32_t done = 0; !code && done < chunk_count;) {
-		uint32_t count = 0;
-
-		while (count < CHUNKS_AT_A_TIME && done + count < chunk_count) {
-			keys[count] = done + count;
-			fill_chunk(&chunks[count], table, numbers, (size_t)(done + count) * LODE_UNWIND_CHUNK);
-			count++;
-		}
-		done += count;
-		if (bpf_map_update_batch(fd, keys, chunks, &count, NULL) < 0)
-			code = 1;
-	}
-	lode_free(chunks);
-	return code;
-}
-
-/* The table as a map in the kernel: its descriptor, -1 when the kernel does not take it, or LODE_SYSTEM. */
-static int make_rows(struct lode_unwind_loader *loader, const struct lode_unwind_table *table, uint32_t chunk_count)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_INNER_MAP);
 	uint16_t *numbers = lode_calloc(table->rule_count + 1, sizeof(*numbers));
-	int failed = 0, code, fd;
+	int failed = 0;
 
-	if (!numbers)
-		return LODE_SYSTEM;
-	for (size_t i = 0; i < table->rule_count; i++)
+	for (size_t i = 0; numbers && i < table->rule_count; i++)
 		numbers[i] = rule_number(loader, &table->dictionary[i], &failed);
-	fd = failed ? -1
-		    : bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_rows", sizeof(uint32_t),
-				     sizeof(struct lode_unwind_chunk), chunk_count, &options);
-	code = failed ? LODE_SYSTEM : fd < 0 ? 1 : fill_rows(fd, table, numbers, chunk_count);
+	if (!failed)
+		return numbers;
 	lode_free(numbers);
-	if (!code)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return code < 0 ? code : -1;
+	return NULL;
 }
 
-/* Makes the map of a table, or finds that this cannot be. Returns 0 or LODE_SYSTEM. */
-static int make_table(struct lode_unwind_loader *loader, const struct lode_unwind_table *table, uint32_t *number)
+/* Sends a table on its way into the kernel, or finds that there is no place for it. Returns 0 or LODE_SYSTEM. */
+static int send_table(struct lode_unwind_loader *loader, const struct lode_unwind_table *table, uint32_t *number)
 {
 	uint32_t chunks = (uint32_t)((table->count + LODE_UNWIND_CHUNK - 1) / LODE_UNWIND_CHUNK);
 	uint32_t place = loader->kernel_next;
-	int fd;
+	uint16_t *numbers;
 
 	*number = LODE_UNWIND_NO_TABLE;
 	if (!table->count)
 		return 0;
-	fd = place < LODE_UNWIND_TABLES ? make_rows(loader, table, chunks) : -1;
-	if (fd == LODE_SYSTEM)
-		return LODE_SYSTEM;
-	if (fd < 0) {
+	if (place >= LODE_UNWIND_TABLES) {
 		loader->totals.refused++;
 		return 0;
 	}
+	numbers = rule_numbers(loader, table);
+	if (!numbers)
+		return LODE_SYSTEM;
 	loader->sizes[place * SIZES_APART].chunks = chunks;
-	lode_table_installer_add(loader->installer, place, fd);
+	lode_table_installer_add(loader->installer, place, table, numbers);
 	loader->kernel_next++;
 	loader->totals.tables++;
 	loader->totals.rows += table->count;
@@ -247,7 +199,7 @@ static int load_tables(struct lode_unwind_loader *loader)
 		      sizeof(*loader->kernel_tables)) < 0)
 		return LODE_SYSTEM;
 	for (; !code && loader->kernel_count < unwinder->table_count; loader->kernel_count++)
-		code = make_table(loader, &unwinder->tables[loader->kernel_count].table,
+		code = send_table(loader, &unwinder->tables[loader->kernel_count].table,
 				  &loader->kernel_tables[loader->kernel_count]);
 	return code;
 }
@@ -474,5 +426,6 @@ struct lode_unwind_totals lode_unwind_loader_totals(const struct lode_unwind_loa
 	struct lode_unwind_totals totals = loader->totals;
 
 	totals.rules = loader->rule_count;
+	totals.refused += lode_table_installer_refused(loader->installer);
 	return totals;
 }

@@ -485,27 +485,34 @@ static int read_cached(struct lode_unwind_table *table, const char *path)
 	return code;
 }
 
-/* That it cannot be written is no matter: it is made again next time. */
-static void write_cached(const struct lode_unwind_table *table, const char *path)
+/* The table as its file in the cache is. */
+static void pack(const struct lode_unwind_table *table, struct lode_buffer *buffer)
 {
 	struct header header = { TABLE_MAGIC, TABLE_VERSION, table->machine,    0,
 				 0,           table->base,   table->count,      table->rule_count,
 				 table->load_count, table->dropped };
-	struct lode_buffer buffer = { 0 };
 
-	lode_buffer_add(&buffer, &header, sizeof(header));
-	lode_buffer_add(&buffer, table->dictionary, table->rule_count * sizeof(*table->dictionary));
-	lode_buffer_add(&buffer, table->loads, table->load_count * sizeof(*table->loads));
-	lode_buffer_add(&buffer, table->starts, table->count * sizeof(*table->starts));
-	lode_buffer_add(&buffer, table->rules, table->count * sizeof(*table->rules));
-	if (!buffer.failed) {
-		header.size = buffer.size;
-		memcpy(buffer.bytes, &header, sizeof(header));
-		header.checksum = lode_digest_bytes(buffer.bytes + CHECKED_FROM, buffer.size - CHECKED_FROM);
-		memcpy(buffer.bytes, &header, sizeof(header));
-		lode_cache_write_bytes(path, &buffer, NULL);
-	}
-	lode_buffer_release(&buffer);
+	lode_buffer_add(buffer, &header, sizeof(header));
+	lode_buffer_add(buffer, table->dictionary, table->rule_count * sizeof(*table->dictionary));
+	lode_buffer_add(buffer, table->loads, table->load_count * sizeof(*table->loads));
+	lode_buffer_add(buffer, table->starts, table->count * sizeof(*table->starts));
+	lode_buffer_add(buffer, table->rules, table->count * sizeof(*table->rules));
+	if (buffer->failed)
+		return;
+	header.size = buffer->size;
+	memcpy(buffer->bytes, &header, sizeof(header));
+	header.checksum = lode_digest_bytes(buffer->bytes + CHECKED_FROM, buffer->size - CHECKED_FROM);
+	memcpy(buffer->bytes, &header, sizeof(header));
+}
+
+/* That it cannot be written is no matter: it is made again next time. */
+void lode_unwind_unwritten_write(struct lode_unwind_unwritten *unwritten)
+{
+	if (unwritten->path && unwritten->bytes.size && !unwritten->bytes.failed)
+		lode_cache_write_bytes(unwritten->path, &unwritten->bytes, NULL);
+	lode_free(unwritten->path);
+	lode_buffer_release(&unwritten->bytes);
+	memset(unwritten, 0, sizeof(*unwritten));
 }
 
 static int make_from_files(struct lode_unwind_table *table, const char *path, const char *debug)
@@ -523,27 +530,35 @@ static int make_from_files(struct lode_unwind_table *table, const char *path, co
 	return code;
 }
 
-int lode_unwind_table_open(struct lode_unwind_table *table, const char *path, const char *debug,
-			   const char *build_id, const char *folder)
+int lode_unwind_table_open_unwritten(struct lode_unwind_table *table, const char *path, const char *debug,
+				     const char *build_id, const char *folder,
+				     struct lode_unwind_unwritten *unwritten)
 {
-	char *cached = NULL;
 	int code;
 
 	memset(table, 0, sizeof(*table));
+	memset(unwritten, 0, sizeof(*unwritten));
 	if (*folder && *build_id) {
 		/* With a debug file there may be more rows. */
-		cached = lode_cache_path(folder, build_id, debug ? "with debug file" : "", "unwind");
-		if (!cached)
+		unwritten->path = lode_cache_path(folder, build_id, debug ? "with debug file" : "", "unwind");
+		if (!unwritten->path)
 			return LODE_SYSTEM;
-		if (read_cached(table, cached) == 0) {
-			lode_free(cached);
+		if (read_cached(table, unwritten->path) == 0)
 			return 0;
-		}
 	}
 	code = make_from_files(table, path, debug);
-	if (!code && cached && table->count)
-		write_cached(table, cached);
-	lode_free(cached);
+	if (!code && unwritten->path && table->count)
+		pack(table, &unwritten->bytes);
+	return code;
+}
+
+int lode_unwind_table_open(struct lode_unwind_table *table, const char *path, const char *debug,
+			   const char *build_id, const char *folder)
+{
+	struct lode_unwind_unwritten unwritten;
+	int code = lode_unwind_table_open_unwritten(table, path, debug, build_id, folder, &unwritten);
+
+	lode_unwind_unwritten_write(&unwritten);
 	return code;
 }
 

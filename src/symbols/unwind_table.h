@@ -10,6 +10,7 @@
 #define LODE_SYMBOLS_UNWIND_TABLE_H
 
 #include "symbols/elf.h"
+#include "base/buffer.h"
 #include "symbols/unwind_rule.h"
 
 struct lode_unwind_table {
@@ -41,6 +42,22 @@ int lode_unwind_table_make(struct lode_unwind_table *table, const struct lode_el
  */
 int lode_unwind_table_open(struct lode_unwind_table *table, const char *path, const char *debug,
 			   const char *build_id, const char *folder);
+
+/* A table as it goes to the cache; zeroed when there is nothing to write. */
+struct lode_unwind_unwritten {
+	char *path;
+	struct lode_buffer bytes;
+};
+
+/*
+ * As lode_unwind_table_open, for who needs the table before the disk has it: what the cache
+ * lacks goes to `unwritten`, which must be written, whatever this returns.
+ */
+int lode_unwind_table_open_unwritten(struct lode_unwind_table *table, const char *path, const char *debug,
+				     const char *build_id, const char *folder,
+				     struct lode_unwind_unwritten *unwritten);
+/* Writes it, if there is something, and releases it. */
+void lode_unwind_unwritten_write(struct lode_unwind_unwritten *unwritten);
 /* The vDSO of this machine's kernel, if the build-id agrees or is "". */
 int lode_unwind_table_vdso(struct lode_unwind_table *table, const char *build_id);
 /* A zeroed table is empty. */
