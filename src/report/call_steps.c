@@ -2,6 +2,7 @@
 #include "report/call_steps.h"
 
 #include "latency/instances.h"
+#include "latency/lost_callers.h"
 #include "scope/frame_filter.h"
 
 #include <string.h>
@@ -46,6 +47,16 @@ static int load(struct lode_export_stream *source, struct lode_error *error)
 	return lode_store_load_events(source->store, &source->stream, columns, error);
 }
 
+/* The same calls as in sums of contexts. */
+static int find_callers(struct lode_stream *stream, struct lode_error *error)
+{
+	struct lode_lost_callers lost = {0};
+	int code = lode_lost_callers_find(stream, &lost);
+
+	lode_lost_callers_release(&lost);
+	return code < 0 ? lode_fail_memory(error) : 0;
+}
+
 static int make_filter(struct order *order, const struct lode_dictionary *dictionary,
 		       const char *const *match)
 {
@@ -65,6 +76,8 @@ static int infer(struct order *order, struct lode_export *export, struct lode_ex
 	uint64_t events = 0;
 	int code = load(source, order->error);
 
+	if (code == 0)
+		code = find_callers(&source->stream, order->error);
 	if (code == 0 && make_filter(order, source->stream.dictionary, export->options->match) < 0)
 		code = lode_fail_memory(order->error);
 	if (code == 0)
