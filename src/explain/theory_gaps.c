@@ -8,7 +8,8 @@
  * scale where the one function is 0 and the other 1. Either they are far from each other
  * in spreads of their noise, or there are clearly fewer rows half-way than around each.
  * Cutting noise of one peak gives neither: halves of an even spread are 3.5 spreads apart, of
- * a normal one 2.7, and most of it, or as much as anywhere, lies between.
+ * a normal one 2.7, and most of it, or as much as anywhere, lies between. And on either
+ * side of such a cut y still goes along with the number.
  */
 #include "explain/theory.h"
 
@@ -34,8 +35,9 @@ static void find_below(const struct lode_tree *tree, uint32_t *below)
 	}
 }
 
-static int told_by_number(const struct lode_world *world, const struct lode_tree *tree, const uint32_t *below,
-			  unsigned a, unsigned b)
+/* The feature of the first test of a number that does so; LODE_NONE: there is none. */
+static uint32_t told_by_number(const struct lode_world *world, const struct lode_tree *tree, const uint32_t *below,
+			       unsigned a, unsigned b)
 {
 	uint32_t one = UINT32_C(1) << a, other = UINT32_C(1) << b;
 
@@ -46,9 +48,9 @@ static int told_by_number(const struct lode_world *world, const struct lode_tree
 			continue;
 		if ((below[node->left] & one && below[node->right] & other) ||
 		    (below[node->left] & other && below[node->right] & one))
-			return 1;
+			return node->feature;
 	}
-	return 0;
+	return LODE_NONE;
 }
 
 /* ---- gaps ---- */
@@ -162,16 +164,57 @@ static int have_gap(struct pair *pair)
 	return distance > FAR * spread_of(pair) || is_thin_between(pair, distance);
 }
 
+/*
+ * Whether what each function leaves of y still goes along with the number, in the
+ * direction of its cut: the correlation within both sides, beyond what chance gives in
+ * one of twenty. Where it does not, the number is a mark of two classes, and only their noise
+ * hides the gap.
+ */
+static int goes_along(const struct pair *pair, const struct lode_feature *number)
+{
+	double mean[2] = { 0 }, rest[2] = { 0 }, count[2] = { 0 }, zz = 0, rr = 0, zr = 0, rows, correlation;
+
+	for (int round = 0; round < 2; round++)
+		for (size_t row = 0; row < pair->points->rows; row++) {
+			unsigned side = pair->theory->labels[row] == pair->clusters[1];
+			double z = number->codes[row], r;
+
+			if (!belongs(pair, row))
+				continue;
+			r = lode_residual(pair->points, &pair->theory->functions[pair->clusters[side]], row);
+			if (!round) {
+				mean[side] += z;
+				rest[side] += r;
+				count[side]++;
+				continue;
+			}
+			z -= mean[side] / count[side];
+			r = (r - rest[side] / count[side]) * (pair->distances[row] < 0 ? -1 : 1);
+			zz += z * z;
+			rr += r * r;
+			zr += z * r;
+		}
+	rows = count[0] + count[1];
+	if (!(zz > 0) || !(rr > 0) || rows < 6 || !(count[0] > 0) || !(count[1] > 0))
+		return 0;
+	correlation = zr / sqrt(zz * rr) * (mean[1] / count[1] < mean[0] / count[0] ? -1 : 1);
+	return atanh(fmin(correlation, 0.999999)) * sqrt(rows - 5) > 1.645;
+}
+
 /* Finds two functions that a number tells apart where there is no gap; 0: there are none. */
 static int find_cut(const struct lode_world *world, const struct lode_theory *theory, const uint32_t *below,
 		    struct pair *pair)
 {
+	uint32_t feature;
+
 	for (unsigned a = 0; a < theory->clusters; a++)
 		for (unsigned b = a + 1; b < theory->clusters; b++) {
 			pair->theory = theory;
 			pair->clusters[0] = a;
 			pair->clusters[1] = b;
-			if (told_by_number(world, &theory->tree, below, a, b) && !have_gap(pair))
+			feature = told_by_number(world, &theory->tree, below, a, b);
+			if (feature != LODE_NONE && !have_gap(pair) &&
+			    goes_along(pair, &world->features->items[feature]))
 				return 1;
 		}
 	return 0;
