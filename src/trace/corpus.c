@@ -56,6 +56,13 @@ static int may_become_corpus(const struct lode_corpus *corpus, struct lode_error
 	return 0;
 }
 
+static int is_gone_or_empty(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) < 0 || (S_ISREG(status.st_mode) && !status.st_size);
+}
+
 /*
  * Streams whose catalogue is gone or empty. A new one would hide them. Whoever
  * makes a corpus has its catalogue ready before the first stream, so it is looked
@@ -63,12 +70,8 @@ static int may_become_corpus(const struct lode_corpus *corpus, struct lode_error
  */
 static int has_lost_catalogue(const struct lode_corpus *corpus, const char *catalogue_path)
 {
-	struct stat status;
-
-	if (stat(catalogue_path, &status) == 0 && status.st_size)
-		return 0;
-	return lode_corpus_has_streams(corpus->streams) &&
-	       (stat(catalogue_path, &status) < 0 || !status.st_size);
+	return is_gone_or_empty(catalogue_path) && lode_corpus_has_streams(corpus->streams) &&
+	       is_gone_or_empty(catalogue_path);
 }
 
 static int open_catalogue(struct lode_corpus *corpus, enum lode_corpus_mode mode, struct lode_error *error)
