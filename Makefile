@@ -25,7 +25,7 @@ endif
 
 # Groups of tools/setup that are in place are marked in the build folder.
 mark = $(BUILD)/.setup/$(1)
-meson_setup = meson setup $(1) -Dprefix=$(PREFIX)
+meson_setup = meson setup $(1) -Dprefix=$(PREFIX) -Dpage-modules=$(abspath $(PAGE)/node_modules)
 ASAN := $(BUILD)-asan
 TSAN := $(BUILD)-tsan
 # Fuzzing chooses its own compiler.
@@ -34,6 +34,8 @@ FUZZ := $(if $(filter command line,$(origin BUILD)),$(BUILD),build)-fuzz
 NAMED := $(patsubst %/.setup,%,$(patsubst %/build.ninja,%,$(foreach folder,$(BUILD) $(ASAN) $(TSAN) $(FUZZ),\
 	$(firstword $(wildcard $(folder)/.setup $(folder)/build.ninja)))))
 FOLDERS := $(if $(filter command line,$(origin BUILD)),$(NAMED),build $(wildcard build-*/))
+# What the page is built from: the same for all builds.
+PAGE := $(BUILD)/web
 
 .PHONY: all setup check demo bench fuzz asan tsan install clean help build-folder
 .DELETE_ON_ERROR:
@@ -71,14 +73,18 @@ $(BUILD)/.setup/%: tools/setup | build-folder
 	@tools/setup $*
 	@mkdir -p $(@D) && touch $@
 
-$(BUILD)/build.ninja: | $(call mark,build)
+# Without it lode is built without its page, and says so.
+$(PAGE)/node_modules/.complete: web/package-lock.json | $(call mark,build)
+	@tools/setup web && tools/web $(PAGE) || true
+
+$(BUILD)/build.ninja: | $(call mark,build) $(PAGE)/node_modules/.complete
 	@$(call meson_setup,$(BUILD))
 
-$(ASAN)/build.ninja: | $(call mark,build)
+$(ASAN)/build.ninja: | $(call mark,build) $(PAGE)/node_modules/.complete
 	@$(call meson_setup,$(ASAN)) -Dwerror=true -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false
 
 # Without -Werror: fences towards the kernel, which ThreadSanitizer does not know, make gcc warn.
-$(TSAN)/build.ninja: | $(call mark,build)
+$(TSAN)/build.ninja: | $(call mark,build) $(PAGE)/node_modules/.complete
 	@$(call meson_setup,$(TSAN)) -Doptimization=1 -Db_sanitize=thread -Db_lundef=false
 
 $(FUZZ)/build.ninja: | $(call mark,build) $(call mark,fuzz)

@@ -37,7 +37,7 @@ static const struct lode_option options[] = {
 
 /* ---- which streams ---- */
 
-static struct lode_info_stream from_entry(const struct lode_corpus_entry *entry)
+struct lode_info_stream lode_info_from_entry(const struct lode_corpus_entry *entry)
 {
 	struct lode_info_stream stream = {
 		.path = entry->path,
@@ -59,7 +59,7 @@ static int choose_streams(const struct settings *settings, const struct lode_cor
 		return lode_fail_memory(error);
 	for (size_t i = 0; i < list->count; i++)
 		if (lode_stream_asked_for(&settings->streams, &list->items[i]))
-			(*streams)[(*count)++] = from_entry(&list->items[i]);
+			(*streams)[(*count)++] = lode_info_from_entry(&list->items[i]);
 	return 0;
 }
 

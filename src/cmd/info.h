@@ -79,6 +79,9 @@ struct lode_info {
 	uint64_t events_total;
 };
 
+/* What the catalogue knows of a stream; its texts stay the entry's. */
+struct lode_info_stream lode_info_from_entry(const struct lode_corpus_entry *entry);
+
 /*
  * Fills `info`: `streams` (`count` of them, with path, id, source and file_size
  * set) become its own. Reads every event once, of each only the columns needed.

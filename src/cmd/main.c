@@ -35,6 +35,7 @@
 	X(coverage)                                                                                          \
 	X(explain)                                                                                           \
 	X(hunt)                                                                                              \
+	X(report)                                                                                            \
 	X(fsck)                                                                                              \
 	X(synth)                                                                                             \
 	X(help)                                                                                              \

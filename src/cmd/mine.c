@@ -10,6 +10,7 @@
 #include "base/output.h"
 #include "cmd/output_ending.h"
 #include "mine/signatures.h"
+#include "report/page.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -283,6 +284,19 @@ void lode_mining_release(struct lode_mining *mining)
 
 /* ---- the whole ---- */
 
+static void write_page(const struct lode_mine_report *report, struct lode_buffer *page)
+{
+	struct lode_buffer json = { 0 };
+	struct lode_buffer title = { 0 };
+
+	lode_buffer_print(&title, "lode mine %s", report->corpus);
+	lode_mine_json(report, &json);
+	if (title.bytes)
+		lode_page_write(page, title.bytes, "mine", &json);
+	lode_buffer_release(&title);
+	lode_buffer_release(&json);
+}
+
 static int show(const struct lode_call *call, const struct lode_mine_report *report, struct lode_error *error)
 {
 	const struct lode_mine_settings *settings = call->settings;
@@ -295,7 +309,7 @@ static int show(const struct lode_call *call, const struct lode_mine_report *rep
 	if (settings->json)
 		lode_mine_json(report, &buffer);
 	else if (wants_page(settings->output))
-		lode_mine_html(report, &buffer);
+		write_page(report, &buffer);
 	else
 		lode_mine_text(report, &terminal, &buffer);
 	code = lode_results_write(call, settings->output, &buffer, error);

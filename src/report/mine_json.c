@@ -3,6 +3,7 @@
  * says how much there is.
  */
 #include "base/json.h"
+#include "report/frame_facts.h"
 #include "report/mine_report.h"
 
 #define EXAMPLES 5
@@ -233,6 +234,24 @@ static uint8_t *shown_patterns(const struct lode_mine_report *report)
 	return marks;
 }
 
+/* What is known of the frames in the patterns that are written; `shown` as above. */
+static void frames_known_json(struct lode_json *json, const struct lode_mine_report *report, const uint8_t *shown)
+{
+	const struct lode_patterns *patterns = &report->mined->patterns;
+	const struct lode_frames *frames = &report->area->dictionary.frames;
+	uint8_t *marks = lode_calloc(frames->count + 1, 1);
+
+	if (!marks) {
+		json->buffer->failed = 1;
+		return;
+	}
+	for (size_t i = 0; i < patterns->count; i++)
+		for (uint32_t k = 0; (!shown || shown[i]) && k < patterns->items[i].length; k++)
+			marks[lode_pattern_frames(patterns, i)[k]] = 1;
+	lode_frame_facts_json(json, frames, marks, report->idle);
+	lode_free(marks);
+}
+
 static void lists_json(struct lode_json *json, const struct lode_mine_report *report)
 {
 	const struct lode_mined *mined = report->mined;
@@ -252,6 +271,7 @@ static void lists_json(struct lode_json *json, const struct lode_mine_report *re
 	for (size_t i = 0; i < lode_mine_shown(report); i++)
 		cluster_json(json, report, i, &text);
 	lode_json_array_end(json);
+	frames_known_json(json, report, marks);
 	json->buffer->failed |= text.failed;
 	lode_buffer_release(&text);
 	lode_free(marks);

@@ -96,9 +96,6 @@ int lode_mine_find_places(const struct lode_mine_report *report, struct lode_min
 /* Appends the JSON of the contract. */
 void lode_mine_json(const struct lode_mine_report *report, struct lode_buffer *buffer);
 
-/* Appends a page that stands by itself. */
-void lode_mine_html(const struct lode_mine_report *report, struct lode_buffer *buffer);
-
 /* Two corpora side by side. */
 struct lode_compare_report {
 	const struct lode_mine_report *here;

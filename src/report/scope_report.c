@@ -112,14 +112,15 @@ static int load(struct lode_scope_report *report, struct lode_store *store, stru
 	if (code < 0)
 		return code;
 	report->wanted = lode_where_fits(&report->stream, report->options->where);
-	if (!report->wanted || (!report->stream.symptom_count && !report->options->rules->count))
+	if (!report->wanted ||
+	    (!report->stream.symptom_count && !report->options->rules->count && !report->options->all_streams))
 		return 0;
 	code = lode_store_load_events(store, &report->stream, columns, error);
 	if (!code)
 		code = lode_idle_stacks_make(&report->idle, report->options->idle, &report->dictionary, error);
 	if (!code)
 		code = list_symptoms(report, error);
-	if (!code && report->count)
+	if (!code && (report->count || report->options->all_streams))
 		code = make_index(report, error);
 	return code ? code : find_first(report, error);
 }

@@ -21,6 +21,7 @@ struct lode_scope_options {
 	const struct lode_symptom_rules *rules; /* none: the symptoms of the streams */
 	const char *const *where;               /* where.h */
 	const struct lode_idle_rules *idle;     /* which wakers are interrupts */
+	int all_streams;                        /* events of streams without symptoms are loaded, too */
 };
 
 /* One symptom and what bears on it. */

@@ -1,0 +1,292 @@
+/*
+ * lode report: all views of a corpus in one page.
+ */
+#include "base/output.h"
+#include "cmd/info.h"
+#include "cmd/mine.h"
+#include "report/page.h"
+#include "report/profile_page.h"
+#include "report/stream_page.h"
+#include "scope/symptoms.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_STREAMS 20
+/* Streams are no longer added to a page once their columns, before they are packed, come to this. */
+#define MOST_STREAM_BYTES (64u << 20)
+/* Slices of the streams' time lines. */
+#define SLICES 60
+
+struct settings {
+	struct lode_area_settings area;
+	uint64_t streams;
+	const char *title;
+	const char *output;
+};
+
+#define FIELD(field) offsetof(struct settings, field)
+
+static const struct lode_option options[] = {
+	LODE_AREA_OPTIONS(FIELD(area)),
+	LODE_NUMBER("streams", 0, FIELD(streams), "N", "put the time lines of so many streams into it (default 20)", 1, 100000),
+	LODE_TEXT("title", 0, FIELD(title), "TEXT", "the page's title (default: the name of CORPUS)"),
+	LODE_TEXT("output", 'o', FIELD(output), "FILE", "the page to write (default: report.html)"),
+	LODE_NO_MORE_OPTIONS,
+};
+
+struct making {
+	const struct lode_call *call;
+	const struct settings *settings;
+	const char *path;
+	struct lode_work *work;
+	struct lode_buffer page;
+	size_t left_out;	       /* streams without a time line */
+	struct lode_error *error;
+};
+
+/* ---- clusters ---- */
+
+static int mine(struct making *making, enum lode_event_type kind, const char *block)
+{
+	struct lode_mine_settings settings = {
+		.area = making->settings->area,
+		.kind = lode_event_type_name(kind),
+	};
+	struct lode_call call = *making->call;
+	struct lode_buffer json = {0};
+	struct lode_mining mining;
+	int code;
+
+	call.settings = &settings;
+	code = lode_mining_open(&mining, &call, making->path, making->work, making->error);
+	if (!code)
+		code = lode_mining_run(&mining, &settings, 0, making->error);
+	if (!code) {
+		mining.report.top = 0;
+		lode_mine_json(&mining.report, &json);
+		lode_page_block(&making->page, block, json.bytes, json.size);
+		making->page.failed |= json.failed;
+	}
+	lode_buffer_release(&json);
+	lode_mining_release(&mining);
+	return code;
+}
+
+/* Only kinds of events that there are. */
+static int mine_all(struct making *making, const struct lode_corpus_list *list)
+{
+	uint64_t events[LODE_EVENT_TYPES] = {0};
+	int code = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		for (int type = 0; type < LODE_EVENT_TYPES; type++)
+			events[type] += list->items[i].events[type];
+	if (events[LODE_WAIT])
+		code = mine(making, LODE_WAIT, "mine");
+	if (!code && events[LODE_RUN])
+		code = mine(making, LODE_RUN, "mine-run");
+	return code;
+}
+
+/* ---- the profile ---- */
+
+static int add_profile(struct making *making, struct lode_corpus *corpus)
+{
+	struct lode_area_settings settings = making->settings->area;
+	struct lode_area_reading reading;
+	struct lode_idle_stacks *idle = NULL;
+	struct lode_buffer columns = {0};
+	int code;
+
+	settings.scope = lode_scope_name(LODE_SCOPE_ALL);
+	code = lode_area_read(corpus, &settings, 0, &making->work->notes, &making->work->bar.progress, &reading,
+			      making->error);
+	if (code)
+		return code;
+	code = lode_idle_stacks_make(&idle, reading.rules, &reading.area.dictionary, making->error);
+	if (!code)
+		code = lode_profile_page(&reading.area, idle, &columns, making->error);
+	if (!code)
+		lode_page_block(&making->page, "profile", columns.bytes, columns.size);
+	lode_buffer_release(&columns);
+	lode_idle_stacks_free(idle);
+	lode_area_reading_release(&reading);
+	return code;
+}
+
+/* ---- what there is ---- */
+
+static int add_info(struct making *making, const struct lode_corpus_list *list)
+{
+	struct lode_info_stream *streams = lode_calloc(list->count + 1, sizeof(*streams));
+	const struct lode_progress *progress = &making->work->bar.progress;
+	struct lode_buffer json = {0};
+	struct lode_info info;
+	int code;
+
+	if (!streams)
+		return lode_fail_memory(making->error);
+	for (size_t i = 0; i < list->count; i++)
+		streams[i] = lode_info_from_entry(&list->items[i]);
+	code = lode_info_collect(&info, streams, list->count, progress, making->error);
+	if (!code)
+		code = lode_info_picture(&info, info.stream_count, NULL, 0, SLICES, progress, making->error);
+	if (!code) {
+		lode_info_json(&info, making->path, 1, &json);
+		lode_page_block(&making->page, "info", json.bytes, json.size);
+		making->page.failed |= json.failed;
+	}
+	lode_buffer_release(&json);
+	lode_info_release(&info);
+	return code;
+}
+
+/* ---- streams ---- */
+
+/* The longest delays first: what clusters point to is among them. */
+static int compare_entries(const void *left, const void *right)
+{
+	const struct lode_corpus_entry *a = *(const struct lode_corpus_entry *const *)left;
+	const struct lode_corpus_entry *b = *(const struct lode_corpus_entry *const *)right;
+
+	if (!a->symptoms != !b->symptoms)
+		return a->symptoms ? -1 : 1;
+	if (a->cost[LODE_WAIT] != b->cost[LODE_WAIT])
+		return a->cost[LODE_WAIT] > b->cost[LODE_WAIT] ? -1 : 1;
+	return strcmp(a->id, b->id);
+}
+
+static int add_stream(struct making *making, const struct lode_corpus_entry *entry,
+		      const struct lode_scope_options *how, size_t *bytes)
+{
+	struct lode_scope_report report;
+	struct lode_buffer columns = {0};
+	char name[48];
+	int code = lode_scope_report_make(&report, entry, how, making->error);
+
+	if (!code && report.wanted)
+		code = lode_stream_page(&report, &columns, making->error);
+	if (!code && report.wanted) {
+		snprintf(name, sizeof(name), "stream/%s", entry->id);
+		lode_page_block(&making->page, name, columns.bytes, columns.size);
+		*bytes += columns.size;
+	}
+	lode_buffer_release(&columns);
+	lode_scope_report_release(&report);
+	return code;
+}
+
+static int add_streams(struct making *making, struct lode_corpus *corpus, const struct lode_corpus_list *list)
+{
+	const struct lode_corpus_entry **entries = lode_calloc(list->count + 1, sizeof(*entries));
+	uint64_t most = making->settings->streams ? making->settings->streams : DEFAULT_STREAMS;
+	struct lode_symptom_rules rules = {0};
+	struct lode_idle_rules *idle = NULL;
+	struct lode_scope_options how = {
+		.scope = LODE_SCOPE_CRITICAL_PATH,
+		.rules = &rules,
+		.where = making->settings->area.where.items,
+		.all_streams = 1,
+	};
+	size_t bytes = 0, i;
+	int code = entries ? 0 : lode_fail_memory(making->error);
+
+	if (!code)
+		code = lode_symptom_rules_parse(&rules, making->settings->area.symptoms.items, making->error);
+	if (!code)
+		code = lode_area_rules(corpus, &making->settings->area, &idle, making->error);
+	how.idle = idle;
+	for (i = 0; i < list->count && !code; i++)
+		entries[i] = &list->items[i];
+	if (!code)
+		qsort(entries, list->count, sizeof(*entries), compare_entries);
+	for (i = 0; i < list->count && i < most && bytes < MOST_STREAM_BYTES && !code; i++)
+		code = add_stream(making, entries[i], &how, &bytes);
+	making->left_out = list->count - i;
+	lode_idle_rules_free(idle);
+	lode_symptom_rules_release(&rules);
+	lode_free(entries);
+	return code;
+}
+
+/* ---- the whole ---- */
+
+static int write_page(struct making *making)
+{
+	const char *output = making->settings->output ? making->settings->output : "report.html";
+	int code;
+
+	lode_page_end(&making->page);
+	lode_bar_wipe(&making->work->bar);
+	code = lode_results_write(making->call, output, &making->page, making->error);
+	if (!code && making->left_out)
+		lode_notes_add(&making->work->notes, making->left_out, "stream has no time line in the page",
+			       "'--streams N' takes more");
+	return code;
+}
+
+static int make(struct making *making, struct lode_corpus *corpus)
+{
+	const char *title = making->settings->title ? making->settings->title : making->path;
+	struct lode_corpus_list list = {0};
+	int code = lode_corpus_streams(corpus, &list, making->error);
+
+	if (!code) {
+		lode_page_begin(&making->page, title);
+		code = add_info(making, &list);
+	}
+	if (!code)
+		code = mine_all(making, &list);
+	if (!code)
+		code = add_profile(making, corpus);
+	if (!code)
+		code = add_streams(making, corpus, &list);
+	if (!code)
+		code = write_page(making);
+	lode_corpus_list_release(&list);
+	return code;
+}
+
+static int run(struct lode_call *call, struct lode_error *error)
+{
+	struct lode_work work;
+	struct making making = {
+		.call = call,
+		.settings = call->settings,
+		.path = call->operands[0],
+		.work = &work,
+		.error = error,
+	};
+	struct lode_corpus *corpus;
+	int code = lode_page_is_there(error);
+
+	if (!code)
+		code = lode_corpus_open(&corpus, making.path, LODE_CORPUS_READ, error);
+	if (code)
+		return code;
+	lode_work_begin(&work, call, 1);
+	code = make(&making, corpus);
+	code = lode_work_end(&work, call, code);
+	lode_buffer_release(&making.page);
+	lode_corpus_close(corpus);
+	return code;
+}
+
+const struct lode_command lode_command_report = {
+	.name = "report",
+	.summary = "write all views of a corpus into one page",
+	.usage = "[OPTIONS] CORPUS [-o FILE]",
+	.about = "Writes an HTML page that opens in any browser, without a network: what is in\n"
+		 "CORPUS, the clusters of costly call-stack patterns, flame graphs of running and\n"
+		 "waiting, and the time lines of its slowest streams with their critical paths.",
+	.examples = "  lode report corpus -o report.html\n"
+		    "  lode report corpus --symptom 'wait > 200ms in app!lock' --streams 5\n",
+	.options = options,
+	.settings_size = sizeof(struct settings),
+	.least_operands = 1,
+	.most_operands = 1,
+	.operand = "CORPUS",
+	.run = run,
+};

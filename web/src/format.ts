@@ -1,0 +1,36 @@
+// Numbers as people read them; the same words as the text output has.
+
+const units: [number, string][] = [
+	[3600e9, 'h'],
+	[60e9, 'm'],
+	[1e9, 's'],
+	[1e6, 'ms'],
+	[1e3, 'us'],
+];
+
+// Three digits, zeros at the end left out.
+function threeDigits(value: number): string {
+	return value.toFixed(value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2).replace(/\.0+$|(\.\d*[1-9])0+$/, '$1');
+}
+
+// Nanoseconds with a unit: 56.9ms, 3.24m, 90s.
+export function duration(ns: number): string {
+	const size = Math.abs(ns);
+	// Rounding must not give 1000us: the next unit begins where three digits would show it.
+	const unit = units.find(([length, name]) => size >= length * (name === 'm' ? 2 : 0.9995));
+
+	return `${ns < 0 ? '-' : ''}${unit ? threeDigits(size / unit[0]) + unit[1] : `${Math.round(size)}ns`}`;
+}
+
+export function count(value: number): string {
+	return Math.round(value).toLocaleString('en-US');
+}
+
+// 0.311 → 31.1%
+export function percent(share: number): string {
+	return `${(share * 100).toFixed(1)}%`;
+}
+
+export function plural(value: number, one: string, many = `${one}s`): string {
+	return `${count(value)} ${value === 1 ? one : many}`;
+}

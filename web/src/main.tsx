@@ -1,0 +1,91 @@
+// The page: which views there are depends on the data that came with it.
+import { render, type ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+import { isDark, setTheme, theme } from './colours';
+import { blocks, readBlock, readIndex, type PageIndex } from './page_data';
+import { link, route } from './route';
+import { Clusters, type MineResult } from './views/clusters';
+import { Overview } from './views/overview';
+import { Profile } from './views/profile';
+import { StreamView } from './views/stream';
+
+interface View {
+	name: string; // in links
+	title: string;
+	block: string; // the data it shows; with a / at its end: the name goes on with the first part of the link
+	form: 'json' | 'bytes';
+	show: ComponentType<{ result: never }>;
+}
+
+function view<Result>(name: string, title: string, block: string, form: View['form'], show: ComponentType<{ result: Result }>): View {
+	return { name, title, block, form, show: show as unknown as View['show'] };
+}
+
+// The first one with data is shown at first.
+const views = [
+	view('overview', 'Overview', 'info', 'json', Overview),
+	view('clusters', 'Waits', 'mine', 'json', (props: { result: MineResult }) => <Clusters {...props} view="clusters" />),
+	view('cpu-clusters', 'CPU time', 'mine-run', 'json', (props: { result: MineResult }) => <Clusters {...props} view="cpu-clusters" />),
+	view('profile', 'Flame graph', 'profile', 'bytes', Profile),
+	view('stream', 'Stream', 'stream/', 'bytes', StreamView),
+];
+
+function blockOf({ block }: View): string {
+	return block.endsWith('/') ? block + (route.value.parts[0] ?? '') : block;
+}
+
+function Loaded({ shown, index }: { shown: View; index: PageIndex }) {
+	const [state, setState] = useState<{ result?: unknown; error?: string }>({});
+	const name = blockOf(shown);
+
+	useEffect(() => {
+		readBlock(index, name, shown.form).then(
+			(result) => setState({ result }),
+			(error: Error) => setState({ error: error.message }),
+		);
+	}, [name]);
+	if (state.error)
+		return <p role="alert">{state.error}</p>;
+	if (state.result === undefined)
+		return <p>Reading…</p>;
+	return <shown.show result={state.result as never} />;
+}
+
+function ThemeButton() {
+	theme.value; // drawn again when it changes
+	return (
+		<button type="button" onClick={() => setTheme(isDark() ? 'light' : 'dark')}>{isDark() ? 'Light' : 'Dark'}</button>
+	);
+}
+
+function Page({ index }: { index: PageIndex }) {
+	const present = views.filter((each) => blocks.value.has(blockOf(each)));
+	const shown = present.find(({ name }) => name === route.value.view) ?? present[0];
+
+	return (
+		<>
+			<header>
+				<h1><bdi>{index.title}</bdi></h1>
+				{present.length > 1 && (
+					<nav aria-label="Views">
+						{present.map((each) => (
+							<a href={link(each.name)} aria-current={each === shown ? 'page' : undefined}>{each.title}</a>
+						))}
+					</nav>
+				)}
+				<ThemeButton />
+			</header>
+			<main>{shown ? <Loaded key={blockOf(shown)} shown={shown} index={index} /> : <p role="alert">There is nothing to show in this file.</p>}</main>
+			<footer class="dim">Made by {index.version}. This file needs no network and sends nothing.</footer>
+		</>
+	);
+}
+
+const app = document.getElementById('app')!;
+
+try {
+	render(<Page index={readIndex()} />, app);
+} catch (error) {
+	app.textContent = (error as Error).message;
+}

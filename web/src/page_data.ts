@@ -1,0 +1,76 @@
+// The data of a page: blocks by name, packed into the file by `lode ... -o X.html`,
+// or fetched from `lode serve` under the same names.
+import { signal } from '@preact/signals';
+
+export interface PageIndex {
+	title: string;
+	version: string;
+	// The address that names of blocks are appended to; absent: the blocks are in the file.
+	api?: string;
+}
+
+function elementText(selector: string): string | null {
+	return document.querySelector(selector)?.textContent ?? null;
+}
+
+// The names of all blocks, for views that link to others.
+export const blocks = signal<Set<string>>(new Set());
+
+export function readIndex(): PageIndex {
+	const text = elementText('#lode-page');
+
+	if (!text)
+		throw new Error('This file holds no data: it was not written to its end.');
+	const elements = document.querySelectorAll<HTMLElement>('script[data-block]');
+
+	blocks.value = new Set([...elements].map((element) => element.dataset.block!));
+	return JSON.parse(text) as PageIndex;
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+	const binary = atob(text.trim());
+	const bytes = new Uint8Array(binary.length);
+
+	for (let i = 0; i < binary.length; i++)
+		bytes[i] = binary.charCodeAt(i);
+	return bytes;
+}
+
+async function unpack(text: string): Promise<ArrayBuffer> {
+	const stream = new Blob([fromBase64(text)]).stream().pipeThrough(new DecompressionStream('deflate'));
+
+	return new Response(stream).arrayBuffer();
+}
+
+async function fetchBlock(address: string): Promise<ArrayBuffer> {
+	const answer = await fetch(address);
+
+	if (!answer.ok)
+		throw new Error(await answer.text());
+	return answer.arrayBuffer();
+}
+
+const loaded = new Map<string, Promise<unknown>>();
+
+async function loadBytes(index: PageIndex, name: string): Promise<ArrayBuffer> {
+	const text = elementText(`script[data-block="${CSS.escape(name)}"]`);
+
+	if (text === null && index.api === undefined)
+		throw new Error(`There is no "${name}" in this file.`);
+	return text === null ? fetchBlock(index.api + name) : unpack(text);
+}
+
+async function loadJson(index: PageIndex, name: string): Promise<unknown> {
+	return JSON.parse(new TextDecoder().decode(await loadBytes(index, name)));
+}
+
+// A block, as JSON or as bytes; read once.
+export function readBlock(index: PageIndex, name: string, form: 'json' | 'bytes'): Promise<unknown> {
+	let promise = loaded.get(name);
+
+	if (!promise) {
+		promise = form === 'json' ? loadJson(index, name) : loadBytes(index, name);
+		loaded.set(name, promise);
+	}
+	return promise;
+}

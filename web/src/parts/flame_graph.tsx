@@ -1,0 +1,255 @@
+// A flame graph on a canvas: root at the top (icicle) or at the bottom (flame). Click or Enter
+// zooms into a call, Escape goes back out; arrows walk from call to call.
+import type { RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+
+import { fillOf, palette, type Palette } from '../colours';
+import { duration, percent } from '../format';
+import type { Frame, FrameTable } from '../frames';
+import { layOut, stackOf, type Layout, type StackTree } from '../stack_tree';
+
+const ROW = 20;
+const NARROWEST = 0.5; // pixels; what is narrower is drawn with its neighbours
+
+interface Scene {
+	tree: StackTree;
+	layout: Layout;
+	frames: Frame[]; // by name number
+	matches: Uint8Array | null; // by name number
+	focus: number; // the call that fills the width; -1: all
+	hover: number;
+	inverted: boolean; // the root is at the bottom
+}
+
+function rangeOf(scene: Scene): [number, number] {
+	const { tree, layout, focus } = scene;
+
+	return focus < 0 ? [0, tree.whole] : [layout.left[focus]!, tree.total[focus]!];
+}
+
+function yOf(scene: Scene, depth: number): number {
+	return (scene.inverted ? scene.tree.deepest - 1 - depth : depth) * ROW;
+}
+
+// The last place in order[from..to) whose node begins at or before `x`.
+function findPlace(layout: Layout, from: number, to: number, x: number): number {
+	while (to - from > 1) {
+		const middle = (from + to) >> 1;
+
+		if (layout.left[layout.order[middle]!]! <= x)
+			from = middle;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+function nodeAt(scene: Scene, width: number, x: number, y: number): number {
+	const { tree, layout } = scene;
+	const [start, length] = rangeOf(scene);
+	const row = Math.floor(y / ROW);
+	const depth = scene.inverted ? tree.deepest - 1 - row : row;
+	const value = start + (x / width) * length;
+
+	if (depth < 0 || depth >= tree.deepest)
+		return -1;
+	const from = layout.levels[depth]!;
+	const to = layout.levels[depth + 1]!;
+	const node = layout.order[findPlace(layout, from, to, value)];
+
+	if (node === undefined || value < layout.left[node]! || value >= layout.left[node]! + tree.total[node]!)
+		return -1;
+	return node;
+}
+
+function shorten(context: CanvasRenderingContext2D, text: string, room: number): string {
+	if (context.measureText(text).width <= room)
+		return text;
+	const letters = Math.floor(room / context.measureText('m').width) - 1;
+
+	return letters < 2 ? '' : `${text.slice(0, letters)}…`;
+}
+
+function drawNode(context: CanvasRenderingContext2D, scene: Scene, node: number, box: DOMRect, colours: Palette): void {
+	const number = scene.tree.frame[node]!;
+	const frame = scene.frames[number]!;
+	const matched = scene.matches?.[number];
+
+	context.globalAlpha = scene.matches && !matched ? 0.35 : 1;
+	context.fillStyle = matched ? colours.match : fillOf(frame, colours);
+	context.fillRect(box.x, box.y, Math.max(box.width - (box.width > 2 ? 1 : 0), NARROWEST), ROW - 1);
+	if (node === scene.hover) {
+		context.strokeStyle = colours.text;
+		context.lineWidth = 2;
+		context.strokeRect(box.x + 1, box.y + 1, Math.max(box.width - 3, 1), ROW - 3);
+	}
+	if (box.width > 24) {
+		context.fillStyle = colours.onFill;
+		context.fillText(shorten(context, frame.name, box.width - 8), Math.max(box.x, 0) + 4, box.y + ROW / 2);
+	}
+	context.globalAlpha = 1;
+}
+
+function draw(canvas: HTMLCanvasElement, scene: Scene, colours: Palette): void {
+	const context = canvas.getContext('2d')!;
+	const width = canvas.clientWidth;
+	const { tree, layout } = scene;
+	const [start, length] = rangeOf(scene);
+	const scale = length > 0 ? width / length : 0;
+	const ratio = devicePixelRatio;
+
+	canvas.width = Math.round(width * ratio);
+	canvas.height = Math.round(canvas.clientHeight * ratio);
+	context.scale(ratio, ratio);
+	context.font = '12px ui-monospace, monospace';
+	context.textBaseline = 'middle';
+	for (let depth = 0; depth < tree.deepest; depth++) {
+		const to = layout.levels[depth + 1]!;
+		let drawn = -1; // the last pixel that was filled
+
+		for (let at = findPlace(layout, layout.levels[depth]!, to, start); at < to; at++) {
+			const node = layout.order[at]!;
+			const x = (layout.left[node]! - start) * scale;
+			const right = x + tree.total[node]! * scale;
+
+			if (x > width)
+				break;
+			if (right < 0 || (right - x < NARROWEST && right < drawn + NARROWEST))
+				continue;
+			const shownLeft = Math.max(x, 0);
+			const shownRight = Math.min(right, width);
+
+			drawn = shownRight;
+			drawNode(context, scene, node, new DOMRect(shownLeft, yOf(scene, depth), shownRight - shownLeft, ROW), colours);
+		}
+	}
+}
+
+// A canvas that is drawn again when its size changes.
+function useRedraw(canvas: RefObject<HTMLCanvasElement | null>, redraw: () => void): void {
+	useLayoutEffect(redraw);
+	useEffect(() => {
+		const observer = new ResizeObserver(redraw);
+
+		observer.observe(canvas.current!);
+		return () => observer.disconnect();
+	});
+}
+
+function walk(scene: Scene, key: string): number {
+	const { tree, layout } = scene;
+	const node = scene.hover < 0 ? (scene.focus < 0 ? (layout.order[0] ?? -1) : scene.focus) : scene.hover;
+	const towardsRoot = scene.inverted ? 'ArrowDown' : 'ArrowUp';
+
+	if (scene.hover < 0 || node < 0)
+		return node;
+	if (key === towardsRoot)
+		return tree.parent[node]! < 0 ? node : tree.parent[node]!;
+	if (key === 'ArrowUp' || key === 'ArrowDown')
+		return layout.firstChild[node]! < 0 ? node : layout.firstChild[node]!;
+	const from = layout.levels[tree.depth[node]!]!;
+	const to = layout.levels[tree.depth[node]! + 1]!;
+	const next = findPlace(layout, from, to, layout.left[node]!) + (key === 'ArrowLeft' ? -1 : 1);
+
+	return next >= from && next < to ? layout.order[next]! : node;
+}
+
+// The share of the whole under functions that match; a match below a match counts once.
+function matchedShare(tree: StackTree, matches: Uint8Array): number {
+	const under = new Uint8Array(tree.parent.length);
+	let sum = 0;
+
+	for (let node = 0; node < tree.parent.length; node++) {
+		const inside = tree.parent[node]! >= 0 && under[tree.parent[node]!]!;
+
+		if (inside || !matches[tree.frame[node]!]) {
+			under[node] = inside ? 1 : 0;
+			continue;
+		}
+		under[node] = 1;
+		sum += tree.total[node]!;
+	}
+	return tree.whole ? sum / tree.whole : 0;
+}
+
+function Details({ scene, unit }: { scene: Scene; unit: (value: number) => string }) {
+	const { tree, hover } = scene;
+
+	if (hover < 0)
+		return <p class="dim flame-details">Point at a call, or press the arrow keys, to see what it costs.</p>;
+	const frame = scene.frames[tree.frame[hover]!]!;
+
+	return (
+		<p class="flame-details" aria-live="polite">
+			<bdi class="mono">{frame.text}</bdi>: <b>{unit(tree.total[hover]!)}</b>{' '}
+			({percent(tree.whole ? tree.total[hover]! / tree.whole : 0)}), of which {unit(tree.self[hover]!)} in itself
+		</p>
+	);
+}
+
+export interface FlameGraphProps {
+	tree: StackTree;
+	table: FrameTable;
+	label: string;
+	unit?: (value: number) => string;
+	onOpen?: (stack: string[]) => void; // a call was zoomed into
+}
+
+export function FlameGraph({ tree, table, label, unit = duration }: FlameGraphProps) {
+	const canvas = useRef<HTMLCanvasElement>(null);
+	const [focus, setFocus] = useState(-1);
+	const [hover, setHover] = useState(-1);
+	const [inverted, setInverted] = useState(false);
+	const [search, setSearch] = useState('');
+	const layout = useMemo(() => layOut(tree), [tree]);
+	const frames = useMemo(() => table.list(tree.names), [tree, table]);
+	const matches = useMemo(() => {
+		const wanted = search.trim().toLowerCase();
+
+		return wanted ? Uint8Array.from(tree.names, (name) => Number(name.toLowerCase().includes(wanted))) : null;
+	}, [tree, search]);
+	const inside = focus < tree.parent.length ? focus : -1;
+	const scene: Scene = { tree, layout, frames, matches, focus: inside, hover: hover < tree.parent.length ? hover : -1, inverted };
+	const colours = palette.value;
+
+	useRedraw(canvas, () => draw(canvas.current!, scene, colours));
+
+	function onKey(event: KeyboardEvent): void {
+		if (event.key.startsWith('Arrow'))
+			setHover(walk(scene, event.key));
+		else if (event.key === 'Enter' && scene.hover >= 0)
+			setFocus(scene.hover);
+		else if (event.key === 'Escape' || event.key === 'Backspace')
+			setFocus(inside < 0 ? -1 : tree.parent[inside]!);
+		else
+			return;
+		event.preventDefault();
+	}
+	function atPointer(event: MouseEvent): number {
+		return nodeAt(scene, canvas.current!.clientWidth, event.offsetX, event.offsetY);
+	}
+
+	return (
+		<section class="flame" aria-label={label}>
+			<div class="flame-bar">
+				<input type="search" placeholder="Find a function" aria-label="Find a function in the graph" value={search}
+					onInput={(event) => setSearch(event.currentTarget.value)} />
+				{matches && <span aria-live="polite">{percent(matchedShare(tree, matches))} found</span>}
+				<button type="button" onClick={() => setInverted(!inverted)}>
+					{inverted ? 'Root at the top' : 'Root at the bottom'}
+				</button>
+				{inside >= 0 && <button type="button" onClick={() => setFocus(-1)}>Show all</button>}
+			</div>
+			{inside >= 0 && (
+				<p class="dim">
+					Zoomed into <bdi class="mono">{stackOf(tree, inside).at(-1)}</bdi>, {percent(tree.total[inside]! / (tree.whole || 1))} of all
+				</p>
+			)}
+			<canvas ref={canvas} tabIndex={0} role="img" aria-label={`${label}. Arrow keys walk, Enter zooms in, Escape zooms out.`}
+				style={{ height: `${tree.deepest * ROW}px` }} onKeyDown={onKey}
+				onMouseMove={(event) => setHover(atPointer(event))} onMouseLeave={() => setHover(-1)}
+				onClick={(event) => setFocus(atPointer(event))} />
+			<Details scene={scene} unit={unit} />
+		</section>
+	);
+}

@@ -1,0 +1,34 @@
+// What a view shows, in a sentence, and a `?` that explains its words.
+import type { ComponentChildren } from 'preact';
+
+const terms: Record<string, string> = {
+	area: 'The events that bear on the symptoms, chosen by the scope: what the slow threads did and waited for.',
+	cluster: 'A group of patterns with similar frames: most likely one cause.',
+	'critical path': 'What a slow thread waited for, step by step from one thread to the one that woke it; its parts add up to the delay.',
+	culprit: 'The last function of the program before libraries and the kernel: the first place to look.',
+	idle: 'Waits of threads that have nothing to do, such as a worker without a job. They are left out.',
+	interval: 'The thin line: 95 of 100 such intervals hold the true value, if these streams are typical.',
+	pattern: 'Frames that occur in the same order in many stacks.',
+	stream: 'One recording on one host.',
+	symptom: 'A span of time in which a thread was too slow.',
+	variant: 'The frames in which the patterns of a cluster differ.',
+};
+
+export function Help({ words, children }: { words: string[]; children: ComponentChildren }) {
+	return (
+		<div class="help">
+			<p>{children}</p>
+			<details>
+				<summary aria-label="Explain the terms">?</summary>
+				<dl>
+					{words.map((word) => (
+						<>
+							<dt>{word}</dt>
+							<dd>{terms[word]}</dd>
+						</>
+					))}
+				</dl>
+			</details>
+		</div>
+	);
+}

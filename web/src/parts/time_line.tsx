@@ -1,0 +1,403 @@
+// The time line of a stream on a canvas: a row a thread; running, waiting, on the run queue.
+// Wheel or w and s zoom, drag or a and d pan; Shift and drag selects a span; a click selects an event.
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+import { palette, type Palette } from '../colours';
+import { duration } from '../format';
+import { lastAtOrBefore, RUN, WAIT, type EventRef, type StreamData } from '../stream_data';
+
+export interface Span {
+	t0: number;
+	t1: number;
+}
+
+export interface TimeLineProps {
+	data: StreamData;
+	rows: number[]; // threads, from top to bottom
+	view: Span;
+	onView: (view: Span) => void;
+	selected: EventRef | null;
+	onSelect: (event: EventRef | null) => void;
+	span: Span | null; // selected time
+	onSpan: (span: Span | null) => void;
+	path: { first: number; count: number } | null; // the critical path to highlight
+}
+
+const ROW = 22;
+const HEAD = 24; // the scale
+const LABEL = 170;
+
+function labelWidth(width: number): number {
+	return width < 600 ? 90 : LABEL;
+}
+
+// One thread's events of one type that the eye can tell apart: at most two a pixel.
+function eachVisible(data: StreamData, type: typeof RUN | typeof WAIT, thread: number, view: Span, pixel: number,
+	take: (place: number, from: number, to: number) => void): void {
+	const list = data.lists[type];
+	const first = list.first[thread]!;
+	const last = list.first[thread + 1]!;
+
+	if (first === last)
+		return;
+	let place = lastAtOrBefore(list.t, first, last, view.t0);
+
+	while (place < last && list.t[place]! < view.t1) {
+		const from = list.t[place]!;
+		const to = from + list.cost[place]!;
+
+		if (to >= view.t0)
+			take(place, from, to);
+		// What begins within the same pixel is drawn with it.
+		const next = Math.max(to, from + pixel);
+		const after = to - from < pixel ? lastAtOrBefore(list.t, place, last, next) : place;
+
+		place = Math.max(after, place + 1);
+	}
+}
+
+interface Drawing {
+	context: CanvasRenderingContext2D;
+	width: number;
+	label: number;
+	colours: Palette;
+	x: (t: number) => number;
+	pixel: number; // in ns
+}
+
+function drawThread(drawing: Drawing, props: TimeLineProps, thread: number, y: number): void {
+	const { context, colours, x, width, label, pixel } = drawing;
+	const bar = (from: number, to: number, colour: string, inset: number) => {
+		const left = Math.max(x(from), label);
+
+		context.fillStyle = colour;
+		context.fillRect(left, y + inset, Math.max(Math.min(x(to), width) - left, 1), ROW - 2 * inset - 1);
+	};
+
+	eachVisible(props.data, WAIT, thread, props.view, pixel, (place, from, to) => {
+		const delay = props.data.lists[WAIT].delay![place]!;
+
+		bar(from, to, colours.states.wait!, 7);
+		if (delay > pixel)
+			bar(to, to + delay, colours.states.queue!, 5);
+	});
+	eachVisible(props.data, RUN, thread, props.view, pixel, (_place, from, to) => bar(from, to, colours.states.run!, 3));
+}
+
+function niceStep(span: number, lines: number): number {
+	const rough = span / lines;
+	const power = 10 ** Math.floor(Math.log10(rough));
+	const factor = [1, 2, 5, 10].find((each) => each * power >= rough)!;
+
+	return factor * power;
+}
+
+function drawScale(drawing: Drawing, view: Span, height: number): void {
+	const { context, colours, x, width, label } = drawing;
+	const step = niceStep(view.t1 - view.t0, (width - label) / 110);
+
+	context.fillStyle = colours.dim;
+	context.strokeStyle = colours.line;
+	context.lineWidth = 1;
+	for (let t = Math.ceil(view.t0 / step) * step; t < view.t1; t += step) {
+		context.beginPath();
+		context.moveTo(Math.round(x(t)) + 0.5, HEAD - 4);
+		context.lineTo(Math.round(x(t)) + 0.5, height);
+		context.stroke();
+		context.fillText(duration(t), x(t) + 3, HEAD / 2);
+	}
+}
+
+function drawPath(drawing: Drawing, props: TimeLineProps, rowOf: Map<number, number>): void {
+	const { context, colours, x, width, label } = drawing;
+	const { path, data } = props;
+
+	if (!path)
+		return;
+	context.strokeStyle = colours.path;
+	context.lineWidth = 2;
+	context.beginPath();
+	let before: [number, number] | null = null;
+
+	for (let i = path.first; i < path.first + path.count; i++) {
+		const type = data.path.type[i]! as typeof RUN | typeof WAIT;
+		const row = rowOf.get(data.threadOf({ type, place: data.path.event[i]! }));
+		const from = data.path.t[i]!;
+		const to = from + data.path.cost[i]!;
+
+		if (row === undefined || to < props.view.t0 || from > props.view.t1) {
+			before = null;
+			continue;
+		}
+		const y = HEAD + row * ROW + ROW - 3;
+		const left = Math.max(x(from), label);
+		const right = Math.max(Math.min(x(to), width), left);
+
+		if (before && before[1] !== y) {
+			context.moveTo(...before);
+			context.lineTo(left, y);
+		}
+		context.moveTo(left, y);
+		context.lineTo(right, y);
+		before = [right, y];
+	}
+	context.stroke();
+}
+
+function drawArrow(drawing: Drawing, props: TimeLineProps, rowOf: Map<number, number>): void {
+	const { context, colours, x } = drawing;
+	const { selected, data } = props;
+
+	if (!selected)
+		return;
+	const list = data.lists[selected.type];
+	const thread = data.threadOf(selected);
+	const row = rowOf.get(thread);
+	const end = list.t[selected.place]! + list.cost[selected.place]!;
+
+	if (row === undefined)
+		return;
+	const left = x(list.t[selected.place]!);
+
+	context.strokeStyle = colours.text;
+	context.lineWidth = 2;
+	context.strokeRect(Math.max(left, drawing.label), HEAD + row * ROW + 1, Math.max(x(end) - Math.max(left, drawing.label), 3), ROW - 3);
+	const from = rowOf.get(data.wakerOf(selected));
+
+	if (from === undefined)
+		return;
+	const y0 = HEAD + from * ROW + ROW / 2;
+	const y1 = HEAD + row * ROW + ROW / 2;
+	const head = y1 > y0 ? -6 : 6;
+
+	context.beginPath();
+	context.moveTo(x(end), y0);
+	context.lineTo(x(end), y1);
+	context.moveTo(x(end) - 4, y1 + head);
+	context.lineTo(x(end), y1);
+	context.lineTo(x(end) + 4, y1 + head);
+	context.stroke();
+}
+
+function drawLabels(drawing: Drawing, props: TimeLineProps, height: number): void {
+	const { context, colours, label } = drawing;
+
+	context.fillStyle = colours.background;
+	context.fillRect(0, 0, label, height);
+	props.rows.forEach((thread, row) => {
+		const { name, tid } = props.data.head.threads[thread]!;
+		const text = `${name || 'thread'} ${tid}`;
+		const room = Math.floor((label - 10) / 7);
+
+		context.fillStyle = colours.text;
+		context.fillText(text.length > room ? `${text.slice(0, room - 1)}…` : text, 2, HEAD + row * ROW + ROW / 2);
+	});
+}
+
+function draw(canvas: HTMLCanvasElement, props: TimeLineProps, dragged: Span | null): void {
+	const context = canvas.getContext('2d')!;
+	const width = canvas.clientWidth;
+	const height = canvas.clientHeight;
+	const ratio = devicePixelRatio;
+	const label = labelWidth(width);
+	const { view } = props;
+	const scale = (width - label) / (view.t1 - view.t0);
+	const drawing: Drawing = { context, width, label, colours: palette.value, x: (t) => label + (t - view.t0) * scale, pixel: 1 / scale };
+	const rowOf = new Map(props.rows.map((thread, row) => [thread, row]));
+	const marked = dragged ?? props.span;
+
+	canvas.width = Math.round(width * ratio);
+	canvas.height = Math.round(height * ratio);
+	context.scale(ratio, ratio);
+	context.font = '12px ui-monospace, monospace';
+	context.textBaseline = 'middle';
+	drawScale(drawing, view, height);
+	props.rows.forEach((thread, row) => drawThread(drawing, props, thread, HEAD + row * ROW));
+	drawPath(drawing, props, rowOf);
+	drawArrow(drawing, props, rowOf);
+	if (marked) {
+		context.globalAlpha = 0.2;
+		context.fillStyle = drawing.colours.match;
+		context.fillRect(drawing.x(marked.t0), 0, drawing.x(marked.t1) - drawing.x(marked.t0), height);
+		context.globalAlpha = 1;
+	}
+	drawLabels(drawing, props, height);
+}
+
+const LEAST_SPAN = 1000; // ns across the screen
+
+function zoomed(view: Span, at: number, factor: number, whole: number): Span {
+	const length = Math.min(Math.max((view.t1 - view.t0) * factor, LEAST_SPAN), whole);
+	const t0 = at - ((at - view.t0) / (view.t1 - view.t0)) * length;
+	const start = Math.min(Math.max(t0, 0), whole - length);
+
+	return { t0: start, t1: start + length };
+}
+
+function panned(view: Span, by: number, whole: number): Span {
+	const start = Math.min(Math.max(view.t0 + by, 0), whole - (view.t1 - view.t0));
+
+	return { t0: start, t1: start + (view.t1 - view.t0) };
+}
+
+interface Drag {
+	x: number;
+	view: Span;
+	selecting: boolean;
+	moved: boolean;
+}
+
+export function TimeLine(props: TimeLineProps) {
+	const canvas = useRef<HTMLCanvasElement>(null);
+	const drag = useRef<Drag | null>(null);
+	const [dragged, setDragged] = useState<Span | null>(null);
+	const { data, view } = props;
+	const whole = Math.max(data.head.span_ns, LEAST_SPAN);
+	const latest = useRef(props);
+
+	latest.current = props;
+	useLayoutEffect(() => draw(canvas.current!, props, dragged));
+	useEffect(() => {
+		const element = canvas.current!;
+		const observer = new ResizeObserver(() => draw(element, latest.current, null));
+		// Not passive: the page must not scroll when Ctrl and the wheel zoom.
+		const onWheel = (event: WheelEvent) => {
+			const now = latest.current.view;
+
+			if (!event.ctrlKey && !event.metaKey && Math.abs(event.deltaX) < Math.abs(event.deltaY) && !event.shiftKey)
+				return; // the page scrolls
+			event.preventDefault();
+			if (event.ctrlKey || event.metaKey)
+				latest.current.onView(zoomed(now, timeAt(event.offsetX, now), 1.003 ** event.deltaY, whole));
+			else
+				latest.current.onView(panned(now, ((event.deltaX || event.deltaY) / element.clientWidth) * (now.t1 - now.t0), whole));
+		};
+
+		observer.observe(element);
+		element.addEventListener('wheel', onWheel, { passive: false });
+		return () => {
+			observer.disconnect();
+			element.removeEventListener('wheel', onWheel);
+		};
+	}, [data]);
+
+	function timeAt(x: number, now: Span): number {
+		const width = canvas.current!.clientWidth;
+		const label = labelWidth(width);
+
+		return now.t0 + ((x - label) / (width - label)) * (now.t1 - now.t0);
+	}
+	function eventAt(event: MouseEvent): EventRef | null {
+		const thread = props.rows[Math.floor((event.offsetY - HEAD) / ROW)];
+
+		return thread === undefined ? null : data.eventAt(thread, timeAt(event.offsetX, view));
+	}
+	function onKey(event: KeyboardEvent): void {
+		const middle = (view.t0 + view.t1) / 2;
+		const length = view.t1 - view.t0;
+		const keys: Record<string, () => void> = {
+			w: () => props.onView(zoomed(view, middle, 0.7, whole)),
+			s: () => props.onView(zoomed(view, middle, 1 / 0.7, whole)),
+			a: () => props.onView(panned(view, -length / 5, whole)),
+			d: () => props.onView(panned(view, length / 5, whole)),
+			ArrowRight: () => step(1),
+			ArrowLeft: () => step(-1),
+			ArrowDown: () => change(1),
+			ArrowUp: () => change(-1),
+			Enter: () => props.selected && props.onSelect(wakerEvent(data, props.selected) ?? props.selected),
+			Escape: () => (props.span ? props.onSpan(null) : props.onSelect(null)),
+		};
+		const act = keys[event.key];
+
+		if (!act || event.ctrlKey || event.metaKey || event.altKey)
+			return;
+		act();
+		event.preventDefault();
+	}
+	// To the next or the last event of the thread, or of the thread below or above.
+	function step(by: number): void {
+		const now = props.selected ?? data.eventAt(props.rows[0]!, (view.t0 + view.t1) / 2) ?? firstEvent(data, props.rows);
+
+		if (!now || !props.selected) {
+			props.onSelect(now);
+			return;
+		}
+		const list = data.lists[now.type];
+		const thread = data.threadOf(now);
+		const place = now.place + by;
+
+		if (place >= list.first[thread]! && place < list.first[thread + 1]!)
+			props.onSelect({ type: now.type, place });
+	}
+	function change(by: number): void {
+		if (!props.selected) {
+			step(by);
+			return;
+		}
+		const list = data.lists[props.selected.type];
+		const t = list.t[props.selected.place]!;
+		let row = props.rows.indexOf(data.threadOf(props.selected));
+
+		for (row += by; row >= 0 && row < props.rows.length; row += by) {
+			const found = data.eventAt(props.rows[row]!, t);
+
+			if (found) {
+				props.onSelect(found);
+				return;
+			}
+		}
+	}
+	function onDown(event: PointerEvent): void {
+		drag.current = { x: event.offsetX, view, selecting: event.shiftKey, moved: false };
+		canvas.current!.setPointerCapture(event.pointerId);
+	}
+	function onMove(event: PointerEvent): void {
+		const from = drag.current;
+
+		if (!from)
+			return;
+		from.moved ||= Math.abs(event.offsetX - from.x) > 3;
+		if (!from.moved)
+			return;
+		if (from.selecting)
+			setDragged(ordered(timeAt(from.x, view), timeAt(event.offsetX, view)));
+		else
+			props.onView(panned(from.view, timeAt(from.x, from.view) - timeAt(event.offsetX, from.view), whole));
+	}
+	function onUp(event: PointerEvent): void {
+		const from = drag.current;
+
+		drag.current = null;
+		setDragged(null);
+		if (from && !from.moved)
+			props.onSelect(eventAt(event));
+		else if (from?.selecting)
+			props.onSpan(ordered(timeAt(from.x, view), timeAt(event.offsetX, view)));
+	}
+
+	return (
+		<canvas ref={canvas} class="time-line" tabIndex={0} role="img" style={{ height: `${HEAD + props.rows.length * ROW}px` }}
+			aria-label="Time line of threads. w and s zoom, a and d pan, arrows go from event to event, Enter goes to the waker."
+			onKeyDown={onKey} onPointerDown={onDown} onPointerMove={onMove} onPointerUp={onUp} />
+	);
+}
+
+function ordered(a: number, b: number): Span {
+	return a < b ? { t0: a, t1: b } : { t0: b, t1: a };
+}
+
+function firstEvent(data: StreamData, rows: number[]): EventRef | null {
+	for (const thread of rows)
+		for (const type of [WAIT, RUN] as const)
+			if (data.lists[type].first[thread]! < data.lists[type].first[thread + 1]!)
+				return { type, place: data.lists[type].first[thread]! };
+	return null;
+}
+
+// What the thread that ended a wait did at that moment.
+export function wakerEvent(data: StreamData, event: EventRef): EventRef | null {
+	const waker = data.wakerOf(event);
+	const list = data.lists[event.type];
+
+	return waker < 0 ? null : data.eventAt(waker, list.t[event.place]! + list.cost[event.place]!);
+}

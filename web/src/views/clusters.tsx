@@ -1,0 +1,296 @@
+// The result of `lode mine`: clusters of costly call-stack patterns, ranked.
+import { useMemo, useState } from 'preact/hooks';
+
+import { count, duration, percent, plural } from '../format';
+import { culprit, FrameTable, type Frame, type ModuleLayer } from '../frames';
+import { blocks } from '../page_data';
+import { Bar } from '../parts/bar';
+import { FlameGraph } from '../parts/flame_graph';
+import { FrameList, FrameName } from '../parts/frame_list';
+import { Help } from '../parts/help';
+import { Table, type Column } from '../parts/table';
+import { go, link, route } from '../route';
+import { buildTree } from '../stack_tree';
+
+interface Pattern {
+	id: string;
+	frames: string[];
+	cost_ns: number;
+	events: number;
+	streams: number;
+	average_ns: number;
+}
+
+interface Example {
+	stream: string;
+	stream_id: string;
+	host: string;
+	cost_ns: number;
+	events: number;
+	t: number;
+	tid: number;
+	longest_ns: number;
+}
+
+interface Cluster {
+	id: string;
+	patterns: string[];
+	cost_ns: number;
+	events: number;
+	streams: number;
+	average_ns: number;
+	share: number;
+	low_ns?: number;
+	high_ns?: number;
+	common: string[];
+	examples: Example[];
+}
+
+export interface MineResult {
+	kind: 'run' | 'wait';
+	scope: string;
+	threshold_ns: number;
+	end: string;
+	input: { streams: number; events: number; cost_ns: number };
+	area: { events: number; distinct_stacks: number; cost_ns: number };
+	idle: { events: number; cost_ns: number };
+	symptoms: { count: number; delay_ns: number; unknown_ns: number };
+	patterns_total: number;
+	clusters_total: number;
+	patterns: Pattern[];
+	clusters: Cluster[];
+	modules?: ModuleLayer[];
+	plumbing?: string[];
+}
+
+interface Row extends Cluster {
+	rank: number;
+	culprit: Frame;
+	leading: Frame[]; // of its costliest pattern
+}
+
+interface Model {
+	result: MineResult;
+	table: FrameTable;
+	patterns: Map<string, Pattern>;
+	rows: Row[];
+}
+
+function makeModel(result: MineResult): Model {
+	const table = new FrameTable(result.modules, result.plumbing);
+	const patterns = new Map(result.patterns.map((pattern) => [pattern.id, pattern]));
+	const rows = result.clusters.map((cluster, place) => {
+		const members = cluster.patterns.map((id) => patterns.get(id)!);
+		const costliest = members.reduce((best, each) => (each.cost_ns > best.cost_ns ? each : best), members[0]!);
+		const leading = table.list(costliest.frames);
+
+		return { ...cluster, rank: place + 1, leading, culprit: culprit(leading)! };
+	});
+
+	return { result, table, patterns, rows };
+}
+
+const words = { run: ['sample', 'CPU time'], wait: ['wait', 'waiting'] } as const;
+
+function Summary({ result }: { result: MineResult }) {
+	const { symptoms, area, input } = result;
+	const [event] = words[result.kind];
+
+	return (
+		<Help words={['pattern', 'cluster', 'culprit', 'area', 'symptom', 'critical path', 'idle', 'interval', 'variant']}>
+			{symptoms.count > 0 && <>{plural(symptoms.count, 'symptom')} took {duration(symptoms.delay_ns)} together. </>}
+			{plural(area.events, event)} of {duration(area.cost_ns)} in {plural(input.streams, 'stream')} bear on them (scope {result.scope});
+			these are the call-stack patterns that cost the most, {count(result.patterns_total)} of them in {plural(result.clusters_total, 'cluster')}.
+			{result.end !== 'complete' && <b> The search ended early ({result.end}): there may be more.</b>}
+			{result.clusters.length < result.clusters_total && <b> Only the first {result.clusters.length} are in this file.</b>}
+		</Help>
+	);
+}
+
+function columnsOf(result: MineResult, view: string): Column<Row>[] {
+	const whole = result.area.cost_ns || 1;
+
+	return [
+		{ key: 'rank', title: '#', number: true, value: (row) => -row.rank, cell: (row) => row.rank },
+		{
+			key: 'culprit', title: 'Culprit', value: (row) => row.culprit.text, help: 'The last function of the program before libraries and the kernel',
+			cell: (row) => <a href={link(view, [row.id])}><FrameName frame={row.culprit} /></a>,
+		},
+		{
+			key: 'share', title: 'Share', number: true, value: (row) => row.share, help: 'Of the time in the area',
+			cell: (row) => (
+				<span class="share">
+					<Bar share={row.share} low={row.low_ns === undefined ? undefined : row.low_ns / whole}
+						high={row.high_ns === undefined ? undefined : row.high_ns / whole} />
+					{percent(row.share)}
+				</span>
+			),
+		},
+		{ key: 'total', title: 'Total', number: true, value: (row) => row.cost_ns, cell: (row) => duration(row.cost_ns) },
+		{ key: 'streams', title: 'Streams', number: true, value: (row) => row.streams, cell: (row) => count(row.streams) },
+		{ key: 'events', title: result.kind === 'wait' ? 'Waits' : 'Samples', number: true, value: (row) => row.events, cell: (row) => count(row.events) },
+		{ key: 'average', title: 'Average', number: true, value: (row) => row.average_ns, cell: (row) => duration(row.average_ns) },
+	];
+}
+
+function fits(row: Row, model: Model, wanted: string): boolean {
+	return row.patterns.some((id) => model.patterns.get(id)!.frames.some((frame) => frame.toLowerCase().includes(wanted)));
+}
+
+// What the patterns of a cluster have between the frames that all of them share.
+function variantsOf(members: Pattern[], common: string[]): { gap: number; frames: string[]; patterns: number; cost: number }[] {
+	const found = new Map<string, { gap: number; frames: string[]; patterns: number; cost: number }>();
+
+	for (const pattern of members) {
+		let gap = 0;
+		let between: string[] = [];
+		const note = () => {
+			const key = JSON.stringify([gap, between]);
+			const known = found.get(key) ?? { gap, frames: between, patterns: 0, cost: 0 };
+
+			found.set(key, { ...known, patterns: known.patterns + 1, cost: Math.max(known.cost, pattern.cost_ns) });
+			between = [];
+		};
+
+		for (const frame of pattern.frames) {
+			if (gap < common.length && frame === common[gap]) {
+				note();
+				gap++;
+			} else {
+				between.push(frame);
+			}
+		}
+		note();
+	}
+	return [...found.values()].filter(({ frames }) => frames.length).sort((a, b) => a.gap - b.gap || b.cost - a.cost);
+}
+
+const SHOWN_VARIANTS = 5;
+
+function Variants({ list, of, table, all: allFrames }: { list: ReturnType<typeof variantsOf>; of: number; table: FrameTable; all: boolean }) {
+	const [all, setAll] = useState(false);
+	const shown = all ? list : list.slice(0, SHOWN_VARIANTS);
+
+	return (
+		<li class="variants">
+			{shown.map((variant) => (
+				<div class="variant">
+					<span class="dim">{variant.patterns} of {of}</span>
+					{table.list(variant.frames).filter((frame) => allFrames || !frame.plumbing).map((frame) => <FrameName frame={frame} />)}
+				</div>
+			))}
+			{list.length > shown.length && (
+				<button type="button" onClick={() => setAll(true)}>{list.length - shown.length} other ways</button>
+			)}
+		</li>
+	);
+}
+
+function CommonFrames({ row, model, all }: { row: Row; model: Model; all: boolean }) {
+	const members = row.patterns.map((id) => model.patterns.get(id)!);
+	const variants = useMemo(() => variantsOf(members, row.common), [row]);
+	const at = (gap: number) => variants.filter((variant) => variant.gap === gap);
+	const common = model.table.list(row.common);
+
+	if (members.length === 1)
+		return <FrameList frames={row.leading} all={all} />;
+	return (
+		<ol class="frames">
+			{common.map((frame, place) => (
+				<>
+					{at(place).length > 0 && <Variants list={at(place)} of={members.length} table={model.table} all={all} />}
+					{(all || !frame.plumbing) && <li><FrameName frame={frame} /></li>}
+				</>
+			))}
+			{at(common.length).length > 0 && <Variants list={at(common.length)} of={members.length} table={model.table} all={all} />}
+		</ol>
+	);
+}
+
+function Examples({ row }: { row: Row }) {
+	return (
+		<table aria-label="Streams where it costs most">
+			<thead>
+				<tr><th scope="col">Stream</th><th scope="col" class="number">Cost</th><th scope="col" class="number">Longest</th><th scope="col" class="number">Thread</th></tr>
+			</thead>
+			<tbody>
+				{row.examples.map((example) => (
+					<tr>
+						<td>{blocks.value.has(`stream/${example.stream_id}`) ? <a href={link('stream', [example.stream_id], { at: String(example.t), tid: String(example.tid) })}><bdi>{example.stream}</bdi></a> : <bdi>{example.stream}</bdi>}</td>
+						<td class="number">{duration(example.cost_ns)}</td>
+						<td class="number">{duration(example.longest_ns)}</td>
+						<td class="number">{example.tid}</td>
+					</tr>
+				))}
+			</tbody>
+		</table>
+	);
+}
+
+function Detail({ row, model }: { row: Row; model: Model }) {
+	const [all, setAll] = useState(false);
+	const { result } = model;
+	const tree = useMemo(
+		() => buildTree(row.patterns.map((id) => model.patterns.get(id)!).map(({ frames, cost_ns }) => ({ frames, value: cost_ns }))),
+		[row],
+	);
+
+	return (
+		<article class="detail" aria-label={`Cluster ${row.rank}`}>
+			<h2>#{row.rank} <FrameName frame={row.culprit} /></h2>
+			<p>
+				<b>{duration(row.cost_ns)}</b>, {percent(row.share)} of the area
+				{row.low_ns !== undefined && row.high_ns !== undefined && <> (95%: {duration(row.low_ns)} to {duration(row.high_ns)})</>},
+				in {plural(row.events, words[result.kind][0])} of {duration(row.average_ns)} on average,
+				in {row.streams} of {plural(result.input.streams, 'stream')}; {plural(row.patterns.length, 'pattern')}.
+				{' '}Its id: <code>{row.id}</code>
+			</p>
+			<h3>
+				Frames
+				<label class="switch"><input type="checkbox" checked={all} onChange={() => setAll(!all)} /> all frames</label>
+			</h3>
+			<CommonFrames row={row} model={model} all={all} />
+			{row.patterns.length > 1 && (
+				<>
+					<h3>Its patterns as one graph</h3>
+					<FlameGraph tree={tree} table={model.table} label={`Patterns of cluster ${row.rank}`} />
+				</>
+			)}
+			<h3>Where it costs most</h3>
+			<Examples row={row} />
+			<p class="dim">Give it a name and a bug with <code>lode sign CORPUS {row.id} --name …</code></p>
+		</article>
+	);
+}
+
+// `view`: its name in links.
+export function Clusters({ result, view }: { result: MineResult; view: string }) {
+	const model = useMemo(() => makeModel(result), [result]);
+	const columns = useMemo(() => columnsOf(result, view), [result]);
+	const [wanted, setWanted] = useState('');
+	const rows = useMemo(
+		() => (wanted.trim() ? model.rows.filter((row) => fits(row, model, wanted.trim().toLowerCase())) : model.rows),
+		[model, wanted],
+	);
+	const id = route.value.view === view ? route.value.parts[0] : undefined;
+	const chosen = model.rows.find((row) => row.id === id) ?? model.rows[0];
+
+	return (
+		<>
+			<Summary result={result} />
+			{!model.rows.length && <p>No pattern costs more than {duration(result.threshold_ns)}.</p>}
+			{model.rows.length > 0 && (
+				<div class="two">
+					<div>
+						<input type="search" placeholder="Only clusters with this frame" aria-label="Only clusters with this frame" value={wanted}
+							onInput={(event) => setWanted(event.currentTarget.value)} />
+						{wanted.trim() && <span class="dim" aria-live="polite"> {plural(rows.length, 'cluster')}</span>}
+						<Table columns={columns} rows={rows} label="Clusters" sortBy="rank" rowKey={(row) => row.id} selected={chosen?.id}
+							onSelect={(row) => go(link(view, [row.id]))} shown={25} />
+					</div>
+					{chosen && <Detail key={chosen.id} row={chosen} model={model} />}
+				</div>
+			)}
+		</>
+	);
+}
