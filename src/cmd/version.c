@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "import/import.h"
 #include "report/export.h"
+#include "report/page.h"
 #include "trace/store.h"
 
 #include <lzma.h>
@@ -37,6 +38,7 @@ void lode_version_text(struct lode_buffer *buffer)
 	for (size_t i = 0; lode_exporters[i]; i++)
 		lode_buffer_print(buffer, " %s", lode_exporters[i]->name);
 	lode_buffer_print(buffer, "\nrecorder: %s", RECORDER ? "yes" : "no, it was not built");
+	lode_buffer_print(buffer, "\npage: %s", lode_page_is_there(NULL) ? "no, it was not built" : "yes");
 	lode_buffer_print(buffer, "\nlibraries: zstd %s, zlib %s, liblzma %s, SQLite %s, libdw, debuginfod\n",
 			  ZSTD_versionString(), zlibVersion(), lzma_version_string(), sqlite3_libversion());
 }

@@ -1,11 +1,11 @@
 // A flame graph on a canvas: root at the top (icicle) or at the bottom (flame). Click or Enter
 // zooms into a call, Escape goes back out; arrows walk from call to call.
-import type { RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 
 import { fillOf, palette, type Palette } from '../colours';
 import { duration, percent } from '../format';
 import type { Frame, FrameTable } from '../frames';
+import { useDrawing } from './redraw';
 import { layOut, stackOf, type Layout, type StackTree } from '../stack_tree';
 
 const ROW = 20;
@@ -125,17 +125,6 @@ function draw(canvas: HTMLCanvasElement, scene: Scene, colours: Palette): void {
 	}
 }
 
-// A canvas that is drawn again when its size changes.
-function useRedraw(canvas: RefObject<HTMLCanvasElement | null>, redraw: () => void): void {
-	useLayoutEffect(redraw);
-	useEffect(() => {
-		const observer = new ResizeObserver(redraw);
-
-		observer.observe(canvas.current!);
-		return () => observer.disconnect();
-	});
-}
-
 function walk(scene: Scene, key: string): number {
 	const { tree, layout } = scene;
 	const node = scene.hover < 0 ? (scene.focus < 0 ? (layout.order[0] ?? -1) : scene.focus) : scene.hover;
@@ -212,7 +201,7 @@ export function FlameGraph({ tree, table, label, unit = duration }: FlameGraphPr
 	const scene: Scene = { tree, layout, frames, matches, focus: inside, hover: hover < tree.parent.length ? hover : -1, inverted };
 	const colours = palette.value;
 
-	useRedraw(canvas, () => draw(canvas.current!, scene, colours));
+	useDrawing(canvas, (element) => draw(element, scene, colours));
 
 	function onKey(event: KeyboardEvent): void {
 		if (event.key.startsWith('Arrow'))

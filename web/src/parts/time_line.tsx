@@ -1,9 +1,10 @@
 // The time line of a stream on a canvas: a row a thread; running, waiting, on the run queue.
 // Wheel or w and s zoom, drag or a and d pan; Shift and drag selects a span; a click selects an event.
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { palette, type Palette } from '../colours';
 import { duration } from '../format';
+import { useDrawing } from './redraw';
 import { lastAtOrBefore, RUN, WAIT, type EventRef, type StreamData } from '../stream_data';
 
 export interface Span {
@@ -256,10 +257,9 @@ export function TimeLine(props: TimeLineProps) {
 	const latest = useRef(props);
 
 	latest.current = props;
-	useLayoutEffect(() => draw(canvas.current!, props, dragged));
+	useDrawing(canvas, (element) => draw(element, props, dragged));
 	useEffect(() => {
 		const element = canvas.current!;
-		const observer = new ResizeObserver(() => draw(element, latest.current, null));
 		// Not passive: the page must not scroll when Ctrl and the wheel zoom.
 		const onWheel = (event: WheelEvent) => {
 			const now = latest.current.view;
@@ -273,12 +273,8 @@ export function TimeLine(props: TimeLineProps) {
 				latest.current.onView(panned(now, ((event.deltaX || event.deltaY) / element.clientWidth) * (now.t1 - now.t0), whole));
 		};
 
-		observer.observe(element);
 		element.addEventListener('wheel', onWheel, { passive: false });
-		return () => {
-			observer.disconnect();
-			element.removeEventListener('wheel', onWheel);
-		};
+		return () => element.removeEventListener('wheel', onWheel);
 	}, [data]);
 
 	function timeAt(x: number, now: Span): number {

@@ -5,6 +5,7 @@ import { count, duration, percent, plural } from '../format';
 import { FlameGraph } from '../parts/flame_graph';
 import { FrameList } from '../parts/frame_list';
 import { Help } from '../parts/help';
+import { useSettled } from '../parts/redraw';
 import { TimeLine, wakerEvent, type Span } from '../parts/time_line';
 import { route } from '../route';
 import { RUN, WAIT, StreamData, type EventRef, type Symptom } from '../stream_data';
@@ -82,6 +83,7 @@ function Symptoms({ data, chosen, onChoose }: { data: StreamData; chosen: number
 
 const kinds = { both: 'running and waiting', run: 'on-CPU', wait: 'off-CPU' } as const;
 
+// Flame graphs of what is in view or selected.
 function Selection({ data, rows, view, span, onlyThread }: { data: StreamData; rows: number[]; view: Span; span: Span | null; onlyThread: number }) {
 	const [kind, setKind] = useState<keyof typeof kinds>('both');
 	const shown = span ?? view;
@@ -120,6 +122,7 @@ export function StreamView({ result }: { result: ArrayBuffer }) {
 	const [shown, setShown] = useState(SHOWN_THREADS);
 	const whole = { t0: 0, t1: Math.max(data.head.span_ns, 1000) };
 	const [view, setView] = useState<Span>(symptom ? { t0: symptom.t0, t1: Math.max(symptom.t1, symptom.t0 + 1000) } : whole);
+	const settled = useSettled(view);
 	const [span, setSpan] = useState<Span | null>(null);
 	const [selected, setSelected] = useState<EventRef | null>(() => {
 		const thread = data.head.threads.findIndex((each) => each.tid === tid);
@@ -127,6 +130,13 @@ export function StreamView({ result }: { result: ArrayBuffer }) {
 		return thread >= 0 && at >= 0 ? data.eventAt(thread, at) : null;
 	});
 	const [alone, setAlone] = useState(false);
+
+	const onlyThread = alone && selected ? data.threadOf(selected) : -1;
+	// The same element is not drawn again while the time line moves.
+	const selection = useMemo(
+		() => <Selection data={data} rows={rows} view={settled} span={span} onlyThread={onlyThread} />,
+		[data, rows, settled, span, onlyThread],
+	);
 
 	function choose(next: number): void {
 		const { t0, t1 } = data.head.symptoms[next]!;
@@ -164,7 +174,7 @@ export function StreamView({ result }: { result: ArrayBuffer }) {
 				<p>{shown} of {count(rows.length)} threads shown. <button type="button" onClick={() => setShown(rows.length)}>Show all</button></p>
 			)}
 			{selected && <EventDetail data={data} event={selected} onSelect={setSelected} />}
-			<Selection data={data} rows={rows} view={view} span={span} onlyThread={alone && selected ? data.threadOf(selected) : -1} />
+			{selection}
 		</>
 	);
 }
