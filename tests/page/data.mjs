@@ -1,0 +1,102 @@
+// What the page makes of its data, beside what the commands say: events, critical paths, sums.
+//
+//	node tests/page/data.mjs LODE MODULES
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { inflateSync } from 'node:zlib';
+
+const [program, modules] = process.argv.slice(2);
+const lode = resolve(program);
+const esbuild = createRequire(resolve(modules, 'x.js'))('esbuild');
+const web = resolve(dirname(fileURLToPath(import.meta.url)), '../../web/src');
+const folder = mkdtempSync(join(tmpdir(), 'lode-data-'));
+const run = (...words) => execFileSync(lode, words, { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 30 });
+
+// A source of the page as a module that can be called from here.
+async function source(name) {
+	const outfile = join(folder, `${name}.mjs`);
+
+	esbuild.buildSync({ entryPoints: [join(web, `${name}.ts`)], bundle: true, format: 'esm', outfile, nodePaths: [resolve(modules)] });
+	return import(pathToFileURL(outfile));
+}
+
+function readBlocks(file) {
+	const blocks = new Map();
+
+	for (const [, name, text] of readFileSync(join(folder, file), 'utf8').matchAll(/data-block="([^"]*)">([^<]*)</g)) {
+		const bytes = inflateSync(Buffer.from(text, 'base64'));
+
+		blocks.set(name, bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+	}
+	return blocks;
+}
+
+const lines = (text) => text.trim().split('\n').map((line) => JSON.parse(line));
+
+try {
+	run('synth', '-q', '-o', 'corpus', '--streams', '4', '--events', '3000', '--symptoms', '3');
+	run('report', '-q', 'corpus', '-o', 'report.html');
+	const { StreamData, RUN, WAIT } = await source('stream_data');
+	const { Columns } = await source('columns');
+	const { duration } = await source('format');
+	const blocks = readBlocks('report.html');
+	const info = JSON.parse(run('info', 'corpus', '--json'));
+	const symptoms = lines(run('scope', 'corpus', '--json'));
+	const total = { run: 0, wait: 0 };
+
+	for (const stream of info.streams) {
+		const data = new StreamData(blocks.get(`stream/${stream.id}`));
+		const start = BigInt(data.head.start_ns);
+		const events = lines(run('export', 'corpus', '--format', 'events', '--stream', stream.id));
+		const ofType = (type) => events.filter((event) => event.type === type);
+
+		for (const [type, name] of [[RUN, 'run'], [WAIT, 'wait']]) {
+			const list = data.lists[type];
+			const got = [...list.t.keys()].map((place) => {
+				const thread = data.head.threads[data.threadOf({ type, place })];
+
+				return JSON.stringify([thread.tid, Number(start) + list.t[place], list.cost[place], data.stackNames(list.stack[place])]);
+			});
+			const wanted = ofType(name).map((event) => JSON.stringify([event.tid, event.t, event.cost, event.stack]));
+
+			assert.deepEqual(got.sort(), wanted.sort(), `the ${name} events of ${stream.name}`);
+			total[name] += list.cost.reduce((sum, cost) => sum + cost, 0);
+		}
+		for (const wait of ofType('wait')) {
+			const thread = data.head.threads.findIndex((each) => each.tid === wait.tid && data.eventAt(data.head.threads.indexOf(each), wait.t - Number(start)));
+			const found = data.eventAt(thread, wait.t - Number(start) + 1);
+
+			if (found && found.type === WAIT && data.lists[WAIT].t[found.place] === wait.t - Number(start))
+				assert.equal(data.head.threads[data.wakerOf(found)]?.tid, wait.waker, 'the waker of a wait');
+		}
+		const own = symptoms.filter((symptom) => symptom.id === stream.id);
+
+		assert.equal(data.head.symptoms.length, own.length);
+		data.head.symptoms.forEach((symptom, number) => {
+			const places = [...Array(symptom.path_count).keys()].map((i) => i + symptom.path_first);
+			const path = places.map((i) => {
+				const type = data.path.type[i];
+
+				return [['run', 'wait'][type], data.head.threads[data.threadOf({ type, place: data.path.event[i] })].tid, Number(start) + data.path.t[i], data.path.cost[i]];
+			});
+
+			assert.deepEqual(path, own[number].path.map((part) => [part.type, part.tid, part.t, part.cost_ns]), 'a critical path');
+			assert.equal(places.reduce((sum, i) => sum + data.path.cost[i], symptom.unknown_ns), symptom.t1 - symptom.t0, 'a path does not tile its symptom');
+		});
+	}
+	const profile = new Columns(blocks.get('profile'));
+	const sum = (name) => profile.f64(name).reduce((all, value) => all + value, 0);
+
+	assert.equal(sum('run'), total.run, 'CPU time of the profile');
+	assert.equal(sum('wait') + sum('idle'), total.wait, 'waits of the profile');
+	for (const [ns, text] of [[0, '0ns'], [999, '999ns'], [999_600, '1ms'], [1500, '1.5us'], [56_869_817, '56.9ms'], [90e9, '90s'], [194413386629, '3.24m'], [18200712883185, '5.06h'], [999.4e6, '999ms']])
+		assert.equal(duration(ns), text);
+	console.log(`ok: ${info.streams.length} streams, ${symptoms.length} critical paths`);
+} finally {
+	rmSync(folder, { recursive: true });
+}
