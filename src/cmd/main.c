@@ -36,6 +36,7 @@
 	X(explain)                                                                                           \
 	X(hunt)                                                                                              \
 	X(report)                                                                                            \
+	X(serve)                                                                                             \
 	X(fsck)                                                                                              \
 	X(synth)                                                                                             \
 	X(help)                                                                                              \

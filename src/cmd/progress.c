@@ -10,9 +10,12 @@
 #include "base/units.h"
 #include "cmd/signals.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define BETWEEN_DRAWINGS 100000000ull
 #define BEFORE_FIRST     300000000ull
@@ -109,14 +112,37 @@ static void draw(struct lode_bar *bar, const char *unit, uint64_t done, uint64_t
 	bar->drawn_at = now;
 }
 
+/* For a program that shows it: `DONE TOTAL PHASE`. */
+static void write_line(struct lode_bar *bar, const char *phase, uint64_t done, uint64_t total, uint64_t now)
+{
+	if (dprintf(bar->lines_fd, "%" PRIu64 " %" PRIu64 " %s\n", done, total, phase) < 0)
+		bar->lines_fd = -1;
+	bar->drawn_at = now;
+}
+
+/* `LODE_PROGRESS_FD=N`: progress goes to descriptor N as lines; -1 without. */
+static int find_lines_fd(void)
+{
+	const char *text = getenv("LODE_PROGRESS_FD");
+	char *end;
+	long number = text && *text ? strtol(text, &end, 10) : -1;
+
+	return number > STDERR_FILENO && number < 65536 && !*end ? (int)number : -1;
+}
+
 static int update(void *context, const char *phase, const char *unit, uint64_t done, uint64_t total)
 {
 	struct lode_bar *bar = context;
 	uint64_t now;
 
-	if (!bar->enabled)
+	if (!bar->enabled && bar->lines_fd < 0)
 		return lode_signals_stop() != 0;
 	now = lode_now();
+	if (bar->lines_fd >= 0) {
+		if (now - bar->drawn_at >= BETWEEN_DRAWINGS)
+			write_line(bar, phase, done, total, now);
+		return lode_signals_stop() != 0;
+	}
 	if (strncmp(bar->phase, phase, sizeof(bar->phase) - 1)) {
 		snprintf(bar->phase, sizeof(bar->phase), "%s", phase);
 		bar->began = now;
@@ -136,6 +162,7 @@ void lode_bar_init(struct lode_bar *bar, const struct lode_terminal *err, int qu
 	bar->progress.context = bar;
 	bar->terminal = *err;
 	bar->enabled = err->is_terminal && !quiet;
+	bar->lines_fd = find_lines_fd();
 }
 
 void lode_bar_wipe(struct lode_bar *bar)

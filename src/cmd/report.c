@@ -23,6 +23,7 @@ struct settings {
 	struct lode_area_settings area;
 	uint64_t streams;
 	const char *title;
+	const char *block; /* only this one, as it is */
 	const char *output;
 };
 
@@ -32,6 +33,7 @@ static const struct lode_option options[] = {
 	LODE_AREA_OPTIONS(FIELD(area)),
 	LODE_NUMBER("streams", 0, FIELD(streams), "N", "put the time lines of so many streams into it (default 20)", 1, 100000),
 	LODE_TEXT("title", 0, FIELD(title), "TEXT", "the page's title (default: the name of CORPUS)"),
+	LODE_TEXT("block", 0, FIELD(block), "NAME", "write only this part of the data, for programs: profile, stream/ID"),
 	LODE_TEXT("output", 'o', FIELD(output), "FILE", "the page to write (default: report.html)"),
 	LODE_NO_MORE_OPTIONS,
 };
@@ -47,6 +49,16 @@ struct making {
 };
 
 /* ---- clusters ---- */
+
+/* Into the page; or it is all there is to write. */
+static void put_block(struct making *making, const char *name, const struct lode_buffer *bytes)
+{
+	if (making->settings->block)
+		lode_buffer_add(&making->page, bytes->bytes, bytes->size);
+	else
+		lode_page_block(&making->page, name, bytes->bytes, bytes->size);
+	making->page.failed |= bytes->failed;
+}
 
 static int mine(struct making *making, enum lode_event_type kind, const char *block)
 {
@@ -66,8 +78,7 @@ static int mine(struct making *making, enum lode_event_type kind, const char *bl
 	if (!code) {
 		mining.report.top = 0;
 		lode_mine_json(&mining.report, &json);
-		lode_page_block(&making->page, block, json.bytes, json.size);
-		making->page.failed |= json.failed;
+		put_block(making, block, &json);
 	}
 	lode_buffer_release(&json);
 	lode_mining_release(&mining);
@@ -109,7 +120,7 @@ static int add_profile(struct making *making, struct lode_corpus *corpus)
 	if (!code)
 		code = lode_profile_page(&reading.area, idle, &columns, making->error);
 	if (!code)
-		lode_page_block(&making->page, "profile", columns.bytes, columns.size);
+		put_block(making, "profile", &columns);
 	lode_buffer_release(&columns);
 	lode_idle_stacks_free(idle);
 	lode_area_reading_release(&reading);
@@ -135,8 +146,7 @@ static int add_info(struct making *making, const struct lode_corpus_list *list)
 		code = lode_info_picture(&info, info.stream_count, NULL, 0, SLICES, progress, making->error);
 	if (!code) {
 		lode_info_json(&info, making->path, 1, &json);
-		lode_page_block(&making->page, "info", json.bytes, json.size);
-		making->page.failed |= json.failed;
+		put_block(making, "info", &json);
 	}
 	lode_buffer_release(&json);
 	lode_info_release(&info);
@@ -170,7 +180,7 @@ static int add_stream(struct making *making, const struct lode_corpus_entry *ent
 		code = lode_stream_page(&report, &columns, making->error);
 	if (!code && report.wanted) {
 		snprintf(name, sizeof(name), "stream/%s", entry->id);
-		lode_page_block(&making->page, name, columns.bytes, columns.size);
+		put_block(making, name, &columns);
 		*bytes += columns.size;
 	}
 	lode_buffer_release(&columns);
@@ -178,10 +188,41 @@ static int add_stream(struct making *making, const struct lode_corpus_entry *ent
 	return code;
 }
 
-static int add_streams(struct making *making, struct lode_corpus *corpus, const struct lode_corpus_list *list)
+/* The longest delays first, as many as are wanted and fit. */
+static int add_slowest(struct making *making, const struct lode_corpus_list *list, const struct lode_scope_options *how)
 {
 	const struct lode_corpus_entry **entries = lode_calloc(list->count + 1, sizeof(*entries));
 	uint64_t most = making->settings->streams ? making->settings->streams : DEFAULT_STREAMS;
+	size_t bytes = 0, i;
+	int code = 0;
+
+	if (!entries)
+		return lode_fail_memory(making->error);
+	for (i = 0; i < list->count; i++)
+		entries[i] = &list->items[i];
+	qsort(entries, list->count, sizeof(*entries), compare_entries);
+	for (i = 0; i < list->count && i < most && bytes < MOST_STREAM_BYTES && !code; i++)
+		code = add_stream(making, entries[i], how, &bytes);
+	making->left_out = list->count - i;
+	lode_free(entries);
+	return code;
+}
+
+static int add_one(struct making *making, const struct lode_corpus_list *list, const struct lode_scope_options *how,
+		   const char *id)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i].id, id))
+			return add_stream(making, &list->items[i], how, &bytes);
+	return lode_fail(making->error, LODE_USAGE, "%s: is no stream of %s; 'lode info' lists them", id, making->path);
+}
+
+/* `id` NULL: those with the longest delays. */
+static int add_streams(struct making *making, struct lode_corpus *corpus, const struct lode_corpus_list *list,
+		       const char *id)
+{
 	struct lode_symptom_rules rules = {0};
 	struct lode_idle_rules *idle = NULL;
 	struct lode_scope_options how = {
@@ -190,24 +231,15 @@ static int add_streams(struct making *making, struct lode_corpus *corpus, const 
 		.where = making->settings->area.where.items,
 		.all_streams = 1,
 	};
-	size_t bytes = 0, i;
-	int code = entries ? 0 : lode_fail_memory(making->error);
+	int code = lode_symptom_rules_parse(&rules, making->settings->area.symptoms.items, making->error);
 
-	if (!code)
-		code = lode_symptom_rules_parse(&rules, making->settings->area.symptoms.items, making->error);
 	if (!code)
 		code = lode_area_rules(corpus, &making->settings->area, &idle, making->error);
 	how.idle = idle;
-	for (i = 0; i < list->count && !code; i++)
-		entries[i] = &list->items[i];
 	if (!code)
-		qsort(entries, list->count, sizeof(*entries), compare_entries);
-	for (i = 0; i < list->count && i < most && bytes < MOST_STREAM_BYTES && !code; i++)
-		code = add_stream(making, entries[i], &how, &bytes);
-	making->left_out = list->count - i;
+		code = id ? add_one(making, list, &how, id) : add_slowest(making, list, &how);
 	lode_idle_rules_free(idle);
 	lode_symptom_rules_release(&rules);
-	lode_free(entries);
 	return code;
 }
 
@@ -215,10 +247,13 @@ static int add_streams(struct making *making, struct lode_corpus *corpus, const 
 
 static int write_page(struct making *making)
 {
-	const char *output = making->settings->output ? making->settings->output : "report.html";
+	const char *output = making->settings->output;
 	int code;
 
-	lode_page_end(&making->page);
+	if (!making->settings->block) {
+		lode_page_end(&making->page);
+		output = output ? output : "report.html";
+	}
 	lode_bar_wipe(&making->work->bar);
 	code = lode_results_write(making->call, output, &making->page, making->error);
 	if (!code && making->left_out)
@@ -227,22 +262,37 @@ static int write_page(struct making *making)
 	return code;
 }
 
+static int make_block(struct making *making, struct lode_corpus *corpus, const struct lode_corpus_list *list)
+{
+	const char *name = making->settings->block;
+
+	if (!strcmp(name, "profile"))
+		return add_profile(making, corpus);
+	if (!strncmp(name, "stream/", 7))
+		return add_streams(making, corpus, list, name + 7);
+	return lode_fail(making->error, LODE_USAGE, "%s: is no part of the data; name profile or stream/ID", name);
+}
+
+static int make_all(struct making *making, struct lode_corpus *corpus, const struct lode_corpus_list *list)
+{
+	int code;
+
+	lode_page_begin(&making->page, making->settings->title ? making->settings->title : making->path);
+	code = add_info(making, list);
+	if (!code)
+		code = mine_all(making, list);
+	if (!code)
+		code = add_profile(making, corpus);
+	return code ? code : add_streams(making, corpus, list, NULL);
+}
+
 static int make(struct making *making, struct lode_corpus *corpus)
 {
-	const char *title = making->settings->title ? making->settings->title : making->path;
 	struct lode_corpus_list list = {0};
 	int code = lode_corpus_streams(corpus, &list, making->error);
 
-	if (!code) {
-		lode_page_begin(&making->page, title);
-		code = add_info(making, &list);
-	}
 	if (!code)
-		code = mine_all(making, &list);
-	if (!code)
-		code = add_profile(making, corpus);
-	if (!code)
-		code = add_streams(making, corpus, &list);
+		code = making->settings->block ? make_block(making, corpus, &list) : make_all(making, corpus, &list);
 	if (!code)
 		code = write_page(making);
 	lode_corpus_list_release(&list);
@@ -260,7 +310,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 		.error = error,
 	};
 	struct lode_corpus *corpus;
-	int code = lode_page_is_there(error);
+	int code = making.settings->block ? 0 : lode_page_is_there(error);
 
 	if (!code)
 		code = lode_corpus_open(&corpus, making.path, LODE_CORPUS_READ, error);

@@ -5,7 +5,6 @@
  */
 #include "report/page.h"
 
-#include "base/json.h"
 #include "report/html.h"
 
 #include <string.h>
@@ -25,30 +24,50 @@ int lode_page_is_there(struct lode_error *error)
 			 "use --json, or build it again with them (see README.md)");
 }
 
-static void write_index(struct lode_buffer *page, const char *title)
+void lode_page_index_begin(struct lode_page_index *index, const char *title, const char *api)
 {
-	struct lode_buffer text = {0};
-	struct lode_json json;
-
-	lode_json_init(&json, &text);
-	lode_json_object(&json);
-	lode_json_key_text(&json, "title", title);
-	lode_json_key_text(&json, "version", "lode " LODE_VERSION);
-	lode_json_object_end(&json);
-	lode_buffer_text(page, "<script type=\"application/json\" id=\"lode-page\">");
-	/* Only `<` can end the element; JSON has it in strings alone. */
-	for (size_t i = 0; i < text.size; i++) {
-		if (text.bytes[i] == '<')
-			lode_buffer_text(page, "\\u003c");
-		else
-			lode_buffer_byte(page, text.bytes[i]);
-	}
-	lode_buffer_text(page, "</script>\n");
-	page->failed |= text.failed;
-	lode_buffer_release(&text);
+	memset(index, 0, sizeof(*index));
+	lode_json_init(&index->json, &index->text);
+	lode_json_object(&index->json);
+	lode_json_key_text(&index->json, "title", title);
+	lode_json_key_text(&index->json, "version", "lode " LODE_VERSION);
+	if (api)
+		lode_json_key_text(&index->json, "api", api);
+	lode_json_key(&index->json, "blocks");
+	lode_json_array(&index->json);
 }
 
-void lode_page_begin(struct lode_buffer *page, const char *title)
+void lode_page_index_block(struct lode_page_index *index, const char *name)
+{
+	lode_json_text(&index->json, name);
+}
+
+void lode_page_index_end(struct lode_page_index *index)
+{
+	lode_json_array_end(&index->json);
+	lode_json_object_end(&index->json);
+}
+
+void lode_page_index_release(struct lode_page_index *index)
+{
+	lode_buffer_release(&index->text);
+}
+
+/* Only `<` can end the element; JSON has it in strings alone. */
+static void write_index(struct lode_buffer *page, const struct lode_buffer *text)
+{
+	lode_buffer_text(page, "<script type=\"application/json\" id=\"lode-page\">");
+	for (size_t i = 0; i < text->size; i++) {
+		if (text->bytes[i] == '<')
+			lode_buffer_text(page, "\\u003c");
+		else
+			lode_buffer_byte(page, text->bytes[i]);
+	}
+	lode_buffer_text(page, "</script>\n");
+	page->failed |= text->failed;
+}
+
+void lode_page_begin_with(struct lode_buffer *page, const char *title, const struct lode_page_index *index)
 {
 	const char *title_mark = strstr(lode_page_template, TITLE_MARK);
 	const char *after_title = title_mark + strlen(TITLE_MARK);
@@ -57,7 +76,17 @@ void lode_page_begin(struct lode_buffer *page, const char *title)
 	lode_buffer_add(page, lode_page_template, (size_t)(title_mark - lode_page_template));
 	lode_html_text(page, title, strlen(title));
 	lode_buffer_add(page, after_title, (size_t)(data_mark - after_title));
-	write_index(page, title);
+	write_index(page, &index->text);
+}
+
+void lode_page_begin(struct lode_buffer *page, const char *title)
+{
+	struct lode_page_index index;
+
+	lode_page_index_begin(&index, title, NULL);
+	lode_page_index_end(&index);
+	lode_page_begin_with(page, title, &index);
+	lode_page_index_release(&index);
 }
 
 void lode_page_end(struct lode_buffer *page)

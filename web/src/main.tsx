@@ -3,7 +3,7 @@ import { render, type ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { isDark, setTheme, theme } from './colours';
-import { blocks, readBlock, readIndex, type PageIndex } from './page_data';
+import { blocks, readBlock, readIndex, running, type PageIndex } from './page_data';
 import { link, route } from './route';
 import { Clusters, type MineResult } from './views/clusters';
 import { Overview } from './views/overview';
@@ -35,6 +35,19 @@ function blockOf({ block }: View): string {
 	return block.endsWith('/') ? block + (route.value.parts[0] ?? '') : block;
 }
 
+function Reading({ name }: { name: string }) {
+	const progress = running.value.get(name);
+
+	if (!progress)
+		return <p>Reading…</p>;
+	return (
+		<p aria-live="polite">
+			<progress max={progress.total || undefined} value={progress.total ? progress.done : undefined} aria-label={progress.phase || 'Analysis'} />{' '}
+			{progress.phase || 'Starting the analysis'} <button type="button" onClick={progress.cancel}>Cancel</button>
+		</p>
+	);
+}
+
 function Loaded({ shown, index }: { shown: View; index: PageIndex }) {
 	const [state, setState] = useState<{ result?: unknown; error?: string }>({});
 	const name = blockOf(shown);
@@ -46,9 +59,9 @@ function Loaded({ shown, index }: { shown: View; index: PageIndex }) {
 		);
 	}, [name]);
 	if (state.error)
-		return <p role="alert">{state.error}</p>;
+		return <p role="alert" class="error">{state.error}</p>;
 	if (state.result === undefined)
-		return <p>Reading…</p>;
+		return <Reading name={name} />;
 	return <shown.show result={state.result as never} />;
 }
 
@@ -77,7 +90,9 @@ function Page({ index }: { index: PageIndex }) {
 				<ThemeButton />
 			</header>
 			<main>{shown ? <Loaded key={blockOf(shown)} shown={shown} index={index} /> : <p role="alert">There is nothing to show in this file.</p>}</main>
-			<footer class="dim">Made by {index.version}. This file needs no network and sends nothing.</footer>
+			<footer class="dim">
+				{index.version}. {index.api === undefined ? 'This file needs no network and sends nothing.' : 'Served on this machine alone.'}
+			</footer>
 		</>
 	);
 }

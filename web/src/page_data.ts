@@ -7,6 +7,7 @@ export interface PageIndex {
 	version: string;
 	// The address that names of blocks are appended to; absent: the blocks are in the file.
 	api?: string;
+	blocks: string[]; // that can be fetched
 }
 
 function elementText(selector: string): string | null {
@@ -23,8 +24,10 @@ export function readIndex(): PageIndex {
 		throw new Error('This file holds no data: it was not written to its end.');
 	const elements = document.querySelectorAll<HTMLElement>('script[data-block]');
 
-	blocks.value = new Set([...elements].map((element) => element.dataset.block!));
-	return JSON.parse(text) as PageIndex;
+	const index = JSON.parse(text) as PageIndex;
+
+	blocks.value = new Set([...index.blocks, ...[...elements].map((element) => element.dataset.block!)]);
+	return index;
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
@@ -42,12 +45,46 @@ async function unpack(text: string): Promise<ArrayBuffer> {
 	return new Response(stream).arrayBuffer();
 }
 
-async function fetchBlock(address: string): Promise<ArrayBuffer> {
-	const answer = await fetch(address);
+// How far the analysis behind a block is, by the block's name; gone when it is done.
+export interface Progress {
+	phase: string;
+	done: number;
+	total: number; // 0: not known
+	cancel: () => void;
+}
 
-	if (!answer.ok)
-		throw new Error(await answer.text());
-	return answer.arrayBuffer();
+export const running = signal<Map<string, Progress>>(new Map());
+
+function tellProgress(name: string, progress: Progress | null): void {
+	const next = new Map(running.value);
+
+	if (progress)
+		next.set(name, progress);
+	else
+		next.delete(name);
+	running.value = next;
+}
+
+const BETWEEN_QUESTIONS = 200; // ms
+
+// The server answers 202 as long as the analysis runs.
+async function fetchBlock(address: string, name: string): Promise<ArrayBuffer> {
+	try {
+		for (;;) {
+			const answer = await fetch(address);
+
+			if (answer.status === 200)
+				return await answer.arrayBuffer();
+			const said = (await answer.json()) as { error?: string; phase: string; done: number; total: number };
+
+			if (answer.status !== 202)
+				throw new Error(said.error ?? answer.statusText);
+			tellProgress(name, { ...said, cancel: () => void fetch(address, { method: 'DELETE' }) });
+			await new Promise((wake) => setTimeout(wake, BETWEEN_QUESTIONS));
+		}
+	} finally {
+		tellProgress(name, null);
+	}
 }
 
 const loaded = new Map<string, Promise<unknown>>();
@@ -57,7 +94,7 @@ async function loadBytes(index: PageIndex, name: string): Promise<ArrayBuffer> {
 
 	if (text === null && index.api === undefined)
 		throw new Error(`There is no "${name}" in this file.`);
-	return text === null ? fetchBlock(index.api + name) : unpack(text);
+	return text === null ? fetchBlock(index.api + name, name) : unpack(text);
 }
 
 async function loadJson(index: PageIndex, name: string): Promise<unknown> {
@@ -71,6 +108,7 @@ export function readBlock(index: PageIndex, name: string, form: 'json' | 'bytes'
 	if (!promise) {
 		promise = form === 'json' ? loadJson(index, name) : loadBytes(index, name);
 		loaded.set(name, promise);
+		promise.catch(() => loaded.delete(name)); // another try may go better
 	}
 	return promise;
 }

@@ -1,0 +1,462 @@
+/*
+ * Jobs: see jobs.h. One thread a running job reads what its process writes: results,
+ * messages, and progress on a third pipe (`LODE_PROGRESS_FD`, src/cmd/progress.c).
+ */
+#include "serve/jobs.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MOST_RUNNING 4
+#define MOST_KEPT    (512u << 20)  /* bytes of results */
+#define MOST_RESULT  (1024u << 20) /* bytes of one result */
+#define MOST_MESSAGE 4096
+
+enum pipe_kind { OUTPUT, MESSAGES, PROGRESS, PIPES };
+
+/* The corpus at a moment: its catalogue changes whenever a stream comes or goes. */
+struct version {
+	struct timespec time;
+	off_t size;
+	ino_t inode;
+};
+
+struct job {
+	struct lode_jobs *jobs;
+	struct job *next;
+	char *key; /* its words, each with a NUL behind */
+	size_t key_size;
+	struct version version;
+	enum lode_job_state state;
+	pid_t pid;
+	int pipes[PIPES]; /* to read from */
+	pthread_t reader;
+	uint64_t asked; /* when it was asked for last, in requests */
+	char phase[128];
+	uint64_t done;
+	uint64_t total;
+	struct lode_buffer result;
+	struct lode_buffer message;
+	struct lode_buffer line; /* of progress, not complete yet */
+};
+
+struct lode_jobs {
+	pthread_mutex_t lock; /* of all below, and of what jobs are */
+	char *catalogue;      /* its path */
+	struct job *first;
+	size_t running;
+	uint64_t requests;
+};
+
+int lode_jobs_make(struct lode_jobs **jobs, const char *corpus, struct lode_error *error)
+{
+	struct lode_jobs *made = lode_calloc(1, sizeof(*made));
+
+	*jobs = made;
+	if (made)
+		made->catalogue = lode_format("%s/catalogue.sqlite", corpus);
+	if (!made || !made->catalogue) {
+		lode_free(made);
+		return lode_fail_memory(error);
+	}
+	pthread_mutex_init(&made->lock, NULL);
+	return 0;
+}
+
+static struct version corpus_version(const struct lode_jobs *jobs)
+{
+	struct version version;
+	struct stat status;
+
+	memset(&version, 0, sizeof(version)); /* it is compared as bytes */
+	if (!stat(jobs->catalogue, &status)) {
+		version.time = status.st_mtim;
+		version.size = status.st_size;
+		version.inode = status.st_ino;
+	}
+	return version;
+}
+
+/* ---- a job's process ---- */
+
+static void close_pipes(int pipes[PIPES][2], int end)
+{
+	for (int i = 0; i < PIPES; i++)
+		if (pipes[i][end] >= 0)
+			close(pipes[i][end]);
+}
+
+static int open_pipes(int pipes[PIPES][2])
+{
+	for (int i = 0; i < PIPES; i++) {
+		pipes[i][0] = pipes[i][1] = -1;
+		if (pipe2(pipes[i], O_CLOEXEC) < 0) {
+			close_pipes(pipes, 0);
+			close_pipes(pipes, 1);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* In the child. Only calls that are safe after a fork of a program with threads. */
+static void become(char *const *arguments, char *const *environment, int pipes[PIPES][2])
+{
+	struct sigaction action = {.sa_handler = SIG_DFL};
+	sigset_t none;
+
+	sigemptyset(&none);
+	for (int i = 1; i < NSIG; i++)
+		sigaction(i, &action, NULL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setpgid(0, 0); /* Ctrl-C is for the server, which ends its jobs itself */
+	dup2(pipes[OUTPUT][1], STDOUT_FILENO);
+	dup2(pipes[MESSAGES][1], STDERR_FILENO);
+	fcntl(pipes[PROGRESS][1], F_SETFD, 0);
+	execve("/proc/self/exe", arguments, environment);
+	_exit(127);
+}
+
+static size_t count_words(char *const *words)
+{
+	size_t count = 0;
+
+	while (words[count])
+		count++;
+	return count;
+}
+
+/* The environment with `variable` in front; a fresh array. */
+static char **environment_with(char *variable)
+{
+	size_t count = count_words(environ);
+	char **copy = lode_calloc(count + 2, sizeof(*copy));
+
+	if (copy) {
+		copy[0] = variable;
+		memcpy(copy + 1, environ, count * sizeof(*copy));
+	}
+	return copy;
+}
+
+static int start_process(struct job *job, char *const *words, struct lode_error *error)
+{
+	static char name[] = "lode";
+	size_t count = count_words(words);
+	char **arguments = lode_calloc(count + 2, sizeof(*arguments));
+	int pipes[PIPES][2];
+	char variable[40];
+	char **environment;
+
+	if (open_pipes(pipes) < 0) {
+		lode_free(arguments);
+		return lode_fail(error, LODE_SYSTEM, "cannot start an analysis: %s", strerror(errno));
+	}
+	snprintf(variable, sizeof(variable), "LODE_PROGRESS_FD=%d", pipes[PROGRESS][1]);
+	environment = environment_with(variable);
+	job->pid = -1;
+	if (arguments && environment) {
+		arguments[0] = name;
+		memcpy(arguments + 1, words, count * sizeof(*arguments));
+		job->pid = fork();
+		if (!job->pid)
+			become(arguments, environment, pipes);
+	}
+	lode_free(arguments);
+	lode_free(environment);
+	close_pipes(pipes, 1);
+	for (int i = 0; i < PIPES; i++)
+		job->pipes[i] = pipes[i][0];
+	if (job->pid > 0)
+		return 0;
+	close_pipes(pipes, 0);
+	return lode_fail(error, LODE_SYSTEM, "cannot start an analysis: %s", strerror(errno));
+}
+
+/* ---- reading what it writes ---- */
+
+/* `DONE TOTAL PHASE`, a line each. */
+static void read_progress(struct job *job)
+{
+	struct lode_buffer *line = &job->line;
+	char *end;
+
+	lode_buffer_byte(line, '\0');
+	if (line->failed)
+		return;
+	line->size--;
+	while ((end = strchr(line->bytes, '\n'))) {
+		int start = 0;
+
+		*end = '\0';
+		if (sscanf(line->bytes, "%" SCNu64 " %" SCNu64 " %n", &job->done, &job->total, &start) == 2 && start)
+			snprintf(job->phase, sizeof(job->phase), "%s", line->bytes + start);
+		line->size -= (size_t)(end + 1 - line->bytes);
+		memmove(line->bytes, end + 1, line->size + 1);
+	}
+	if (line->size > MOST_MESSAGE)
+		lode_buffer_clear(line);
+}
+
+static void take_bytes(struct job *job, enum pipe_kind kind, const char *bytes, size_t size)
+{
+	pthread_mutex_lock(&job->jobs->lock);
+	if (kind == OUTPUT) {
+		lode_buffer_add(&job->result, bytes, size);
+		if (job->result.size > MOST_RESULT)
+			kill(job->pid, SIGTERM);
+	} else if (kind == MESSAGES) {
+		if (job->message.size < MOST_MESSAGE)
+			lode_buffer_add(&job->message, bytes, size);
+	} else {
+		lode_buffer_add(&job->line, bytes, size);
+		read_progress(job);
+	}
+	pthread_mutex_unlock(&job->jobs->lock);
+}
+
+/* Its process has ended. It is waited for under the lock, so that nobody signals another one of its number. */
+static void finish(struct job *job)
+{
+	int status = 0, fine;
+
+	pthread_mutex_lock(&job->jobs->lock);
+	while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	fine = WIFEXITED(status) && WEXITSTATUS(status) == 0 && !job->result.failed;
+	if (!fine && !job->message.size)
+		lode_buffer_text(&job->message, job->result.failed ? "memory ran out" : "the analysis was ended");
+	job->state = fine ? LODE_JOB_DONE : LODE_JOB_FAILED;
+	job->jobs->running--;
+	pthread_mutex_unlock(&job->jobs->lock);
+}
+
+static void *read_job(void *context)
+{
+	struct job *job = context;
+	struct pollfd files[PIPES];
+	char bytes[65536];
+	siginfo_t end;
+	int open = PIPES;
+
+	for (int i = 0; i < PIPES; i++)
+		files[i] = (struct pollfd){job->pipes[i], POLLIN, 0};
+	while (open) {
+		if (poll(files, PIPES, -1) < 0 && errno != EINTR)
+			break;
+		for (int i = 0; i < PIPES; i++) {
+			ssize_t size;
+
+			if (files[i].fd < 0 || !files[i].revents)
+				continue;
+			size = read(files[i].fd, bytes, sizeof(bytes));
+			if (size > 0) {
+				take_bytes(job, (enum pipe_kind)i, bytes, (size_t)size);
+			} else if (size == 0 || errno != EINTR) {
+				files[i].fd = -1;
+				open--;
+			}
+		}
+	}
+	while (waitid(P_PID, (id_t)job->pid, &end, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		continue;
+	for (int i = 0; i < PIPES; i++)
+		close(job->pipes[i]);
+	finish(job);
+	return NULL;
+}
+
+/* ---- the list; the lock is held ---- */
+
+static char *key_of(char *const *words, size_t *size)
+{
+	struct lode_buffer key = {0};
+
+	for (; *words; words++)
+		lode_buffer_add(&key, *words, strlen(*words) + 1);
+	*size = key.size;
+	if (key.failed)
+		lode_buffer_release(&key);
+	return key.bytes;
+}
+
+static struct job **find(struct lode_jobs *jobs, const char *key, size_t size)
+{
+	struct job **place = &jobs->first;
+
+	while (*place && ((*place)->key_size != size || memcmp((*place)->key, key, size)))
+		place = &(*place)->next;
+	return place;
+}
+
+/* Takes a job that has ended off the list. */
+static void forget(struct job **place)
+{
+	struct job *job = *place;
+
+	*place = job->next;
+	pthread_join(job->reader, NULL); /* it holds no lock any more */
+	lode_buffer_release(&job->result);
+	lode_buffer_release(&job->message);
+	lode_buffer_release(&job->line);
+	lode_free(job->key);
+	lode_free(job);
+}
+
+/* Results that were not asked for lately go until the rest fits; `keep` stays. */
+static void make_room(struct lode_jobs *jobs, const struct job *keep)
+{
+	for (;;) {
+		struct job **oldest = NULL;
+		size_t bytes = 0;
+
+		for (struct job **place = &jobs->first; *place; place = &(*place)->next) {
+			bytes += (*place)->result.size;
+			if ((*place)->state != LODE_JOB_RUNNING && *place != keep &&
+			    (!oldest || (*place)->asked < (*oldest)->asked))
+				oldest = place;
+		}
+		if (bytes <= MOST_KEPT || !oldest)
+			return;
+		forget(oldest);
+	}
+}
+
+/* `key` becomes the job's. */
+static int start(struct lode_jobs *jobs, char *const *words, char *key, size_t size, struct job **started,
+		 struct lode_error *error)
+{
+	struct job *job = lode_calloc(1, sizeof(*job));
+	int code = job ? start_process(job, words, error) : lode_fail_memory(error);
+
+	*started = NULL;
+	if (job)
+		job->jobs = jobs;
+	if (!code && pthread_create(&job->reader, NULL, read_job, job)) {
+		kill(job->pid, SIGKILL);
+		waitpid(job->pid, NULL, 0);
+		for (int i = 0; i < PIPES; i++)
+			close(job->pipes[i]);
+		code = lode_fail(error, LODE_SYSTEM, "cannot start a thread");
+	}
+	if (code) {
+		lode_free(job);
+		lode_free(key);
+		return code;
+	}
+	job->key = key;
+	job->key_size = size;
+	job->version = corpus_version(jobs);
+	job->next = jobs->first;
+	jobs->first = job;
+	jobs->running++;
+	*started = job;
+	return 0;
+}
+
+static void describe(struct job *job, struct lode_job_view *view)
+{
+	view->state = job->state;
+	view->done = job->done;
+	view->total = job->total;
+	memcpy(view->phase, job->phase, sizeof(view->phase));
+	if (job->state == LODE_JOB_DONE)
+		lode_buffer_add(&view->result, job->result.bytes, job->result.size);
+	if (job->state == LODE_JOB_FAILED)
+		lode_buffer_add(&view->message, job->message.bytes, job->message.size);
+}
+
+static int ask(struct lode_jobs *jobs, char *const *words, char *key, size_t size, struct lode_job_view *view,
+	       struct lode_error *error)
+{
+	struct version now = corpus_version(jobs);
+	struct job **place = find(jobs, key, size);
+	struct job *job = *place;
+	int code = 0;
+
+	if (job && job->state != LODE_JOB_RUNNING && memcmp(&job->version, &now, sizeof(now))) {
+		forget(place);
+		job = NULL;
+	}
+	if (!job && jobs->running >= MOST_RUNNING) {
+		view->state = LODE_JOB_BUSY;
+		lode_free(key);
+		return 0;
+	}
+	if (job)
+		lode_free(key);
+	else
+		code = start(jobs, words, key, size, &job, error);
+	if (code)
+		return code;
+	job->asked = ++jobs->requests;
+	describe(job, view);
+	/* A failure is told once; whoever asks again wants another try. */
+	if (job->state == LODE_JOB_FAILED)
+		forget(find(jobs, job->key, job->key_size));
+	else
+		make_room(jobs, job);
+	return 0;
+}
+
+int lode_jobs_ask(struct lode_jobs *jobs, char *const *words, struct lode_job_view *view, struct lode_error *error)
+{
+	size_t size;
+	char *key = key_of(words, &size);
+	int code;
+
+	memset(view, 0, sizeof(*view));
+	if (!key)
+		return lode_fail_memory(error);
+	pthread_mutex_lock(&jobs->lock);
+	code = ask(jobs, words, key, size, view, error);
+	pthread_mutex_unlock(&jobs->lock);
+	if (!code && (view->result.failed || view->message.failed))
+		code = lode_fail_memory(error);
+	return code;
+}
+
+void lode_jobs_cancel(struct lode_jobs *jobs, char *const *words)
+{
+	size_t size;
+	char *key = key_of(words, &size);
+	struct job *job;
+
+	if (!key)
+		return;
+	pthread_mutex_lock(&jobs->lock);
+	job = *find(jobs, key, size);
+	if (job && job->state == LODE_JOB_RUNNING)
+		kill(job->pid, SIGTERM);
+	pthread_mutex_unlock(&jobs->lock);
+	lode_free(key);
+}
+
+void lode_jobs_free(struct lode_jobs *jobs)
+{
+	if (!jobs)
+		return;
+	pthread_mutex_lock(&jobs->lock);
+	for (struct job *job = jobs->first; job; job = job->next)
+		if (job->state == LODE_JOB_RUNNING)
+			kill(job->pid, SIGTERM);
+	pthread_mutex_unlock(&jobs->lock);
+	/* Readers that still run take the lock: it must not be held while waiting for them. */
+	while (jobs->first)
+		forget(&jobs->first);
+	pthread_mutex_destroy(&jobs->lock);
+	lode_free(jobs->catalogue);
+	lode_free(jobs);
+}

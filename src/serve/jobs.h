@@ -1,0 +1,48 @@
+/*
+ * Jobs: analyses that run beside the server, each this program itself as a process of
+ * its own (`lode mine CORPUS --json`), so that what it says is the contract of the
+ * command line, and it can be ended at any moment.
+ *
+ * A result is kept until the corpus changes; of all results the ones that were asked
+ * for longest ago go first when they come to more than a limit.
+ */
+#ifndef LODE_SERVE_JOBS_H
+#define LODE_SERVE_JOBS_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+struct lode_jobs;
+
+enum lode_job_state {
+	LODE_JOB_RUNNING,
+	LODE_JOB_DONE,
+	LODE_JOB_FAILED,
+	LODE_JOB_BUSY, /* too many are running; it was not started */
+};
+
+/* How a job stands; `result` and `message` are copies, the caller's to release. */
+struct lode_job_view {
+	enum lode_job_state state;
+	char phase[128]; /* running: what it does, and how far it is; a total of 0: unknown */
+	uint64_t done;
+	uint64_t total;
+	struct lode_buffer result;  /* done: what it wrote */
+	struct lode_buffer message; /* failed: what it said */
+};
+
+/* `corpus`: its folder. On success the caller frees it. */
+int lode_jobs_make(struct lode_jobs **jobs, const char *corpus, struct lode_error *error);
+/* Ends what is running. */
+void lode_jobs_free(struct lode_jobs *jobs);
+
+/*
+ * Tells how the job with these words (NULL-terminated, without the program's name)
+ * stands; starts it if there is none, or none of the corpus as it is now. May be called
+ * from several threads.
+ */
+int lode_jobs_ask(struct lode_jobs *jobs, char *const *words, struct lode_job_view *view, struct lode_error *error);
+/* Ends a running job and forgets it. */
+void lode_jobs_cancel(struct lode_jobs *jobs, char *const *words);
+
+#endif

@@ -1,0 +1,113 @@
+/*
+ * Routes: see routes.h. Only options that read nothing but the corpus are here: no
+ * address can make a command open another file or write one.
+ */
+#include "serve/routes.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define AREA "scope", "symptom", "match", "exclude", "where", "time", "include-idle"
+
+const struct lode_route lode_routes[] = {
+	{"info", "what is in the corpus: streams, their attributes, threads, symptoms and modules", LIST("info", "@", "--json"),
+	 LIST("stream"), "application/json"},
+	{"mine", "clusters of call-stack patterns that cost the most waiting time", LIST("mine", "@", "--json", "--kind=wait"),
+	 LIST(AREA, "threshold", "impact", "similarity", "rank", "top", "new"), "application/json"},
+	{"mine-run", "clusters of call-stack patterns that cost the most CPU time", LIST("mine", "@", "--json", "--kind=run"),
+	 LIST(AREA, "threshold", "impact", "similarity", "rank", "top"), "application/json"},
+	{"scope", "the critical path of each symptom, a line of JSON each", LIST("scope", "@", "--json"),
+	 LIST("scope", "symptom", "where", "stream"), "application/x-ndjson"},
+	{"latency", "inferred latencies of functions in their calling contexts", LIST("latency", "@", "--json"),
+	 LIST("stream", "where", "match", "include-idle", "top", "mean"), "application/json"},
+	{"diff", "paths that take longer in one part of the corpus than in another (base-where, slow-where)",
+	 LIST("diff", "@", "--json"),
+	 LIST("base-where", "slow-where", "base-stream", "slow-stream", "where", "match", "include-idle", "top"),
+	 "application/json"},
+	{"explain", "why some streams are slow and others not, as a tree over their attributes and functions",
+	 LIST("explain", "@", "--json"), LIST("x", "y", "clusters", "where"), "application/json"},
+	{"coverage", "how much of the delay known signatures explain", LIST("coverage", "@", "--json"), LIST("where"),
+	 "application/json"},
+	{"profile", "the stack tree with its costs, in columns", LIST("report", "@", "--block=profile"), LIST("where", "match", "exclude", "time"),
+	 "application/octet-stream"},
+	{"stream/", "the events of a stream and the critical paths of its symptoms, in columns",
+	 LIST("report", "@", "--block=stream/%"), LIST("symptom"), "application/octet-stream"},
+	{NULL, NULL, NULL, NULL, NULL},
+};
+
+void lode_words_release(struct lode_words *words)
+{
+	for (size_t i = 0; i < words->count; i++)
+		lode_free(words->items[i]);
+	lode_free(words->items);
+	memset(words, 0, sizeof(*words));
+}
+
+/* `word` becomes the list's; NULL when memory has run out. */
+static int add(struct lode_words *words, char *word, struct lode_error *error)
+{
+	if (!word || lode_grow(&words->items, &words->capacity, words->count + 2, sizeof(*words->items)) < 0) {
+		lode_free(word);
+		return lode_fail_memory(error);
+	}
+	words->items[words->count++] = word;
+	words->items[words->count] = NULL;
+	return 0;
+}
+
+const struct lode_route *lode_route_find(const char *name, const char **id)
+{
+	for (const struct lode_route *route = lode_routes; route->name; route++) {
+		size_t length = strlen(route->name);
+
+		*id = "";
+		if (!strcmp(name, route->name) && route->name[length - 1] != '/')
+			return route;
+		if (route->name[length - 1] == '/' && !strncmp(name, route->name, length)) {
+			*id = name + length;
+			return route;
+		}
+	}
+	return NULL;
+}
+
+static int is_id(const char *text)
+{
+	return *text && strspn(text, "0123456789abcdef") == strlen(text) && strlen(text) <= 32;
+}
+
+int lode_route_begin(const struct lode_route *route, const char *corpus, const char *id, struct lode_words *words,
+		     struct lode_error *error)
+{
+	int code = 0;
+
+	if (route->name[strlen(route->name) - 1] == '/' && !is_id(id))
+		return lode_fail(error, LODE_USAGE, "%s: is no id; /api/info has the ids of all streams", id);
+	for (size_t i = 0; route->words[i] && !code; i++) {
+		const char *word = route->words[i];
+		const char *place = strchr(word, '%');
+
+		if (!strcmp(word, "@"))
+			code = add(words, lode_strdup(corpus), error);
+		else if (place)
+			code = add(words, lode_format("%.*s%s", (int)(place - word), word, id), error);
+		else
+			code = add(words, lode_strdup(word), error);
+	}
+	return code;
+}
+
+int lode_route_option(const struct lode_route *route, const char *key, const char *value, struct lode_words *words,
+		      struct lode_error *error)
+{
+	for (size_t i = 0; route->options[i]; i++) {
+		if (strcmp(route->options[i], key))
+			continue;
+		if (value && *value)
+			return add(words, lode_format("--%s=%s", key, value), error);
+		return add(words, lode_format("--%s", key), error);
+	}
+	return lode_fail(error, LODE_USAGE, "%s: is no option here; docs/api.md lists them", key);
+}

@@ -1,0 +1,40 @@
+/*
+ * Routes: from an address under /api/ to the command that answers it.
+ */
+#ifndef LODE_SERVE_ROUTES_H
+#define LODE_SERVE_ROUTES_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+/* The words of a command, NULL-terminated; each is owned. */
+struct lode_words {
+	char **items;
+	size_t count;
+	size_t capacity;
+};
+
+void lode_words_release(struct lode_words *words);
+
+struct lode_route {
+	const char *name;	     /* behind /api/; with a `/` at its end: an id follows */
+	const char *description;     /* one line, for tools that ask what there is */
+	const char *const *words;    /* of the command; "@" stands for the corpus, "%" for the id */
+	const char *const *options;  /* that may be given, NULL-terminated */
+	const char *type;	     /* of what it answers */
+};
+
+/* All routes, the last one without a name. */
+extern const struct lode_route lode_routes[];
+
+/* The route of `name`, and its id ("" where it has none); NULL when there is none. */
+const struct lode_route *lode_route_find(const char *name, const char **id);
+/* Begins the words of a route. LODE_USAGE when the id is none. */
+int lode_route_begin(const struct lode_route *route, const char *corpus, const char *id, struct lode_words *words,
+		     struct lode_error *error);
+/* Adds an option, as `--key=value` or `--key`. LODE_USAGE with a sentence when the route has no such option. */
+int lode_route_option(const struct lode_route *route, const char *key, const char *value, struct lode_words *words,
+		      struct lode_error *error);
+
+#endif

@@ -1,0 +1,318 @@
+/*
+ * The server: see server.h. It listens on the loopback interface alone, and answers only
+ * requests that name this machine as their host, so that no page from elsewhere can
+ * read a corpus through a browser (DNS rebinding).
+ */
+#include "serve/server.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "report/page.h"
+#include "serve/jobs.h"
+#include "serve/routes.h"
+#include "trace/corpus.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <stdio.h>
+#include <string.h>
+
+#define API "/api/"
+#define THREADS 4
+
+struct lode_server {
+	struct MHD_Daemon *daemon;
+	struct lode_jobs *jobs;
+	char *corpus;
+	char *title;
+	uint16_t port;
+};
+
+/* ---- answers ---- */
+
+static const char *const headers[][2] = {
+	{"Cache-Control", "no-store"},
+	{"X-Content-Type-Options", "nosniff"},
+	{"Referrer-Policy", "no-referrer"},
+	{"Cross-Origin-Resource-Policy", "same-origin"},
+	{"X-Frame-Options", "DENY"},
+};
+
+/* The buffer's bytes go over to the answer. */
+static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
+			      struct lode_buffer *body)
+{
+	struct MHD_Response *response;
+	enum MHD_Result result;
+
+	if (body->failed) {
+		lode_buffer_release(body);
+		status = MHD_HTTP_INTERNAL_SERVER_ERROR;
+	}
+	response = MHD_create_response_from_buffer(body->size, body->bytes, MHD_RESPMEM_MUST_COPY);
+	lode_buffer_release(body);
+	if (!response)
+		return MHD_NO;
+	MHD_add_response_header(response, "Content-Type", type);
+	for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
+		MHD_add_response_header(response, headers[i][0], headers[i][1]);
+	result = MHD_queue_response(connection, status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static enum MHD_Result answer_error(struct MHD_Connection *connection, unsigned status, const char *sentence,
+				    size_t length)
+{
+	struct lode_buffer body = {0};
+	struct lode_json json;
+
+	lode_json_init(&json, &body);
+	lode_json_object(&json);
+	lode_json_key(&json, "error");
+	lode_json_text_n(&json, sentence, length);
+	lode_json_object_end(&json);
+	lode_json_line(&json);
+	return answer(connection, status, "application/json", &body);
+}
+
+static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *sentence)
+{
+	return answer_error(connection, status, sentence, strlen(sentence));
+}
+
+static enum MHD_Result answer_progress(struct MHD_Connection *connection, const struct lode_job_view *view)
+{
+	struct lode_buffer body = {0};
+	struct lode_json json;
+
+	lode_json_init(&json, &body);
+	lode_json_object(&json);
+	lode_json_key_text(&json, "state", "running");
+	lode_json_key_text(&json, "phase", view->phase);
+	lode_json_key_u64(&json, "done", view->done);
+	lode_json_key_u64(&json, "total", view->total);
+	lode_json_object_end(&json);
+	lode_json_line(&json);
+	return answer(connection, MHD_HTTP_ACCEPTED, "application/json", &body);
+}
+
+/* ---- the page ---- */
+
+static int write_blocks(struct lode_server *server, struct lode_page_index *index, struct lode_error *error)
+{
+	struct lode_corpus_list list = {0};
+	struct lode_corpus *corpus;
+	int code = lode_corpus_open(&corpus, server->corpus, LODE_CORPUS_READ, error);
+
+	if (code)
+		return code;
+	code = lode_corpus_streams(corpus, &list, error);
+	for (const struct lode_route *route = lode_routes; route->name && !code; route++)
+		if (route->name[strlen(route->name) - 1] != '/')
+			lode_page_index_block(index, route->name);
+	for (size_t i = 0; i < list.count && !code; i++) {
+		char name[48];
+
+		snprintf(name, sizeof(name), "stream/%s", list.items[i].id);
+		lode_page_index_block(index, name);
+	}
+	lode_corpus_list_release(&list);
+	lode_corpus_close(corpus);
+	return code;
+}
+
+static enum MHD_Result answer_page(struct lode_server *server, struct MHD_Connection *connection)
+{
+	struct lode_buffer page = {0};
+	struct lode_page_index index;
+	struct lode_error error = {""};
+	int code;
+
+	lode_page_index_begin(&index, server->title, API);
+	code = write_blocks(server, &index, &error);
+	lode_page_index_end(&index);
+	if (!code) {
+		lode_page_begin_with(&page, server->title, &index);
+		lode_page_end(&page);
+	}
+	lode_page_index_release(&index);
+	if (code) {
+		lode_buffer_release(&page);
+		return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, error.text);
+	}
+	return answer(connection, MHD_HTTP_OK, "text/html; charset=utf-8", &page);
+}
+
+/* ---- analyses ---- */
+
+struct reading {
+	const struct lode_route *route;
+	struct lode_words *words;
+	struct lode_error *error;
+	int code;
+};
+
+static enum MHD_Result read_option(void *context, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+	struct reading *reading = context;
+
+	(void)kind;
+	if (!reading->code)
+		reading->code = lode_route_option(reading->route, key, value, reading->words, reading->error);
+	return reading->code ? MHD_NO : MHD_YES;
+}
+
+static enum MHD_Result answer_job(struct lode_server *server, struct MHD_Connection *connection,
+				  const struct lode_route *route, const struct lode_words *words)
+{
+	struct lode_error error = {""};
+	struct lode_job_view view;
+	enum MHD_Result result;
+
+	if (lode_jobs_ask(server->jobs, words->items, &view, &error))
+		return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, error.text);
+	switch (view.state) {
+	case LODE_JOB_DONE:
+		result = answer(connection, MHD_HTTP_OK, route->type, &view.result);
+		break;
+	case LODE_JOB_FAILED:
+		result = answer_error(connection, 422, view.message.bytes, view.message.size);
+		break;
+	case LODE_JOB_BUSY:
+		result = refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+				"too many analyses are running; wait for one, or cancel one");
+		break;
+	default:
+		result = answer_progress(connection, &view);
+	}
+	lode_buffer_release(&view.result);
+	lode_buffer_release(&view.message);
+	return result;
+}
+
+static enum MHD_Result answer_api(struct lode_server *server, struct MHD_Connection *connection, const char *name,
+				  int cancel)
+{
+	struct lode_error error = {""};
+	struct lode_words words = {0};
+	const char *id;
+	const struct lode_route *route = lode_route_find(name, &id);
+	struct reading reading = {route, &words, &error, 0};
+	enum MHD_Result result;
+
+	if (!route)
+		return refuse(connection, MHD_HTTP_NOT_FOUND, "there is no such analysis; docs/api.md lists them");
+	reading.code = lode_route_begin(route, server->corpus, id, &words, &error);
+	if (!reading.code)
+		MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, read_option, &reading);
+	if (reading.code) {
+		result = refuse(connection, MHD_HTTP_BAD_REQUEST, error.text);
+	} else if (cancel) {
+		lode_jobs_cancel(server->jobs, words.items);
+		result = answer(connection, MHD_HTTP_NO_CONTENT, "application/json", &(struct lode_buffer){0});
+	} else {
+		result = answer_job(server, connection, route, &words);
+	}
+	lode_words_release(&words);
+	return result;
+}
+
+/* ---- requests ---- */
+
+static int is_this_machine(struct MHD_Connection *connection)
+{
+	static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
+	const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+
+	for (size_t i = 0; host && i < sizeof(names) / sizeof(*names); i++) {
+		size_t length = strlen(names[i]);
+
+		if (!strncmp(host, names[i], length) && (!host[length] || host[length] == ':'))
+			return 1;
+	}
+	return 0;
+}
+
+static enum MHD_Result take(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+			    const char *version, const char *upload, size_t *upload_size, void **state)
+{
+	struct lode_server *server = context;
+	int cancel = !strcmp(method, MHD_HTTP_METHOD_DELETE);
+
+	(void)version;
+	(void)upload;
+	(void)state;
+	*upload_size = 0;
+	if (!is_this_machine(connection))
+		return refuse(connection, MHD_HTTP_FORBIDDEN, "this server answers requests for this machine alone");
+	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD) && !cancel)
+		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and DELETE are known here");
+	if (!strncmp(url, API, strlen(API)))
+		return answer_api(server, connection, url + strlen(API), cancel);
+	if (!strcmp(url, "/") && !cancel)
+		return answer_page(server, connection);
+	return refuse(connection, MHD_HTTP_NOT_FOUND, "there is nothing here; the page is at /");
+}
+
+/* ---- the whole ---- */
+
+static int listen_on(struct lode_server *server, uint16_t port, struct lode_error *error)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	const union MHD_DaemonInfo *info;
+
+	errno = 0;
+	server->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD, port, NULL, NULL, take,
+					  server, MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_THREAD_POOL_SIZE, THREADS,
+					  MHD_OPTION_CONNECTION_TIMEOUT, 60u, MHD_OPTION_END);
+	if (!server->daemon)
+		return lode_fail(error, LODE_SYSTEM, "cannot listen on port %u: %s; choose another with --port",
+				 (unsigned)port, errno ? strerror(errno) : "it is in use");
+	info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT);
+	server->port = info ? info->port : port;
+	return 0;
+}
+
+int lode_server_start(struct lode_server **server, const char *corpus, const char *title, uint16_t port,
+		      struct lode_error *error)
+{
+	struct lode_server *made = lode_calloc(1, sizeof(*made));
+	int code;
+
+	*server = made;
+	if (!made)
+		return lode_fail_memory(error);
+	made->corpus = lode_strdup(corpus);
+	made->title = lode_strdup(title);
+	code = made->corpus && made->title ? lode_jobs_make(&made->jobs, corpus, error) : lode_fail_memory(error);
+	if (!code)
+		code = listen_on(made, port, error);
+	if (code) {
+		lode_server_end(made);
+		*server = NULL;
+	}
+	return code;
+}
+
+uint16_t lode_server_port(const struct lode_server *server)
+{
+	return server->port;
+}
+
+void lode_server_end(struct lode_server *server)
+{
+	if (!server)
+		return;
+	if (server->daemon)
+		MHD_stop_daemon(server->daemon);
+	lode_jobs_free(server->jobs);
+	lode_free(server->corpus);
+	lode_free(server->title);
+	lode_free(server);
+}
