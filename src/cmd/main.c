@@ -37,6 +37,7 @@
 	X(hunt)                                                                                              \
 	X(report)                                                                                            \
 	X(serve)                                                                                             \
+	X(mcp)                                                                                               \
 	X(fsck)                                                                                              \
 	X(synth)                                                                                             \
 	X(help)                                                                                              \

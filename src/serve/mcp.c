@@ -1,0 +1,389 @@
+/*
+ * A Model Context Protocol server: see mcp.h. One request at a time.
+ */
+#include "serve/mcp.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "serve/jobs.h"
+#include "serve/routes.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+#include <yajl/yajl_tree.h>
+
+#define PROTOCOL      "2025-06-18"
+#define LONGEST_LINE  (1u << 20)
+#define LONGEST_ANSWER 100000 /* bytes of a tool's text */
+#define BETWEEN_LOOKS 20000   /* us */
+
+/* Errors of JSON-RPC. */
+#define PARSE_ERROR	 (-32700)
+#define INVALID_REQUEST	 (-32600)
+#define METHOD_NOT_FOUND (-32601)
+#define INVALID_PARAMS	 (-32602)
+
+struct mcp {
+	const char *corpus;
+	int out;
+	int (*stopped)(void);
+	struct lode_jobs *jobs;
+	struct lode_buffer answer;
+	struct lode_json json;
+};
+
+/* ---- answers ---- */
+
+static void put_id(struct mcp *mcp, yajl_val id)
+{
+	lode_json_key(&mcp->json, "id");
+	if (YAJL_IS_STRING(id))
+		lode_json_text(&mcp->json, YAJL_GET_STRING(id));
+	else if (YAJL_IS_NUMBER(id))
+		lode_json_raw(&mcp->json, YAJL_GET_NUMBER(id), strlen(YAJL_GET_NUMBER(id)));
+	else
+		lode_json_null(&mcp->json);
+}
+
+static void begin(struct mcp *mcp, yajl_val id)
+{
+	lode_buffer_clear(&mcp->answer);
+	lode_json_init(&mcp->json, &mcp->answer);
+	lode_json_object(&mcp->json);
+	lode_json_key_text(&mcp->json, "jsonrpc", "2.0");
+	put_id(mcp, id);
+}
+
+static int send(struct mcp *mcp, struct lode_error *error)
+{
+	const char *bytes = mcp->answer.bytes;
+	size_t left;
+
+	lode_json_object_end(&mcp->json);
+	lode_json_line(&mcp->json);
+	left = mcp->answer.size;
+	bytes = mcp->answer.bytes;
+	if (mcp->answer.failed)
+		return lode_fail_memory(error);
+	while (left) {
+		ssize_t size = write(mcp->out, bytes, left);
+
+		if (size < 0 && errno != EINTR)
+			return lode_fail(error, LODE_SYSTEM, "cannot answer: %s", strerror(errno));
+		if (size > 0) {
+			bytes += size;
+			left -= (size_t)size;
+		}
+	}
+	return 0;
+}
+
+static int send_error(struct mcp *mcp, yajl_val id, int number, const char *sentence, struct lode_error *error)
+{
+	begin(mcp, id);
+	lode_json_key(&mcp->json, "error");
+	lode_json_object(&mcp->json);
+	lode_json_key(&mcp->json, "code");
+	lode_json_i64(&mcp->json, number);
+	lode_json_key_text(&mcp->json, "message", sentence);
+	lode_json_object_end(&mcp->json);
+	return send(mcp, error);
+}
+
+static yajl_val child(yajl_val tree, const char *name)
+{
+	const char *path[] = {name, NULL};
+
+	return tree ? yajl_tree_get(tree, path, yajl_t_any) : NULL;
+}
+
+/* ---- initialize, tools/list ---- */
+
+static int initialize(struct mcp *mcp, yajl_val id, yajl_val params, struct lode_error *error)
+{
+	yajl_val version = child(params, "protocolVersion");
+
+	begin(mcp, id);
+	lode_json_key(&mcp->json, "result");
+	lode_json_object(&mcp->json);
+	/* Older versions are the same as far as tools go. */
+	lode_json_key_text(&mcp->json, "protocolVersion", YAJL_IS_STRING(version) ? YAJL_GET_STRING(version) : PROTOCOL);
+	lode_json_key(&mcp->json, "capabilities");
+	lode_json_raw(&mcp->json, "{\"tools\":{}}", 12);
+	lode_json_key(&mcp->json, "serverInfo");
+	lode_json_object(&mcp->json);
+	lode_json_key_text(&mcp->json, "name", "lode");
+	lode_json_key_text(&mcp->json, "version", LODE_VERSION);
+	lode_json_object_end(&mcp->json);
+	lode_json_key_text(&mcp->json, "instructions",
+			   "Lode finds performance bugs from call stacks. Begin with 'info' to see the streams and their "
+			   "attributes, then 'mine' for the costliest call-stack patterns, 'scope' for the critical path of a "
+			   "slow thread, 'latency' for functions, 'diff' to compare streams by attribute. Durations in options "
+			   "need a unit, such as 200ms.");
+	lode_json_object_end(&mcp->json);
+	return send(mcp, error);
+}
+
+static int is_tool(const struct lode_route *route)
+{
+	return strcmp(route->type, "application/octet-stream");
+}
+
+static void put_schema(struct mcp *mcp, const struct lode_route *route)
+{
+	lode_json_key(&mcp->json, "inputSchema");
+	lode_json_object(&mcp->json);
+	lode_json_key_text(&mcp->json, "type", "object");
+	lode_json_key(&mcp->json, "properties");
+	lode_json_object(&mcp->json);
+	for (size_t i = 0; route->options[i]; i++) {
+		lode_json_key(&mcp->json, route->options[i]);
+		lode_json_raw(&mcp->json, "{\"type\":\"string\"}", 17);
+	}
+	lode_json_key(&mcp->json, "format");
+	lode_json_raw(&mcp->json, "{\"type\":\"string\",\"enum\":[\"text\",\"json\"]}", 39);
+	lode_json_object_end(&mcp->json);
+	lode_json_key(&mcp->json, "additionalProperties");
+	lode_json_bool(&mcp->json, 0);
+	lode_json_object_end(&mcp->json);
+}
+
+static int list_tools(struct mcp *mcp, yajl_val id, struct lode_error *error)
+{
+	begin(mcp, id);
+	lode_json_key(&mcp->json, "result");
+	lode_json_object(&mcp->json);
+	lode_json_key(&mcp->json, "tools");
+	lode_json_array(&mcp->json);
+	for (const struct lode_route *route = lode_routes; route->name; route++) {
+		if (!is_tool(route))
+			continue;
+		lode_json_object(&mcp->json);
+		lode_json_key_text(&mcp->json, "name", route->name);
+		lode_json_key_text(&mcp->json, "description", route->description);
+		put_schema(mcp, route);
+		lode_json_key(&mcp->json, "annotations");
+		lode_json_raw(&mcp->json, "{\"readOnlyHint\":true}", 21);
+		lode_json_object_end(&mcp->json);
+	}
+	lode_json_array_end(&mcp->json);
+	lode_json_object_end(&mcp->json);
+	return send(mcp, error);
+}
+
+/* ---- tools/call ---- */
+
+/* The text of an argument; NULL for what is neither text, number nor true. */
+static const char *argument_text(yajl_val value)
+{
+	if (YAJL_IS_STRING(value))
+		return YAJL_GET_STRING(value);
+	if (YAJL_IS_NUMBER(value))
+		return YAJL_GET_NUMBER(value);
+	return YAJL_IS_TRUE(value) ? "" : NULL;
+}
+
+static int read_arguments(const struct lode_route *route, yajl_val arguments, int *as_json, struct lode_words *words,
+			  struct lode_error *error)
+{
+	int code = 0;
+
+	if (!YAJL_IS_OBJECT(arguments))
+		return 0;
+	for (size_t i = 0; i < arguments->u.object.len && !code; i++) {
+		const char *key = arguments->u.object.keys[i];
+		const char *value = argument_text(arguments->u.object.values[i]);
+
+		if (!strcmp(key, "format"))
+			*as_json = value && !strcmp(value, "json");
+		else if (value)
+			code = lode_route_option(route, key, value, words, error);
+	}
+	return code;
+}
+
+/* Without --json it is written for people. */
+static void leave_out_json(struct lode_words *words)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < words->count; i++) {
+		if (!strcmp(words->items[i], "--json"))
+			lode_free(words->items[i]);
+		else
+			words->items[kept++] = words->items[i];
+	}
+	words->items[kept] = NULL;
+	words->count = kept;
+}
+
+/* A result that is too long is cut at the end of a line, and says so. */
+static void cut(struct lode_buffer *text)
+{
+	size_t whole = text->size;
+
+	if (whole <= LONGEST_ANSWER)
+		return;
+	text->size = LONGEST_ANSWER;
+	while (text->size && text->bytes[text->size - 1] != '\n')
+		text->size--;
+	lode_buffer_print(text, "\n[cut: %zu of %zu bytes are shown; ask for less with top, where, match or stream]\n",
+			  text->size, whole);
+}
+
+static int send_text(struct mcp *mcp, yajl_val id, const struct lode_buffer *text, int failed, struct lode_error *error)
+{
+	begin(mcp, id);
+	lode_json_key(&mcp->json, "result");
+	lode_json_object(&mcp->json);
+	lode_json_key(&mcp->json, "content");
+	lode_json_array(&mcp->json);
+	lode_json_object(&mcp->json);
+	lode_json_key_text(&mcp->json, "type", "text");
+	lode_json_key(&mcp->json, "text");
+	lode_json_text_n(&mcp->json, text->size ? text->bytes : "", text->size);
+	lode_json_object_end(&mcp->json);
+	lode_json_array_end(&mcp->json);
+	lode_json_key(&mcp->json, "isError");
+	lode_json_bool(&mcp->json, failed);
+	lode_json_object_end(&mcp->json);
+	return send(mcp, error);
+}
+
+static int run_tool(struct mcp *mcp, yajl_val id, const struct lode_words *words, struct lode_error *error)
+{
+	struct lode_job_view view;
+	int code = lode_jobs_ask(mcp->jobs, words->items, &view, error);
+
+	while (!code && (view.state == LODE_JOB_RUNNING || view.state == LODE_JOB_BUSY) && !mcp->stopped()) {
+		usleep(BETWEEN_LOOKS);
+		code = lode_jobs_ask(mcp->jobs, words->items, &view, error);
+	}
+	if (code)
+		return code;
+	cut(&view.result);
+	code = send_text(mcp, id, view.state == LODE_JOB_DONE ? &view.result : &view.message, view.state != LODE_JOB_DONE,
+			 error);
+	lode_buffer_release(&view.result);
+	lode_buffer_release(&view.message);
+	return code;
+}
+
+static int call_tool(struct mcp *mcp, yajl_val id, yajl_val params, struct lode_error *error)
+{
+	yajl_val name = child(params, "name");
+	const char *stream;
+	const struct lode_route *route = YAJL_IS_STRING(name) ? lode_route_find(YAJL_GET_STRING(name), &stream) : NULL;
+	struct lode_error wrong = {""};
+	struct lode_words words = {0};
+	int as_json = 0, code;
+
+	if (!route || !is_tool(route))
+		return send_error(mcp, id, INVALID_PARAMS, "there is no such tool; tools/list names all", error);
+	code = lode_route_begin(route, mcp->corpus, "", &words, &wrong);
+	if (!code)
+		code = read_arguments(route, child(params, "arguments"), &as_json, &words, &wrong);
+	if (code)
+		code = send_error(mcp, id, INVALID_PARAMS, wrong.text, error);
+	else {
+		if (!as_json)
+			leave_out_json(&words);
+		code = run_tool(mcp, id, &words, error);
+	}
+	lode_words_release(&words);
+	return code;
+}
+
+/* ---- messages ---- */
+
+static int answer_request(struct mcp *mcp, yajl_val id, const char *method, yajl_val params, struct lode_error *error)
+{
+	if (!strcmp(method, "initialize"))
+		return initialize(mcp, id, params, error);
+	if (!strcmp(method, "tools/list"))
+		return list_tools(mcp, id, error);
+	if (!strcmp(method, "tools/call"))
+		return call_tool(mcp, id, params, error);
+	if (strcmp(method, "ping"))
+		return send_error(mcp, id, METHOD_NOT_FOUND, "this server knows initialize, ping, tools/list and tools/call",
+				  error);
+	begin(mcp, id);
+	lode_json_key(&mcp->json, "result");
+	lode_json_raw(&mcp->json, "{}", 2);
+	return send(mcp, error);
+}
+
+static int take_line(struct mcp *mcp, const char *line, struct lode_error *error)
+{
+	yajl_val message = yajl_tree_parse(line, NULL, 0);
+	yajl_val id = child(message, "id"), method = child(message, "method");
+	int code = 0;
+
+	if (!message)
+		code = send_error(mcp, NULL, PARSE_ERROR, "that is no JSON", error);
+	else if (!YAJL_IS_OBJECT(message) || !YAJL_IS_STRING(method))
+		code = send_error(mcp, id, INVALID_REQUEST, "that is no request", error);
+	else if (id) /* what has no id is a notification, which wants no answer */
+		code = answer_request(mcp, id, YAJL_GET_STRING(method), child(message, "params"), error);
+	yajl_tree_free(message);
+	return code;
+}
+
+static int take_lines(struct mcp *mcp, struct lode_buffer *input, struct lode_error *error)
+{
+	size_t start = 0;
+	char *end;
+	int code = 0;
+
+	while (!code && (end = memchr(input->bytes + start, '\n', input->size - start))) {
+		*end = '\0';
+		if (input->bytes + start != end)
+			code = take_line(mcp, input->bytes + start, error);
+		start = (size_t)(end + 1 - input->bytes);
+	}
+	memmove(input->bytes, input->bytes + start, input->size - start);
+	input->size -= start;
+	if (!code && input->size > LONGEST_LINE)
+		code = lode_fail(error, LODE_BAD_INPUT, "a message is longer than %u bytes", LONGEST_LINE);
+	return code;
+}
+
+static int read_messages(struct mcp *mcp, int in, struct lode_error *error)
+{
+	struct lode_buffer input = {0};
+	struct pollfd file = {in, POLLIN, 0};
+	int code = 0;
+
+	while (!code && !mcp->stopped()) {
+		char *room = lode_buffer_room(&input, 65536);
+		ssize_t size;
+
+		if (!room) {
+			code = lode_fail_memory(error);
+			break;
+		}
+		if (poll(&file, 1, 100) <= 0)
+			continue;
+		size = read(in, room, 65536);
+		if (size == 0 || (size < 0 && errno != EINTR))
+			break;
+		input.size += size > 0 ? (size_t)size : 0;
+		code = take_lines(mcp, &input, error);
+	}
+	lode_buffer_release(&input);
+	return code;
+}
+
+int lode_mcp_run(const char *corpus, int in, int out, int (*stopped)(void), struct lode_error *error)
+{
+	struct mcp mcp = {.corpus = corpus, .out = out, .stopped = stopped};
+	int code = lode_jobs_make(&mcp.jobs, corpus, error);
+
+	if (!code)
+		code = read_messages(&mcp, in, error);
+	lode_jobs_free(mcp.jobs);
+	lode_buffer_release(&mcp.answer);
+	return code;
+}
