@@ -138,15 +138,17 @@ static size_t count_words(char *const *words)
 	return count;
 }
 
-/* The environment with `variable` in front; a fresh array. */
+/* The environment with `variable` and UTF-8, which readers of JSON and pages have; a fresh array. The first of a name counts. */
 static char **environment_with(char *variable)
 {
+	static char utf8[] = "LC_ALL=C.UTF-8";
 	size_t count = count_words(environ);
-	char **copy = lode_calloc(count + 2, sizeof(*copy));
+	char **copy = lode_calloc(count + 3, sizeof(*copy));
 
 	if (copy) {
 		copy[0] = variable;
-		memcpy(copy + 1, environ, count * sizeof(*copy));
+		copy[1] = utf8;
+		memcpy(copy + 2, environ, count * sizeof(*copy));
 	}
 	return copy;
 }

@@ -36,13 +36,18 @@ struct mcp {
 
 /* ---- answers ---- */
 
+static void put_raw(struct mcp *mcp, const char *value)
+{
+	lode_json_raw(&mcp->json, value, strlen(value));
+}
+
 static void put_id(struct mcp *mcp, yajl_val id)
 {
 	lode_json_key(&mcp->json, "id");
 	if (YAJL_IS_STRING(id))
 		lode_json_text(&mcp->json, YAJL_GET_STRING(id));
 	else if (YAJL_IS_NUMBER(id))
-		lode_json_raw(&mcp->json, YAJL_GET_NUMBER(id), strlen(YAJL_GET_NUMBER(id)));
+		put_raw(mcp, YAJL_GET_NUMBER(id));
 	else
 		lode_json_null(&mcp->json);
 }
@@ -111,7 +116,7 @@ static int initialize(struct mcp *mcp, yajl_val id, yajl_val params, struct lode
 	/* Older versions are the same as far as tools go. */
 	lode_json_key_text(&mcp->json, "protocolVersion", YAJL_IS_STRING(version) ? YAJL_GET_STRING(version) : PROTOCOL);
 	lode_json_key(&mcp->json, "capabilities");
-	lode_json_raw(&mcp->json, "{\"tools\":{}}", 12);
+	put_raw(mcp, "{\"tools\":{}}");
 	lode_json_key(&mcp->json, "serverInfo");
 	lode_json_object(&mcp->json);
 	lode_json_key_text(&mcp->json, "name", "lode");
@@ -140,10 +145,10 @@ static void put_schema(struct mcp *mcp, const struct lode_route *route)
 	lode_json_object(&mcp->json);
 	for (size_t i = 0; route->options[i]; i++) {
 		lode_json_key(&mcp->json, route->options[i]);
-		lode_json_raw(&mcp->json, "{\"type\":\"string\"}", 17);
+		put_raw(mcp, "{\"type\":\"string\"}");
 	}
 	lode_json_key(&mcp->json, "format");
-	lode_json_raw(&mcp->json, "{\"type\":\"string\",\"enum\":[\"text\",\"json\"]}", 39);
+	put_raw(mcp, "{\"type\":\"string\",\"enum\":[\"text\",\"json\"]}");
 	lode_json_object_end(&mcp->json);
 	lode_json_key(&mcp->json, "additionalProperties");
 	lode_json_bool(&mcp->json, 0);
@@ -165,7 +170,7 @@ static int list_tools(struct mcp *mcp, yajl_val id, struct lode_error *error)
 		lode_json_key_text(&mcp->json, "description", route->description);
 		put_schema(mcp, route);
 		lode_json_key(&mcp->json, "annotations");
-		lode_json_raw(&mcp->json, "{\"readOnlyHint\":true}", 21);
+		put_raw(mcp, "{\"readOnlyHint\":true}");
 		lode_json_object_end(&mcp->json);
 	}
 	lode_json_array_end(&mcp->json);
@@ -219,18 +224,19 @@ static void leave_out_json(struct lode_words *words)
 	words->count = kept;
 }
 
-/* A result that is too long is cut at the end of a line, and says so. */
-static void cut(struct lode_buffer *text)
+/* A result that is too long is cut at the end of a line, and says so. False when it has no such end: half a JSON is none. */
+static int cut(struct lode_buffer *text)
 {
 	size_t whole = text->size;
 
 	if (whole <= LONGEST_ANSWER)
-		return;
+		return 1;
 	text->size = LONGEST_ANSWER;
 	while (text->size && text->bytes[text->size - 1] != '\n')
 		text->size--;
-	lode_buffer_print(text, "\n[cut: %zu of %zu bytes are shown; ask for less with top, where, match or stream]\n",
+	lode_buffer_print(text, "[cut: %zu of %zu bytes are shown; ask for less with top, where, match or stream]\n",
 			  text->size, whole);
+	return text->size > 0 && memchr(text->bytes, '\n', text->size) != text->bytes + text->size - 1;
 }
 
 static int send_text(struct mcp *mcp, yajl_val id, const struct lode_buffer *text, int failed, struct lode_error *error)
@@ -255,7 +261,7 @@ static int send_text(struct mcp *mcp, yajl_val id, const struct lode_buffer *tex
 static int run_tool(struct mcp *mcp, yajl_val id, const struct lode_words *words, struct lode_error *error)
 {
 	struct lode_job_view view;
-	int code = lode_jobs_ask(mcp->jobs, words->items, &view, error);
+	int code = lode_jobs_ask(mcp->jobs, words->items, &view, error), fine;
 
 	while (!code && (view.state == LODE_JOB_RUNNING || view.state == LODE_JOB_BUSY) && !mcp->stopped()) {
 		usleep(BETWEEN_LOOKS);
@@ -263,9 +269,8 @@ static int run_tool(struct mcp *mcp, yajl_val id, const struct lode_words *words
 	}
 	if (code)
 		return code;
-	cut(&view.result);
-	code = send_text(mcp, id, view.state == LODE_JOB_DONE ? &view.result : &view.message, view.state != LODE_JOB_DONE,
-			 error);
+	fine = view.state == LODE_JOB_DONE && cut(&view.result);
+	code = send_text(mcp, id, view.state == LODE_JOB_DONE ? &view.result : &view.message, !fine, error);
 	lode_buffer_release(&view.result);
 	lode_buffer_release(&view.message);
 	return code;
@@ -311,7 +316,7 @@ static int answer_request(struct mcp *mcp, yajl_val id, const char *method, yajl
 				  error);
 	begin(mcp, id);
 	lode_json_key(&mcp->json, "result");
-	lode_json_raw(&mcp->json, "{}", 2);
+	put_raw(mcp, "{}");
 	return send(mcp, error);
 }
 

@@ -5,7 +5,7 @@
 //
 // PICTURES: a folder that gets a picture of each view. Exits with 77 when there is no browser
 // or no page in LODE.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -80,8 +80,10 @@ async function open(file, width, colorScheme = 'light') {
 
 	page.on('console', (message) => check(message.type() !== 'error' && message.type() !== 'warning', `console: ${message.text()}`));
 	page.on('pageerror', (error) => check(false, `error: ${error.message}`));
-	page.on('request', (request) => check(/^(file|data|blob):/.test(request.url()), `asks the network for ${request.url()}`));
-	await page.goto(`file://${join(folder, file)}`);
+	const address = /^http/.test(file) ? file : `file://${join(folder, file)}`;
+
+	page.on('request', (request) => check(/^(data|blob):/.test(request.url()) || request.url().startsWith(address.replace(/[^/]*$/, '')), `asks for ${request.url()}`));
+	await page.goto(address);
 	await page.waitForSelector('main .help');
 	return page;
 }
@@ -233,6 +235,27 @@ async function hostileNames() {
 	await page.close();
 }
 
+// The same page from a server: blocks come when a view wants them.
+async function fromAServer() {
+	const server = spawn(lode, ['serve', 'corpus', '--any-port', '-q'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+
+	try {
+		const address = await new Promise((done) => server.stdout.once('data', (text) => done(String(text).trim())));
+		const page = await open(address, 1400);
+
+		for (const view of ['Waits', 'Flame graph', 'Overview']) {
+			await page.click(`nav >> text=${view}`);
+			await page.waitForSelector('main .help');
+			await checkView(page, view);
+		}
+		await page.click('table[aria-label=Streams] a >> nth=0');
+		await page.waitForSelector('canvas.time-line');
+		await page.close();
+	} finally {
+		server.kill();
+	}
+}
+
 // Printed, not judged: machines differ.
 async function measure() {
 	const start = Date.now();
@@ -269,6 +292,7 @@ try {
 	await section('search and sort', searchAndSort);
 	await section('keyboard alone', byKeyboard);
 	await section('hostile names', hostileNames);
+	await section('from a server', fromAServer);
 	await section('speed', measure);
 } finally {
 	await browser.close();

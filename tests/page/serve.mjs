@@ -1,0 +1,202 @@
+// lode serve and lode mcp, asked as programs do: the same answers as the command line gives, and
+// nothing for strangers.
+//
+//	node tests/page/serve.mjs LODE MODULES
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const [program, modules] = process.argv.slice(2);
+const lode = resolve(program);
+
+process.env.LC_ALL = 'C.UTF-8';
+const require = createRequire(resolve(modules, 'x.js'));
+const folder = mkdtempSync(join(tmpdir(), 'lode-serve-'));
+const run = (...words) => execFileSync(lode, words, { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 30 });
+const sleep = (ms) => new Promise((wake) => setTimeout(wake, ms));
+
+function ask(address, { method = 'GET', headers = {} } = {}) {
+	return new Promise((done, failed) => {
+		const call = request(address, { method, headers }, (answer) => {
+			const parts = [];
+
+			answer.on('data', (part) => parts.push(part));
+			answer.on('end', () => done({ status: answer.statusCode, headers: answer.headers, body: Buffer.concat(parts) }));
+		});
+
+		call.on('error', failed);
+		call.end();
+	});
+}
+
+// Asks until the analysis is done.
+async function result(address) {
+	for (;;) {
+		const answer = await ask(address);
+
+		if (answer.status !== 202)
+			return answer;
+		const { state, done, total } = JSON.parse(answer.body);
+
+		assert.equal(state, 'running');
+		assert.ok(done >= 0 && total >= 0);
+		await sleep(20);
+	}
+}
+
+function childrenOf(pid) {
+	return readdirSync('/proc').filter((name) => {
+		try {
+			return /^\d+$/.test(name) && readFileSync(`/proc/${name}/stat`, 'utf8').replace(/.*\) /s, '').split(' ')[1] === String(pid);
+		} catch {
+			return false;
+		}
+	});
+}
+
+async function start(corpus) {
+	const server = spawn(lode, ['serve', corpus, '--any-port', '-q'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+	const address = await new Promise((done) => server.stdout.once('data', (text) => done(String(text).trim())));
+
+	assert.match(address, /^http:\/\/127\.0\.0\.1:\d+\/$/);
+	return { server, address };
+}
+
+async function answersAreThoseOfTheCommands(address) {
+	const routes = {
+		info: ['info', 'corpus', '--json'],
+		mine: ['mine', 'corpus', '--json', '--kind=wait'],
+		'mine-run?top=3': ['mine', 'corpus', '--json', '--kind=run', '--top=3'],
+		scope: ['scope', 'corpus', '--json'],
+		'latency?top=5&where=version%3D4.2': ['latency', 'corpus', '--json', '--top=5', '--where=version=4.2'],
+		'diff?base-where=version%3D4.1&slow-where=version%3D4.2&top=5': ['diff', 'corpus', '--json', '--base-where=version=4.1', '--slow-where=version=4.2', '--top=5'],
+		profile: ['report', 'corpus', '--block=profile'],
+	};
+
+	for (const [route, words] of Object.entries(routes)) {
+		const answer = await result(`${address}api/${route}`);
+
+		assert.equal(answer.status, 200, `${route}: ${answer.body}`);
+		assert.ok(answer.body.equals(execFileSync(lode, words, { cwd: folder, maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore'] })), `${route} is not what the command says`);
+	}
+	const { streams } = JSON.parse(run('info', 'corpus', '--json'));
+	const answer = await result(`${address}api/stream/${streams[0].id}`);
+
+	assert.equal(answer.status, 200);
+	assert.ok(answer.body.length > 1000);
+}
+
+async function strangersGetNothing(address) {
+	for (const [path, status, options] of [
+		['api/info', 403, { headers: { host: 'example.org' } }],
+		['api/info', 403, { headers: { host: 'localhost.example.org:80' } }],
+		['api/nothing', 404],
+		['api/stream/..%2F..%2Fetc', 400],
+		['api/mine?output=%2Ftmp%2Fx', 400],
+		['api/mine?idle-rules=%2Fetc%2Fpasswd', 400],
+		['api/mine?threshold=no', 422],
+		['api/info', 405, { method: 'POST' }],
+		['nowhere', 404],
+	]) {
+		const answer = await answerTo(`${address}${path}`, options);
+
+		assert.equal(answer.status, status, `${path}: ${answer.body}`);
+		assert.ok(JSON.parse(answer.body).error.length > 10);
+	}
+	const page = await ask(address);
+
+	assert.equal(page.headers['x-content-type-options'], 'nosniff');
+	assert.equal(page.headers['access-control-allow-origin'], undefined);
+}
+
+// Wrong requests are refused at once, or when the analysis says so.
+async function answerTo(address, options) {
+	return options ? ask(address, options) : result(address);
+}
+
+async function resultsFollowTheCorpus(address) {
+	const before = JSON.parse((await result(`${address}api/info`)).body).streams.length;
+
+	run('synth', '-q', '-o', 'corpus', '--streams', '1', '--events', '500', '--seed', '9');
+	assert.equal(JSON.parse((await result(`${address}api/info`)).body).streams.length, before + 1, 'an old result is shown');
+}
+
+async function jobsCanBeCancelled(address, server) {
+	const place = `${address}api/latency`;
+
+	assert.equal((await ask(place)).status, 202);
+	assert.equal((await ask(place, { method: 'DELETE' })).status, 204);
+	for (let i = 0; i < 100 && childrenOf(server.pid).length; i++)
+		await sleep(20);
+	assert.deepEqual(childrenOf(server.pid), [], 'a cancelled job goes on');
+}
+
+async function endsWithItsJobs() {
+	const { server, address } = await start('corpus');
+
+	await ask(`${address}api/latency`);
+	const children = childrenOf(server.pid);
+	const ended = new Promise((done) => server.once('exit', done));
+	const begin = Date.now();
+
+	server.kill('SIGINT');
+	await ended;
+	assert.ok(Date.now() - begin < 2000, 'it takes long to end');
+	for (const child of children)
+		assert.throws(() => process.kill(Number(child), 0), 'a job is left over');
+}
+
+async function agentsCanAsk() {
+	const from = (name) => import(pathToFileURL(require.resolve(`@modelcontextprotocol/sdk/client/${name}.js`)));
+	const { Client } = await from('index');
+	const { StdioClientTransport } = await from('stdio');
+	const client = new Client({ name: 'test', version: '1' });
+
+	await client.connect(new StdioClientTransport({ command: lode, args: ['mcp', join(folder, 'corpus')] }));
+	const { tools } = await client.listTools();
+	const names = tools.map(({ name }) => name);
+
+	for (const name of ['info', 'mine', 'scope', 'latency', 'diff', 'explain', 'coverage'])
+		assert.ok(names.includes(name), `no tool ${name}`);
+	const text = (answer) => answer.content[0].text;
+	const mined = await client.callTool({ name: 'mine', arguments: { top: 2 } });
+
+	assert.equal(text(mined), run('mine', join(folder, 'corpus'), '--kind=wait', '--top=2'));
+	const json = await client.callTool({ name: 'info', arguments: { format: 'json', stream: JSON.parse(run('info', 'corpus', '--json')).streams[0].id } });
+
+	assert.equal(JSON.parse(text(json)).streams.length, 1);
+	const long = await client.callTool({ name: 'latency', arguments: { format: 'json' } });
+
+	assert.ok(long.isError && text(long).length < 1000 && /\[cut: 0/.test(text(long)), 'an answer without bound');
+	const wrong = await client.callTool({ name: 'mine', arguments: { threshold: 'nothing' } });
+
+	assert.ok(wrong.isError && text(wrong).length > 10);
+	await assert.rejects(client.callTool({ name: 'mine', arguments: { output: '/tmp/x' } }));
+	await assert.rejects(client.callTool({ name: 'nothing', arguments: {} }));
+	await client.close();
+}
+
+try {
+	run('synth', '-q', '-o', 'corpus', '--streams', '12', '--events', '4000');
+	const { server, address } = await start('corpus');
+
+	try {
+		for (const test of [answersAreThoseOfTheCommands, strangersGetNothing, resultsFollowTheCorpus, jobsCanBeCancelled]) {
+			await test(address, server);
+			console.log(`ok ${test.name}`);
+		}
+	} finally {
+		server.kill('SIGTERM');
+	}
+	for (const test of [endsWithItsJobs, agentsCanAsk]) {
+		await test();
+		console.log(`ok ${test.name}`);
+	}
+} finally {
+	rmSync(folder, { recursive: true });
+}
