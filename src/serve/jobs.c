@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,24 +112,6 @@ static int open_pipes(int pipes[PIPES][2])
 	return 0;
 }
 
-/* In the child. Only calls that are safe after a fork of a program with threads. */
-static void become(char *const *arguments, char *const *environment, int pipes[PIPES][2])
-{
-	struct sigaction action = {.sa_handler = SIG_DFL};
-	sigset_t none;
-
-	sigemptyset(&none);
-	for (int i = 1; i < NSIG; i++)
-		sigaction(i, &action, NULL);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	setpgid(0, 0); /* Ctrl-C is for the server, which ends its jobs itself */
-	dup2(pipes[OUTPUT][1], STDOUT_FILENO);
-	dup2(pipes[MESSAGES][1], STDERR_FILENO);
-	fcntl(pipes[PROGRESS][1], F_SETFD, 0);
-	execve("/proc/self/exe", arguments, environment);
-	_exit(127);
-}
-
 static size_t count_words(char *const *words)
 {
 	size_t count = 0;
@@ -153,14 +136,41 @@ static char **environment_with(char *variable)
 	return copy;
 }
 
+/* Starts this program; returns 0 or an error number. */
+static int spawn(pid_t *pid, char *const *arguments, char *const *environment, int pipes[PIPES][2])
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t how;
+	sigset_t all, none;
+	int number;
+
+	sigfillset(&all);
+	sigemptyset(&none);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&files, pipes[OUTPUT][1], STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&files, pipes[MESSAGES][1], STDERR_FILENO);
+	posix_spawn_file_actions_adddup2(&files, pipes[PROGRESS][1], pipes[PROGRESS][1]); /* stays open */
+	posix_spawnattr_init(&how);
+	/* A group of its own: Ctrl-C is for the server, which ends its jobs itself. */
+	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setsigdefault(&how, &all);
+	posix_spawnattr_setsigmask(&how, &none);
+	number = posix_spawn(pid, "/proc/self/exe", &files, &how, arguments, environment);
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&how);
+	return number;
+}
+
 static int start_process(struct job *job, char *const *words, struct lode_error *error)
 {
 	static char name[] = "lode";
 	size_t count = count_words(words);
 	char **arguments = lode_calloc(count + 2, sizeof(*arguments));
-	int pipes[PIPES][2];
-	char variable[40];
 	char **environment;
+	char variable[40];
+	int pipes[PIPES][2];
+	int number = ENOMEM;
 
 	if (open_pipes(pipes) < 0) {
 		lode_free(arguments);
@@ -168,23 +178,20 @@ static int start_process(struct job *job, char *const *words, struct lode_error 
 	}
 	snprintf(variable, sizeof(variable), "LODE_PROGRESS_FD=%d", pipes[PROGRESS][1]);
 	environment = environment_with(variable);
-	job->pid = -1;
 	if (arguments && environment) {
 		arguments[0] = name;
 		memcpy(arguments + 1, words, count * sizeof(*arguments));
-		job->pid = fork();
-		if (!job->pid)
-			become(arguments, environment, pipes);
+		number = spawn(&job->pid, arguments, environment, pipes);
 	}
 	lode_free(arguments);
 	lode_free(environment);
 	close_pipes(pipes, 1);
 	for (int i = 0; i < PIPES; i++)
 		job->pipes[i] = pipes[i][0];
-	if (job->pid > 0)
+	if (!number)
 		return 0;
 	close_pipes(pipes, 0);
-	return lode_fail(error, LODE_SYSTEM, "cannot start an analysis: %s", strerror(errno));
+	return lode_fail(error, LODE_SYSTEM, "cannot start an analysis: %s", strerror(number));
 }
 
 /* ---- reading what it writes ---- */
