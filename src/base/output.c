@@ -95,12 +95,19 @@ int lode_output_open(struct lode_output *output, const char *path, struct lode_e
 	return code;
 }
 
+void lode_output_memory(struct lode_output *output)
+{
+	*output = (struct lode_output){.fd = -1, .in_memory = 1};
+}
+
 int lode_output_flush(struct lode_output *output, struct lode_error *error)
 {
 	int code;
 
 	if (output->buffer.failed)
 		return lode_fail_memory(error);
+	if (output->in_memory)
+		return 0;
 	errno = 0;
 	code = lode_file_write(output->fd, output->buffer.bytes, output->buffer.size, output->path, error);
 	if (code < 0) {

@@ -28,6 +28,7 @@ struct lode_output {
 	int fd;
 	int owned;	  /* the descriptor is ours to close */
 	int closed_pipe;  /* nobody reads any more; stays set after the end */
+	int in_memory;	  /* stays in the buffer */
 	uint64_t written; /* bytes that left the buffer */
 };
 
@@ -38,6 +39,8 @@ struct lode_output {
 int lode_output_open(struct lode_output *output, const char *path, struct lode_error *error);
 /* The same over a descriptor, which stays the caller's and is called `name` in messages. */
 int lode_output_descriptor(struct lode_output *output, int fd, const char *name, struct lode_error *error);
+/* For results that are needed as a whole: all of it stays in the buffer. End with lode_output_abandon. */
+void lode_output_memory(struct lode_output *output);
 /* Writes all that is in the buffer; fails too when memory ran out while it was filled. */
 int lode_output_flush(struct lode_output *output, struct lode_error *error);
 /*

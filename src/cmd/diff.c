@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Paths of a page, unless --top or --all say otherwise. */
+#define PAGE_PATHS 200
+
 /* Which streams make a side. */
 struct side_settings {
 	struct lode_option_list where;
@@ -111,8 +114,37 @@ static uint64_t whole_of(const struct lode_diff *diff)
 	return base > slow ? base : slow;
 }
 
-static int write_picture(const struct lode_call *call, const struct lode_latency_form *form,
-			 const struct lode_diff_report *report, struct lode_error *error)
+static int write_page(const struct lode_call *call, const struct sides *sides,
+		      const struct lode_diff_report *report, struct lode_error *error)
+{
+	const struct settings *settings = call->settings;
+	struct lode_diff_report shown = *report;
+	struct lode_idle_stacks *idle = NULL;
+	struct lode_buffer what = {0};
+	struct lode_output json;
+	int code = lode_latency_tree_min(&settings->latency, "diff", whole_of(report->diff), &shown.least, error);
+
+	lode_output_memory(&json);
+	if (!code)
+		code = lode_idle_stacks_make(&idle, sides->base.rules, report->diff->dictionary, error);
+	shown.page = idle;
+	if (!settings->latency.top && !settings->latency.all)
+		shown.top = PAGE_PATHS;
+	if (!code)
+		code = lode_diff_json(&shown, &json, error);
+	lode_buffer_print(&what, "%s %s", report->base.corpus, report->slow.corpus);
+	if (!code && what.failed)
+		code = lode_fail_memory(error);
+	if (!code)
+		code = lode_results_page(call, settings->latency.output, what.bytes, &json.buffer, error);
+	lode_buffer_release(&what);
+	lode_output_abandon(&json);
+	lode_idle_stacks_free(idle);
+	return code;
+}
+
+static int write_graph(const struct lode_call *call, const struct lode_diff_report *report,
+		       struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
 	int unfolded = settings->latency.all_frames;
@@ -122,10 +154,7 @@ static int write_picture(const struct lode_call *call, const struct lode_latency
 
 	if (code)
 		return code;
-	if (!strcmp(form->name, "html"))
-		lode_diff_html(report, least, unfolded, &buffer);
-	else
-		lode_diff_dot(report, least, unfolded, &buffer);
+	lode_diff_dot(report, least, unfolded, &buffer);
 	code = lode_results_write(call, settings->latency.output, &buffer, error);
 	lode_buffer_release(&buffer);
 	return code;
@@ -160,8 +189,10 @@ static int show(const struct lode_call *call, const struct sides *sides, const s
 		.distance = settings->truth.count ? &sides->distance : NULL,
 	};
 
+	if (form && !strcmp(form->name, "html"))
+		return write_page(call, sides, &report, error);
 	if (form && form->picture)
-		return write_picture(call, form, &report, error);
+		return write_graph(call, &report, error);
 	return form || settings->latency.json
 		       ? write_file(&report, form, settings->latency.output, notes, error)
 		       : write_text(call, &report, error);

@@ -74,8 +74,32 @@ static int write_file(const struct lode_latency_form *form, const struct setting
 	return code;
 }
 
-static int write_picture(const struct lode_call *call, const struct lode_latency_form *form,
-			 const struct lode_latency_report *report, struct lode_error *error)
+static int write_page(const struct lode_call *call, const struct lode_latency_reading *reading,
+		      const struct lode_latency_report *report, struct lode_error *error)
+{
+	const struct settings *settings = call->settings;
+	struct lode_latency_report shown = *report;
+	struct lode_idle_stacks *idle = NULL;
+	struct lode_output json;
+	int code = lode_latency_tree_min(&settings->latency, "latency", report->contexts->own, &shown.least, error);
+
+	lode_output_memory(&json);
+	if (!code)
+		code = lode_idle_stacks_make(&idle, reading->rules, &reading->latency.dictionary, error);
+	shown.page = idle;
+	if (!settings->latency.top && !settings->latency.all)
+		shown.top = lode_latency_page_top(&shown);
+	if (!code)
+		code = lode_latency_json(&shown, &json, error);
+	if (!code)
+		code = lode_results_page(call, settings->latency.output, report->corpus, &json.buffer, error);
+	lode_output_abandon(&json);
+	lode_idle_stacks_free(idle);
+	return code;
+}
+
+static int write_graph(const struct lode_call *call, const struct lode_latency_report *report,
+		       struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
 	int unfolded = settings->latency.all_frames;
@@ -85,10 +109,7 @@ static int write_picture(const struct lode_call *call, const struct lode_latency
 
 	if (code)
 		return code;
-	if (!strcmp(form->name, "html"))
-		lode_latency_html(report, least, unfolded, &buffer);
-	else
-		lode_latency_dot(report, least, unfolded, &buffer);
+	lode_latency_dot(report, least, unfolded, &buffer);
 	code = lode_results_write(call, settings->latency.output, &buffer, error);
 	lode_buffer_release(&buffer);
 	return code;
@@ -126,8 +147,10 @@ static int show_contexts(const struct lode_call *call, const struct lode_latency
 
 	if (lode_contexts_rank(&reading->latency, settings->latency.area.match.items, mean, &contexts) < 0)
 		code = lode_fail_memory(error);
-	if (!code && form && form->picture)
-		code = write_picture(call, form, &report, error);
+	if (!code && form && !strcmp(form->name, "html"))
+		code = write_page(call, reading, &report, error);
+	else if (!code && form && form->picture)
+		code = write_graph(call, &report, error);
 	else if (!code)
 		code = form || settings->latency.json ? write_file(form, settings, reading, &report, error)
 						      : write_text(call, &report, error);

@@ -7,6 +7,7 @@
 #include "cmd/streams.h"
 
 #include "base/units.h"
+#include "report/page.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,7 @@ int lode_latency_form(const struct lode_latency_form *forms, const struct lode_l
 				 "%s: %s is no text to be shown on a terminal; name a file with '-o FILE%s'. "
 				 "See 'lode help %s'.",
 				 command, (*form)->name, (*form)->extension, command);
-	return 0;
+	return *form && !strcmp((*form)->name, "html") ? lode_page_is_there(error) : 0;
 }
 
 int lode_latency_tree_min(const struct lode_latency_settings *settings, const char *command, uint64_t whole,

@@ -71,7 +71,7 @@ struct lode_latency_form {
 /*
  * The form that the settings ask for by name or by the end of the file's name, out of
  * `forms` (the last one has no name); NULL: text, or JSON. Fails when they ask for two
- * things at once, or for what a terminal cannot show.
+ * things at once, for what a terminal cannot show, or for a page that was not built.
  */
 int lode_latency_form(const struct lode_latency_form *forms, const struct lode_latency_settings *settings,
 		      const struct lode_call *call, const struct lode_latency_form **form,

@@ -10,7 +10,6 @@
 #include "base/output.h"
 #include "cmd/output_ending.h"
 #include "mine/signatures.h"
-#include "report/page.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -284,17 +283,16 @@ void lode_mining_release(struct lode_mining *mining)
 
 /* ---- the whole ---- */
 
-static void write_page(const struct lode_mine_report *report, struct lode_buffer *page)
+static int write_page(const struct lode_call *call, const struct lode_mine_report *report, struct lode_error *error)
 {
+	const struct lode_mine_settings *settings = call->settings;
 	struct lode_buffer json = { 0 };
-	struct lode_buffer title = { 0 };
+	int code;
 
-	lode_buffer_print(&title, "lode mine %s", report->corpus);
 	lode_mine_json(report, &json);
-	if (title.bytes)
-		lode_page_write(page, title.bytes, "mine", &json);
-	lode_buffer_release(&title);
+	code = lode_results_page(call, settings->output, report->corpus, &json, error);
 	lode_buffer_release(&json);
+	return code;
 }
 
 static int show(const struct lode_call *call, const struct lode_mine_report *report, struct lode_error *error)
@@ -306,10 +304,10 @@ static int show(const struct lode_call *call, const struct lode_mine_report *rep
 
 	if (settings->output)
 		terminal.colour = 0;
+	if (!settings->json && wants_page(settings->output))
+		return write_page(call, report, error);
 	if (settings->json)
 		lode_mine_json(report, &buffer);
-	else if (wants_page(settings->output))
-		write_page(report, &buffer);
 	else
 		lode_mine_text(report, &terminal, &buffer);
 	code = lode_results_write(call, settings->output, &buffer, error);

@@ -3,8 +3,10 @@
 
 #include "base/output.h"
 #include "cmd/signals.h"
+#include "report/page.h"
 
 #include <string.h>
+#include <strings.h>
 
 int lode_results_write(const struct lode_call *call, const char *path, const struct lode_buffer *results,
 		       struct lode_error *error)
@@ -23,4 +25,31 @@ int lode_results_write(const struct lode_call *call, const char *path, const str
 		return code;
 	lode_buffer_add(&output.buffer, results->bytes, results->size);
 	return lode_output_finish(&output, error);
+}
+
+int lode_results_is_page(const char *path)
+{
+	size_t length = path ? strlen(path) : 0;
+
+	return length > 5 && !strcasecmp(path + length - 5, ".html");
+}
+
+int lode_results_page(const struct lode_call *call, const char *path, const char *what,
+		      const struct lode_buffer *json, struct lode_error *error)
+{
+	struct lode_buffer page = {0}, title = {0};
+	int code = lode_page_is_there(error);
+
+	if (code)
+		return code;
+	lode_buffer_print(&title, "lode %s %s", call->command->name, what);
+	if (title.failed || json->failed)
+		code = lode_fail_memory(error);
+	if (!code) {
+		lode_page_write(&page, title.bytes, call->command->name, json);
+		code = lode_results_write(call, path, &page, error);
+	}
+	lode_buffer_release(&title);
+	lode_buffer_release(&page);
+	return code;
 }

@@ -10,7 +10,7 @@
 #ifndef LODE_REPORT_CALL_TREE_H
 #define LODE_REPORT_CALL_TREE_H
 
-#include "base/buffer.h"
+#include "base/json.h"
 #include "trace/dictionary.h"
 
 /* The sides; one side alone is LODE_SIDE_SLOW. */
@@ -64,8 +64,8 @@ static inline uint64_t lode_call_tree_most(const struct lode_call_tree *tree)
 									 : tree->whole[LODE_SIDE_SLOW];
 }
 
-/* Appends it as nested lists that fold away, for a page (html.h). */
-void lode_call_tree_html(const struct lode_call_tree *tree, struct lode_buffer *buffer);
+/* Writes it as an object, for pages. */
+void lode_call_tree_json(const struct lode_call_tree *tree, struct lode_json *json);
 /* Appends it as a graph for Graphviz. */
 void lode_call_tree_dot(const struct lode_call_tree *tree, const char *title, struct lode_buffer *buffer);
 

@@ -257,6 +257,10 @@ int lode_diff_json(const struct lode_diff_report *report, struct lode_output *ou
 	lode_json_key_u64(&writer.json, "paths_total", report->diff->path_count);
 	if (!code)
 		code = put_paths(&writer, output, error);
+	if (!code && report->page) {
+		lode_json_key(&writer.json, "page");
+		lode_diff_page_json(report, &writer.json);
+	}
 	lode_json_object_end(&writer.json);
 	lode_json_line(&writer.json);
 	output->buffer.failed |= writer.text.failed;

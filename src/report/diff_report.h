@@ -4,9 +4,11 @@
 #ifndef LODE_REPORT_DIFF_REPORT_H
 #define LODE_REPORT_DIFF_REPORT_H
 
+#include "base/json.h"
 #include "base/output.h"
 #include "latency/diff.h"
 #include "latency/paper_ranking.h"
+#include "scope/idle.h"
 
 struct lode_diff_side {
 	const char *corpus;  /* its path */
@@ -21,6 +23,9 @@ struct lode_diff_report {
 	const uint8_t *fits; /* by node: --match lets it through; NULL: all */
 	size_t top;	     /* paths to show; 0: all */
 	const struct lode_diff_distance *distance; /* from the truth; NULL: it was not given */
+	/* Not NULL: for a page, which needs the tree of calls and facts about frames besides. */
+	const struct lode_idle_stacks *page;
+	uint64_t least; /* ns: calls that take less are left out of the tree of a page */
 };
 
 /* A path that is shown, and how many behind it have the same hottest node. */
@@ -68,8 +73,7 @@ const char *lode_diff_per(const struct lode_diff *diff);
 void lode_diff_functions_release(struct lode_diff_functions *functions);
 
 /* The same forms as those of latencies (latency_report.h), with both sides. */
-void lode_diff_html(const struct lode_diff_report *report, uint64_t least, int unfolded,
-		    struct lode_buffer *buffer);
+void lode_diff_page_json(const struct lode_diff_report *report, struct lode_json *json);
 void lode_diff_dot(const struct lode_diff_report *report, uint64_t least, int unfolded,
 		   struct lode_buffer *buffer);
 

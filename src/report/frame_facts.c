@@ -57,3 +57,9 @@ void lode_frame_facts_json(struct lode_json *json, const struct lode_frames *fra
 	modules_json(json, frames, marks);
 	plumbing_json(json, frames, marks, idle);
 }
+
+void lode_frame_facts_mark(const struct lode_stack_tree *tree, uint32_t node, uint8_t *marks)
+{
+	for (; node; node = tree->nodes[node].parent)
+		marks[tree->nodes[node].frame] = 1;
+}

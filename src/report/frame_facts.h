@@ -16,4 +16,7 @@
 void lode_frame_facts_json(struct lode_json *json, const struct lode_frames *frames, const uint8_t *marks,
 			   const struct lode_idle_stacks *idle);
 
+/* Marks the frames of a stack, from `node` to its root. */
+void lode_frame_facts_mark(const struct lode_stack_tree *tree, uint32_t node, uint8_t *marks);
+
 #endif

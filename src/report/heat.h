@@ -56,7 +56,4 @@ static inline int64_t lode_heat_value(const struct lode_heat *heat, uint32_t nod
 /* From 0, nothing, to LODE_HEAT_DECADES, the hottest cell of all: a power of ten is 1. */
 double lode_heat_level(const struct lode_heat *heat, uint32_t node);
 
-/* Appends the map as an SVG element, with a legend and titles that have the numbers. */
-void lode_heat_svg(const struct lode_heat *heat, struct lode_buffer *buffer);
-
 #endif

@@ -147,6 +147,15 @@ static int put_contexts(const struct lode_latency_report *report, const struct l
 	return code;
 }
 
+static void put_page(const struct lode_latency_report *report, struct lode_buffer *buffer)
+{
+	struct lode_json json;
+
+	lode_buffer_text(buffer, ",\"page\":");
+	lode_json_init(&json, buffer);
+	lode_latency_page_json(report, &json);
+}
+
 int lode_latency_json(const struct lode_latency_report *report, struct lode_output *output,
 		      struct lode_error *error)
 {
@@ -161,7 +170,10 @@ int lode_latency_json(const struct lode_latency_report *report, struct lode_outp
 	}
 	if (!code) {
 		code = put_contexts(report, &stacks, output, error);
-		lode_buffer_text(&output->buffer, "]}\n");
+		lode_buffer_byte(&output->buffer, ']');
+		if (report->page)
+			put_page(report, &output->buffer);
+		lode_buffer_text(&output->buffer, "}\n");
 	}
 	lode_stack_text_release(&stacks);
 	return code;

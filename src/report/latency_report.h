@@ -5,7 +5,9 @@
 #define LODE_REPORT_LATENCY_REPORT_H
 
 #include "base/output.h"
+#include "base/json.h"
 #include "latency/contexts.h"
+#include "scope/idle.h"
 #include "report/stack_text.h"
 
 struct lode_latency_report {
@@ -13,6 +15,9 @@ struct lode_latency_report {
 	const struct lode_contexts *contexts;
 	size_t top;	    /* contexts to show; 0: all */
 	const char *corpus; /* its path, for pages and pictures */
+	/* Not NULL: for a page, which needs the tree of calls and facts about frames besides. */
+	const struct lode_idle_stacks *page;
+	uint64_t least; /* ns: calls that take less are left out of the tree of a page */
 };
 
 static inline size_t lode_latency_shown(const struct lode_latency_report *report)
@@ -24,13 +29,15 @@ static inline size_t lode_latency_shown(const struct lode_latency_report *report
 int lode_latency_json(const struct lode_latency_report *report, struct lode_output *output,
 		      struct lode_error *error);
 
+/* How many contexts a page shows: those that take at least `least` ns by themselves, and the first in any case. */
+size_t lode_latency_page_top(const struct lode_latency_report *report);
+/* Writes what only a page has, an object: `tree`, `modules` and `plumbing` (call_tree.h, frame_facts.h). */
+void lode_latency_page_json(const struct lode_latency_report *report, struct lode_json *json);
+
 /*
- * Appends a page: the heat map of the contexts shown, the tree of all calls that take at
- * least `least` ns (call_tree.h; `unfolded` as there), and the contexts; or the tree as a
- * graph for Graphviz.
+ * Appends the tree of all calls that take at least `least` ns (call_tree.h; `unfolded` as
+ * there) as a graph for Graphviz.
  */
-void lode_latency_html(const struct lode_latency_report *report, uint64_t least, int unfolded,
-		       struct lode_buffer *buffer);
 void lode_latency_dot(const struct lode_latency_report *report, uint64_t least, int unfolded,
 		      struct lode_buffer *buffer);
 

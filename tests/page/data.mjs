@@ -94,6 +94,28 @@ try {
 
 	assert.equal(sum('run'), total.run, 'CPU time of the profile');
 	assert.equal(sum('wait') + sum('idle'), total.wait, 'waits of the profile');
+	const { treeOfCalls } = await source('call_tree');
+	const json = (file, name) => JSON.parse(new TextDecoder().decode(readBlocks(file).get(name)));
+
+	run('latency', '-q', 'corpus', '-o', 'latency.html');
+	const latency = json('latency.html', 'latency');
+	const contexts = JSON.parse(run('latency', '-q', 'corpus', '--json'));
+	const tree = treeOfCalls(latency.page.tree);
+
+	assert.deepEqual(latency.contexts, contexts.contexts.slice(0, latency.contexts.length), 'contexts of the page');
+	assert.ok(contexts.contexts.slice(latency.contexts.length).every(({ own_ns }) => own_ns < latency.page.tree.least_ns), 'a costly context is left out');
+	assert.equal(tree.whole, contexts.own_ns, 'the calls of the page and those it leaves out are not all');
+	for (const { depth, whole_ns } of latency.page.tree.items)
+		assert.ok(depth > 0 || tree.total.includes(whole_ns), 'a root of the tree');
+	run('synth', '-q', '-o', 'other', '--streams', '4', '--events', '3000', '--seed', '2');
+	run('diff', '-q', 'corpus', 'other', '-o', 'diff.html');
+	const diff = json('diff.html', 'diff');
+	const sides = [treeOfCalls(diff.page.tree, 'slow'), treeOfCalls(diff.page.tree, 'base')];
+
+	assert.deepEqual(diff.paths, JSON.parse(run('diff', '-q', 'corpus', 'other', '--json')).paths.slice(0, diff.paths.length), 'paths of the page');
+	assert.equal(sides[0].whole, diff.page.tree.whole_ns);
+	assert.equal(sides[1].whole, diff.page.tree.base_whole_ns);
+	assert.deepEqual(sides[0].otherTotal, sides[1].total, 'the other side of the tree');
 	for (const [ns, text] of [[0, '0ns'], [999, '999ns'], [999_600, '1ms'], [1500, '1.5us'], [56_869_817, '56.9ms'], [90e9, '90s'], [194413386629, '3.24m'], [18200712883185, '5.06h'], [999.4e6, '999ms']])
 		assert.equal(duration(ns), text);
 	console.log(`ok: ${info.streams.length} streams, ${symptoms.length} critical paths`);

@@ -68,6 +68,9 @@ function writePages() {
 	run('synth', '-q', '-o', 'corpus', '--streams', '12', '--events', '4000');
 	run('report', '-q', 'corpus', '--streams', '6', '-o', 'report.html');
 	run('mine', '-q', 'corpus', '-o', 'mine.html');
+	run('synth', '-q', '-o', 'other', '--streams', '12', '--events', '4000', '--seed', '2');
+	run('latency', '-q', 'corpus', '-o', 'latency.html');
+	run('diff', '-q', 'corpus', 'other', '-o', 'diff.html');
 	writeHostile();
 }
 
@@ -217,6 +220,38 @@ async function byKeyboard() {
 	await page.close();
 }
 
+// The views of single commands: each by keyboard too.
+async function singleViews(width, colours) {
+	for (const name of ['latency', 'diff']) {
+		const page = await open(`${name}.html`, width, colours);
+
+		await checkView(page, name);
+		for (const [number, canvas] of (await page.locator('canvas').all()).entries()) {
+			const details = page.locator('.flame-details').nth(number);
+			const before = await details.innerText();
+
+			await canvas.focus();
+			await page.keyboard.press('ArrowDown');
+			check((await details.innerText()) !== before, `${name}: arrows do not walk picture ${number}`);
+		}
+		await page.close();
+	}
+}
+
+// A row of the heat map is the row of the table.
+async function heatMapLeadsToARow(name, table) {
+	const page = await open(`${name}.html`, 1400);
+
+	await page.focus('canvas >> nth=0');
+	for (const key of ['ArrowDown', 'ArrowDown', 'Enter'])
+		await page.keyboard.press(key);
+	const rank = /^#(\d+)/.exec(await page.innerText('.flame-details >> nth=0'))[1];
+
+	check((await page.innerText('article.detail h2')).startsWith(`#${rank}`), 'Enter does not choose the row');
+	check((await page.innerText(`table[aria-label=${table}] tr[aria-current] td >> nth=0`)) === rank, 'the row of the table is not marked');
+	await page.close();
+}
+
 async function hostileNames() {
 	const page = await open('hostile.html', 1400);
 
@@ -288,6 +323,10 @@ try {
 	writePages();
 	await section('views at 1400 pixels', () => walkThrough(1400, 'light'));
 	await section('views at 400 pixels, dark', () => walkThrough(400, 'dark'));
+	await section('single views at 1400 pixels', () => singleViews(1400, 'light'));
+	await section('single views at 400 pixels, dark', () => singleViews(400, 'dark'));
+	await section('from the heat map to a context', () => heatMapLeadsToARow('latency', 'Contexts'));
+	await section('from the heat map to a path', () => heatMapLeadsToARow('diff', 'Paths'));
 	await section('from a cluster to a waker and back', followACluster);
 	await section('search and sort', searchAndSort);
 	await section('keyboard alone', byKeyboard);

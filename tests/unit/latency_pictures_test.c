@@ -8,6 +8,8 @@
 #include "report/call_tree.h"
 #include "report/heat.h"
 
+#include <yajl/yajl_tree.h>
+
 /* Most tests compare single streams, of which nothing is sure. */
 static const struct lode_diff_options one_job = {.jobs = 1, .guess = 1};
 
@@ -222,6 +224,8 @@ struct sides {
 	struct lode_diff diff;
 	struct lode_latency_report latency;
 	struct lode_diff_report report;
+	struct lode_idle_rules *rules;
+	struct lode_idle_stacks *idle_slow, *idle_both;
 };
 
 static void collect(struct fixture *fixture, int odd, uint64_t *seed, struct lode_latency *latency)
@@ -245,6 +249,8 @@ static void collect(struct fixture *fixture, int odd, uint64_t *seed, struct lod
 
 static void make_sides(struct fixture *fixture, int odd, uint64_t *seed, struct sides *sides)
 {
+	struct lode_error error;
+
 	memset(sides, 0, sizeof(*sides));
 	collect(fixture, 0, seed, &sides->base);
 	collect(fixture, odd, seed, &sides->slow);
@@ -258,24 +264,47 @@ static void make_sides(struct fixture *fixture, int odd, uint64_t *seed, struct 
 						   .slow = { .corpus = "a <b> \"c\"", .latency = &sides->slow },
 						   .diff = &sides->diff,
 						   .top = 10 };
+	assert_int_equal(lode_idle_rules_load(&sides->rules, NULL, &error), 0);
+	assert_int_equal(lode_idle_stacks_make(&sides->idle_slow, sides->rules, &sides->slow.dictionary, &error), 0);
+	assert_int_equal(lode_idle_stacks_make(&sides->idle_both, sides->rules, sides->diff.dictionary, &error), 0);
 }
 
 static void release_sides(struct sides *sides)
 {
+	lode_idle_stacks_free(sides->idle_slow);
+	lode_idle_stacks_free(sides->idle_both);
+	lode_idle_rules_free(sides->rules);
 	lode_diff_release(&sides->diff);
 	lode_contexts_release(&sides->contexts);
 	lode_latency_release(&sides->base);
 	lode_latency_release(&sides->slow);
 }
 
+/* The JSON of a page, which has the tree besides. */
+static void write_page(const struct sides *sides, int which, struct lode_buffer *buffer)
+{
+	struct lode_latency_report latency = sides->latency;
+	struct lode_diff_report report = sides->report;
+	struct lode_output output;
+	struct lode_error error;
+
+	lode_output_memory(&output);
+	latency.page = sides->idle_slow;
+	report.page = sides->idle_both;
+	report.least = 1;
+	if ((which ? lode_diff_json(&report, &output, &error) : lode_latency_json(&latency, &output, &error)) < 0)
+		buffer->failed = 1;
+	else
+		lode_buffer_add(buffer, output.buffer.bytes, output.buffer.size);
+	lode_output_abandon(&output);
+}
+
 static void write_picture(const struct sides *sides, int which, struct lode_buffer *buffer)
 {
 	switch (which) {
 	case 0:
-		lode_latency_html(&sides->latency, 0, 0, buffer);
-		break;
 	case 1:
-		lode_diff_html(&sides->report, 1, 1, buffer);
+		write_page(sides, which, buffer);
 		break;
 	case 2:
 		lode_latency_dot(&sides->latency, 0, 0, buffer);
@@ -285,31 +314,46 @@ static void write_picture(const struct sides *sides, int which, struct lode_buff
 	}
 }
 
-static size_t count(const char *text, const char *what)
+static double number_of(yajl_val object, const char *key)
 {
-	size_t found = 0;
+	const char *path[] = { key, NULL };
+	yajl_val value = yajl_tree_get(object, path, yajl_t_number);
 
-	while ((text = strstr(text, what))) {
-		found++;
-		text += strlen(what);
-	}
-	return found;
+	return value ? YAJL_GET_DOUBLE(value) : 0;
 }
 
-/* What is opened is closed, and what names hold is text. */
-static void check_page(const char *text)
+/* On each side, what the roots take is what all calls take by themselves and what is left out. */
+static void check_sums(yajl_val tree, int two)
 {
-	static const char *const tags[][2] = {
-		{ "<ul", "</ul>" },	    { "<details", "</details>" }, { "<svg", "</svg>" },
-		{ "<g>", "</g>" },	    { "<code", "</code>" },	  { "<span", "</span>" },
-		{ "<summary", "</summary>" }, { "<b>", "</b>" },	  { "<title>", "</title>" },
-	};
+	static const char *const keys[2][3] = { { "whole_ns", "own_ns", "hidden_ns" },
+						{ "base_whole_ns", "base_own_ns", "base_hidden_ns" } };
+	const char *path[] = { "items", NULL };
+	yajl_val items = yajl_tree_get(tree, path, yajl_t_array);
 
-	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
-		assert_int_equal(count(text, tags[i][0]), count(text, tags[i][1]));
-	assert_null(strstr(text, "<script"));
-	assert_null(strstr(text, "a <b>"));
-	assert_non_null(strstr(text, "a &lt;b&gt;"));
+	assert_non_null(items);
+	for (int side = 0; side < 1 + two; side++) {
+		double sum = number_of(tree, keys[side][2]), whole = number_of(tree, keys[side][0]);
+
+		for (size_t i = 0; i < YAJL_GET_ARRAY(items)->len; i++)
+			sum += number_of(YAJL_GET_ARRAY(items)->values[i], keys[side][1]) +
+			       number_of(YAJL_GET_ARRAY(items)->values[i], keys[side][2]);
+		/* Sums that no longer fit into 64 bits stay at the most. */
+		assert_true(whole > 1.8e19 || (sum > whole * 0.999999 - 1 && sum < whole * 1.000001 + 1));
+	}
+}
+
+static void check_page(const char *text, int two)
+{
+	const char *tree[] = { "page", "tree", NULL }, *modules[] = { "page", "modules", NULL },
+		   *plumbing[] = { "page", "plumbing", NULL };
+	char problem[200];
+	yajl_val page = yajl_tree_parse(text, problem, sizeof(problem));
+
+	assert_non_null(page);
+	assert_non_null(yajl_tree_get(page, modules, yajl_t_array));
+	assert_non_null(yajl_tree_get(page, plumbing, yajl_t_array));
+	check_sums(yajl_tree_get(page, tree, yajl_t_object), two);
+	yajl_tree_free(page);
 }
 
 /* Every line ends outside of quotes. */
@@ -344,7 +388,7 @@ static void pages_and_graphs_hold_whatever_names_there_are(void **state)
 			lode_buffer_byte(&buffer, '\0');
 			assert_false(buffer.failed);
 			if (which < 2)
-				check_page(buffer.bytes);
+				check_page(buffer.bytes, which);
 			else
 				check_graph(buffer.bytes);
 			lode_buffer_release(&buffer);

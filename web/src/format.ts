@@ -22,6 +22,21 @@ export function duration(ns: number): string {
 	return `${ns < 0 ? '-' : ''}${unit ? threeDigits(size / unit[0]) + unit[1] : `${Math.round(size)}ns`}`;
 }
 
+// A difference: +56.9ms.
+export function signed(ns: number): string {
+	return ns > 0 ? `+${duration(ns)}` : duration(ns);
+}
+
+// A probability: 0.031, <0.001.
+export function probability(p: number): string {
+	return p < 0.001 ? '<0.001' : p.toFixed(3).replace(/0+$/, '').replace(/\.$/, '');
+}
+
+// p = 0.031, p < 0.001
+export function stated(name: string, p: number): string {
+	return `${name} ${p < 0.001 ? '< 0.001' : `= ${probability(p)}`}`;
+}
+
 export function count(value: number): string {
 	return Math.round(value).toLocaleString('en-US');
 }

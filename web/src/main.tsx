@@ -6,6 +6,8 @@ import { isDark, setTheme, theme } from './colours';
 import { blocks, readBlock, readIndex, running, type PageIndex } from './page_data';
 import { link, route } from './route';
 import { Clusters, type MineResult } from './views/clusters';
+import { Diff } from './views/diff';
+import { Latency } from './views/latency';
 import { Overview } from './views/overview';
 import { Profile } from './views/profile';
 import { StreamView } from './views/stream';
@@ -27,6 +29,8 @@ const views = [
 	view('overview', 'Overview', 'info', 'json', Overview),
 	view('clusters', 'Waits', 'mine', 'json', (props: { result: MineResult }) => <Clusters {...props} view="clusters" />),
 	view('cpu-clusters', 'CPU time', 'mine-run', 'json', (props: { result: MineResult }) => <Clusters {...props} view="cpu-clusters" />),
+	view('latency', 'Latency', 'latency', 'json', Latency),
+	view('diff', 'Difference', 'diff', 'json', Diff),
 	view('profile', 'Flame graph', 'profile', 'bytes', Profile),
 	view('stream', 'Stream', 'stream/', 'bytes', StreamView),
 ];

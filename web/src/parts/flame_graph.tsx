@@ -2,8 +2,8 @@
 // zooms into a call, Escape goes back out; arrows walk from call to call.
 import { useMemo, useRef, useState } from 'preact/hooks';
 
-import { fillOf, palette, type Palette } from '../colours';
-import { duration, percent } from '../format';
+import { changeColour, fillOf, palette, type Palette } from '../colours';
+import { duration, percent, signed } from '../format';
 import type { Frame, FrameTable } from '../frames';
 import { useDrawing } from './redraw';
 import { layOut, stackOf, type Layout, type StackTree } from '../stack_tree';
@@ -19,6 +19,28 @@ interface Scene {
 	focus: number; // the call that fills the width; -1: all
 	hover: number;
 	inverted: boolean; // the root is at the bottom
+	compare: Comparison | null;
+	largest: number; // change of all calls
+}
+
+// Widths are one side of a comparison (`tree.total`), colours what it takes more than the other (`tree.otherTotal`).
+export interface Comparison {
+	shown: string;
+	other: string;
+	sign: 1 | -1; // of shown minus other, to be more
+}
+
+function changeOf(scene: Scene, node: number): number {
+	const { tree, compare } = scene;
+
+	return compare && tree.otherTotal ? (tree.total[node]! - tree.otherTotal[node]!) * compare.sign : 0;
+}
+
+// The square root brings out small changes; the largest one of all has the full colour.
+function fillOfChange(scene: Scene, node: number, colours: Palette): string {
+	const change = changeOf(scene, node);
+
+	return changeColour(Math.sign(change) * Math.sqrt(Math.abs(change) / (scene.largest || 1)), colours);
 }
 
 function rangeOf(scene: Scene): [number, number] {
@@ -76,7 +98,7 @@ function drawNode(context: CanvasRenderingContext2D, scene: Scene, node: number,
 	const matched = scene.matches?.[number];
 
 	context.globalAlpha = scene.matches && !matched ? 0.35 : 1;
-	context.fillStyle = matched ? colours.match : fillOf(frame, colours);
+	context.fillStyle = matched ? colours.match : scene.compare ? fillOfChange(scene, node, colours) : fillOf(frame, colours);
 	context.fillRect(box.x, box.y, Math.max(box.width - (box.width > 2 ? 1 : 0), NARROWEST), ROW - 1);
 	if (node === scene.hover) {
 		context.strokeStyle = colours.text;
@@ -168,6 +190,13 @@ function Details({ scene, unit }: { scene: Scene; unit: (value: number) => strin
 		return <p class="dim flame-details">Point at a call, or press the arrow keys, to see what it costs.</p>;
 	const frame = scene.frames[tree.frame[hover]!]!;
 
+	if (scene.compare)
+		return (
+			<p class="flame-details" aria-live="polite">
+				<bdi class="mono">{frame.text}</bdi>: <b>{signed(changeOf(scene, hover))}</b>;{' '}
+				{unit(tree.total[hover]!)} in {scene.compare.shown}, {unit(tree.otherTotal?.[hover] ?? 0)} in {scene.compare.other}
+			</p>
+		);
 	return (
 		<p class="flame-details" aria-live="polite">
 			<bdi class="mono">{frame.text}</bdi>: <b>{unit(tree.total[hover]!)}</b>{' '}
@@ -181,10 +210,15 @@ export interface FlameGraphProps {
 	table: FrameTable;
 	label: string;
 	unit?: (value: number) => string;
+	compare?: Comparison;
 	onOpen?: (stack: string[]) => void; // a call was zoomed into
 }
 
-export function FlameGraph({ tree, table, label, unit = duration }: FlameGraphProps) {
+function largestChange({ total, otherTotal }: StackTree): number {
+	return otherTotal ? total.reduce((most, value, node) => Math.max(most, Math.abs(value - otherTotal[node]!)), 0) : 0;
+}
+
+export function FlameGraph({ tree, table, label, unit = duration, compare }: FlameGraphProps) {
 	const canvas = useRef<HTMLCanvasElement>(null);
 	const [focus, setFocus] = useState(-1);
 	const [hover, setHover] = useState(-1);
@@ -198,7 +232,10 @@ export function FlameGraph({ tree, table, label, unit = duration }: FlameGraphPr
 		return wanted ? Uint8Array.from(tree.names, (name) => Number(name.toLowerCase().includes(wanted))) : null;
 	}, [tree, search]);
 	const inside = focus < tree.parent.length ? focus : -1;
-	const scene: Scene = { tree, layout, frames, matches, focus: inside, hover: hover < tree.parent.length ? hover : -1, inverted };
+	const largest = useMemo(() => largestChange(tree), [tree]);
+	const scene: Scene = {
+		tree, layout, frames, matches, focus: inside, hover: hover < tree.parent.length ? hover : -1, inverted, compare: compare ?? null, largest,
+	};
 	const colours = palette.value;
 
 	useDrawing(canvas, (element) => draw(element, scene, colours));

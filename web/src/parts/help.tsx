@@ -2,13 +2,21 @@
 import type { ComponentChildren } from 'preact';
 
 const terms: Record<string, string> = {
+	aggressive: 'The longest that calls can have taken: from the last stack without them to the first one without them again.',
 	area: 'The events that bear on the symptoms, chosen by the scope: what the slow threads did and waited for.',
+	base: 'The good streams, with which the slow ones are compared.',
 	cluster: 'A group of patterns with similar frames: most likely one cause.',
 	'critical path': 'What a slow thread waited for, step by step from one thread to the one that woke it; its parts add up to the delay.',
+	conservative: 'The least that calls have taken: from the first stack with them to the last.',
+	context: 'A function and the way to it, from the first caller on.',
 	culprit: 'The last function of the program before libraries and the kernel: the first place to look.',
 	idle: 'Waits of threads that have nothing to do, such as a worker without a job. They are left out.',
 	interval: 'The thin line: 95 of 100 such intervals hold the true value, if these streams are typical.',
+	'p and q': 'p: how often chance alone would show such a difference. q: the same, for all paths together; below 0.05 counts as sure.',
+	path: 'Calls from the first caller to the last function.',
 	pattern: 'Frames that occur in the same order in many stacks.',
+	layer: 'Where a function belongs: the program, its libraries, the kernel. Time in the kernel and the C library counts for whoever called them.',
+	own: 'The time that a function takes by itself, without what it calls.',
 	stream: 'One recording on one host.',
 	symptom: 'A span of time in which a thread was too slow.',
 	variant: 'The frames in which the patterns of a cluster differ.',
