@@ -9,6 +9,7 @@
  */
 #include "base/memory.h"
 #include "base/output.h"
+#include "report/page.h"
 #include "base/units.h"
 #include "cmd/attributes.h"
 #include "cmd/hunt.h"
@@ -288,6 +289,8 @@ static int run(struct lode_call *call, struct lode_error *error)
 
 	if (!code)
 		code = lode_hunt_outputs_read(hunt.settings, &hunt.outputs, error);
+	if (!code && hunt.outputs.html)
+		code = lode_page_is_there(error);
 	if (code)
 		return code;
 	if (hunt.settings->agent)

@@ -27,10 +27,10 @@ static void put_frames(const struct lode_call_tree *tree, const struct lode_call
 			node = dictionary->tree.nodes[node].parent;
 		lode_buffer_clear(&text);
 		lode_frames_text(&dictionary->frames, dictionary->tree.nodes[node].frame, &text);
-		lode_json_text_n(json, text.bytes, text.size);
+		lode_json_text_n(json, text.size ? text.bytes : "", text.size);
+		json->buffer->failed |= text.failed;
 	}
 	lode_json_array_end(json);
-	json->buffer->failed |= text.failed;
 	lode_buffer_release(&text);
 }
 

@@ -45,9 +45,9 @@ static void plumbing_json(struct lode_json *json, const struct lode_frames *fram
 		lode_buffer_clear(&text);
 		lode_frames_text(frames, i, &text);
 		lode_json_text_n(json, text.bytes, text.size);
+		json->buffer->failed |= text.failed;
 	}
 	lode_json_array_end(json);
-	json->buffer->failed |= text.failed;
 	lode_buffer_release(&text);
 }
 

@@ -22,6 +22,8 @@ void lode_hunt_summary(const struct lode_hunt_report *report, struct lode_buffer
 /* What was found, what was not examined and why, and the search history graph. */
 void lode_hunt_text(const struct lode_hunt_report *report, struct lode_buffer *buffer);
 void lode_hunt_dot(const struct lode_hunt_report *report, struct lode_buffer *buffer);
+/* The data of a page, and the page, which the program must have (page.h). */
+void lode_hunt_page_json(const struct lode_hunt_report *report, struct lode_buffer *buffer);
 void lode_hunt_html(const struct lode_hunt_report *report, struct lode_buffer *buffer);
 
 /* ---- what all of them ask ---- */

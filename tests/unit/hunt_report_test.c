@@ -229,9 +229,9 @@ static void what_rests_on_samples_says_so_and_modules_stand_behind_functions(voi
 	text = text_of(&hunted, lode_hunt_dot);
 	assert_non_null(strstr(text, "label=\"module libz.so.1\\n60.0% by samples\""));
 	lode_free(text);
-	text = text_of(&hunted, lode_hunt_html);
-	assert_non_null(strstr(text, "20.0% by samples <span class=\"dim\">false, "));
-	assert_non_null(strstr(text, "; not probed: its probes would cost 42% of the program&#39;s time"));
+	text = text_of(&hunted, lode_hunt_page_json);
+	assert_non_null(strstr(text, "\"measured\":\"20.0% by samples\",\"threshold\":\"20.0%\"}"));
+	assert_non_null(strstr(text, "\"not_probed\":\"its probes would cost 42% of the program's time\""));
 	lode_free(text);
 	lode_buffer_byte(&hunted.lines, '\0');
 	assert_non_null(strstr(hunted.lines.bytes, "\"code\":\"libz.so.1\""));
@@ -287,13 +287,39 @@ static void nothing_found_is_said_so(void **state)
 	text = text_of(&hunted, lode_hunt_text);
 	assert_non_null(strstr(text, "No bottleneck was found"));
 	lode_free(text);
-	text = text_of(&hunted, lode_hunt_html);
-	assert_non_null(strstr(text, "No bottleneck was found"));
+	text = text_of(&hunted, lode_hunt_page_json);
+	assert_non_null(strstr(text, "\"sentences\":[]}"));
 	lode_free(text);
 	release(&hunted);
 }
 
-static void dot_and_html_escape_names(void **state)
+static void the_page_has_all_experiments_and_their_words(void **state)
+{
+	const char *experiments[] = {"experiments", NULL}, *words[] = {"words", NULL}, *sentences[] = {"sentences", NULL},
+		   *bottlenecks[] = {"summary", "bottlenecks", NULL};
+	struct hunted hunted;
+	char message[200];
+	yajl_val page;
+	char *text;
+	size_t count;
+
+	(void)state;
+	hunt(&hunted, busy);
+	count = lode_search_history(hunted.search)->count;
+	text = text_of(&hunted, lode_hunt_page_json);
+	page = yajl_tree_parse(text, message, sizeof(message));
+	assert_non_null(page);
+	assert_int_equal(YAJL_GET_ARRAY(yajl_tree_get(page, experiments, yajl_t_array))->len, count);
+	assert_int_equal(YAJL_GET_ARRAY(yajl_tree_get(page, words, yajl_t_array))->len, count);
+	assert_true(YAJL_GET_ARRAY(yajl_tree_get(page, sentences, yajl_t_array))->len > 0);
+	assert_int_equal(YAJL_GET_ARRAY(yajl_tree_get(page, sentences, yajl_t_array))->len,
+			 YAJL_GET_ARRAY(yajl_tree_get(page, bottlenecks, yajl_t_array))->len);
+	yajl_tree_free(page);
+	lode_free(text);
+	release(&hunted);
+}
+
+static void dot_escapes_names(void **state)
 {
 	struct hunted hunted;
 	char *text;
@@ -303,11 +329,6 @@ static void dot_and_html_escape_names(void **state)
 	text = text_of(&hunted, lode_hunt_dot);
 	assert_non_null(strstr(text, "app!hot\\\"quote"));
 	assert_non_null(strstr(text, " -> e"));
-	lode_free(text);
-	text = text_of(&hunted, lode_hunt_html);
-	assert_non_null(strstr(text, "operator&lt;&lt;(a&amp;b)"));
-	assert_non_null(strstr(text, "process &lt;7&gt;"));
-	assert_null(strstr(text, "operator<<"));
 	lode_free(text);
 	release(&hunted);
 }
@@ -344,7 +365,7 @@ static void samples_and_results_become_a_stream(void **state)
 static void memory_that_runs_out_in_a_report_is_remembered(void **state)
 {
 	void (*const writers[])(const struct lode_hunt_report *report, struct lode_buffer *buffer) = {
-		lode_hunt_summary, lode_hunt_text, lode_hunt_dot, lode_hunt_html};
+		lode_hunt_summary, lode_hunt_text, lode_hunt_dot, lode_hunt_page_json};
 	struct hunted hunted;
 
 	(void)state;
@@ -396,7 +417,8 @@ int main(void)
 		cmocka_unit_test(small_operations_are_told_once_where_they_are_made),
 		cmocka_unit_test(nothing_found_is_said_so),
 		cmocka_unit_test(more_than_all_of_the_time_says_of_what),
-		cmocka_unit_test(dot_and_html_escape_names),
+		cmocka_unit_test(the_page_has_all_experiments_and_their_words),
+		cmocka_unit_test(dot_escapes_names),
 		cmocka_unit_test(samples_and_results_become_a_stream),
 		cmocka_unit_test(memory_that_runs_out_in_a_report_is_remembered),
 	};
