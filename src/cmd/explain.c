@@ -5,6 +5,7 @@
  */
 #include "cmd/area_options.h"
 #include "cmd/output_ending.h"
+#include "cmd/results.h"
 #include "cmd/work.h"
 #include "base/memory.h"
 #include "base/output.h"
@@ -12,6 +13,7 @@
 #include "explain/corpus_table.h"
 #include "explain/table_read.h"
 #include "report/explain_report.h"
+#include "report/page.h"
 
 #include <errno.h>
 #include <string.h>
@@ -270,7 +272,7 @@ static int explain(const struct lode_call *call, struct lode_explain_input *inpu
 	int code = lode_explain(input, how, &explanation, error);
 
 	if (code == 0) {
-		struct lode_explain_report report = { input, &explanation, area, call->out.width, !call->out.utf8 };
+		struct lode_explain_report report = { input, &explanation, area, call->out.width, !call->out.utf8, 0 };
 
 		code = write_report(call, &report, error);
 		if (code == 0)
@@ -390,6 +392,8 @@ static int run(struct lode_call *call, struct lode_error *error)
 	code = look_at(call->operands[0], &is_corpus, error);
 	if (code == 0)
 		code = read_options(call->settings, is_corpus, &how, error);
+	if (!code && lode_results_is_page(((const struct settings *)call->settings)->output))
+		code = lode_page_is_there(error);
 	if (code < 0)
 		return code;
 	lode_work_begin(&work, call, 0);

@@ -6,7 +6,7 @@
 #ifndef LODE_REPORT_EXPLAIN_REPORT_H
 #define LODE_REPORT_EXPLAIN_REPORT_H
 
-#include "base/buffer.h"
+#include "base/json.h"
 #include "explain/explain.h"
 #include "scope/area.h"
 
@@ -16,6 +16,7 @@ struct lode_explain_report {
 	const struct lode_area *area; /* whose streams, or symptoms, the rows are; NULL: rows of a table */
 	unsigned width; /* columns of text */
 	int ascii;	/* no other characters in text */
+	int page;	/* JSON has what a page needs besides */
 };
 
 /* The text without its picture in characters. */
@@ -23,7 +24,10 @@ void lode_explain_summary(const struct lode_explain_report *report, struct lode_
 void lode_explain_text(const struct lode_explain_report *report, struct lode_buffer *buffer);
 void lode_explain_json(const struct lode_explain_report *report, struct lode_buffer *buffer);
 void lode_explain_svg(const struct lode_explain_report *report, struct lode_buffer *buffer);
+/* A page, which the program must have (page.h). */
 void lode_explain_html(const struct lode_explain_report *report, struct lode_buffer *buffer);
+/* What only a page has, an object: points, curves, and the words of the text. */
+void lode_explain_page_json(const struct lode_explain_report *report, struct lode_json *json);
 void lode_explain_dot(const struct lode_explain_report *report, struct lode_buffer *buffer);
 
 /* ---- words that all of them use ---- */

@@ -1,5 +1,5 @@
 /*
- * HTML: text from outside made harmless, for pages that stand by themselves.
+ * HTML: text from outside made harmless.
  */
 #ifndef LODE_REPORT_HTML_H
 #define LODE_REPORT_HTML_H
@@ -11,8 +11,5 @@
  * characters and what is no valid UTF-8 as U+FFFD.
  */
 void lode_html_text(struct lode_buffer *buffer, const char *text, size_t length);
-/* The head of a page, its style and `<body>`; `title` as plain text. */
-void lode_html_begin(struct lode_buffer *buffer, const char *title);
-void lode_html_end(struct lode_buffer *buffer);
 
 #endif

@@ -71,6 +71,7 @@ function writePages() {
 	run('synth', '-q', '-o', 'other', '--streams', '12', '--events', '4000', '--seed', '2');
 	run('latency', '-q', 'corpus', '-o', 'latency.html');
 	run('diff', '-q', 'corpus', 'other', '-o', 'diff.html');
+	run('explain', '-q', 'corpus', '--x', 'files', '-o', 'explain.html');
 	writeHostile();
 }
 
@@ -222,7 +223,7 @@ async function byKeyboard() {
 
 // The views of single commands: each by keyboard too.
 async function singleViews(width, colours) {
-	for (const name of ['latency', 'diff']) {
+	for (const name of ['latency', 'diff', 'explain']) {
 		const page = await open(`${name}.html`, width, colours);
 
 		await checkView(page, name);

@@ -7,6 +7,7 @@ import { blocks, readBlock, readIndex, running, type PageIndex } from './page_da
 import { link, route } from './route';
 import { Clusters, type MineResult } from './views/clusters';
 import { Diff } from './views/diff';
+import { Explain } from './views/explain';
 import { Hunt } from './views/hunt';
 import { Latency } from './views/latency';
 import { Overview } from './views/overview';
@@ -32,6 +33,7 @@ const views = [
 	view('cpu-clusters', 'CPU time', 'mine-run', 'json', (props: { result: MineResult }) => <Clusters {...props} view="cpu-clusters" />),
 	view('latency', 'Latency', 'latency', 'json', Latency),
 	view('diff', 'Difference', 'diff', 'json', Diff),
+	view('explain', 'Explanation', 'explain', 'json', Explain),
 	view('hunt', 'Hunt', 'hunt', 'json', Hunt),
 	view('profile', 'Flame graph', 'profile', 'bytes', Profile),
 	view('stream', 'Stream', 'stream/', 'bytes', StreamView),

@@ -2,10 +2,12 @@
 import type { ComponentChildren } from 'preact';
 
 const terms: Record<string, string> = {
+	accuracy: 'How often the tree, which does not know y, puts a row where its x and y do.',
 	aggressive: 'The longest that calls can have taken: from the last stack without them to the first one without them again.',
 	area: 'The events that bear on the symptoms, chosen by the scope: what the slow threads did and waited for.',
 	base: 'The good streams, with which the slow ones are compared.',
 	cluster: 'A group of patterns with similar frames: most likely one cause.',
+	'cluster of rows': 'Runs whose y follows the same function of x.',
 	confidence: 'How sure it is that the value lies on this side of the threshold.',
 	'critical path': 'What a slow thread waited for, step by step from one thread to the one that woke it; its parts add up to the delay.',
 	conservative: 'The least that calls have taken: from the first stack with them to the last.',
@@ -22,8 +24,10 @@ const terms: Record<string, string> = {
 	pattern: 'Frames that occur in the same order in many stacks.',
 	layer: 'Where a function belongs: the program, its libraries, the kernel. Time in the kernel and the C library counts for whoever called them.',
 	own: 'The time that a function takes by itself, without what it calls.',
+	'R²': 'The share of the variance of y that is explained; 1 is all of it.',
 	stream: 'One recording on one host.',
 	symptom: 'A span of time in which a thread was too slow.',
+	tree: 'Questions about a run, from the first on; each answer leads on, to the function that the run follows.',
 	variant: 'The frames in which the patterns of a cluster differ.',
 };
 
