@@ -33,7 +33,7 @@ static const struct lode_option options[] = {
 	LODE_NUMBER("top", 'n', FIELD(top), "N", "lines of each table (default: 20)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all lines"),
 	LODE_FLAG("json", 0, FIELD(json), "write all of it as JSON"),
-	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output"),
+	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output; a page if it ends in .html"),
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -47,7 +47,7 @@ static int show(const struct lode_call *call, const struct lode_coverage_report 
 
 	if (settings->output)
 		out.colour = 0;
-	if (settings->json)
+	if (settings->json || lode_results_is_page(settings->output))
 		lode_coverage_json(report, &buffer);
 	else
 		lode_coverage_text(report, &out,
@@ -55,7 +55,9 @@ static int show(const struct lode_call *call, const struct lode_coverage_report 
 				   : settings->top ? settings->top
 						   : TOP,
 				   &buffer);
-	code = lode_results_write(call, settings->output, &buffer, error);
+	code = !settings->json && lode_results_is_page(settings->output)
+		       ? lode_results_page(call, settings->output, call->operands[0], &buffer, error)
+		       : lode_results_write(call, settings->output, &buffer, error);
 	lode_buffer_release(&buffer);
 	return code;
 }

@@ -5,6 +5,7 @@
 
 #include "cmd/command.h"
 #include "cmd/progress.h"
+#include "cmd/results.h"
 #include "cmd/signals.h"
 #include "cmd/streams.h"
 
@@ -21,6 +22,7 @@ struct settings {
 	int all;
 	int ascii;
 	int pictures;
+	const char *output;
 };
 
 #define FIELD(field) offsetof(struct settings, field)
@@ -32,6 +34,7 @@ static const struct lode_option options[] = {
 	LODE_FLAG("pictures", 'p', FIELD(pictures), "draw time lines also where there is no terminal"),
 	LODE_FLAG("ascii", 0, FIELD(ascii), "draw with ASCII characters only"),
 	LODE_FLAG("json", 0, FIELD(json), "write all of it as JSON"),
+	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output; a page if it ends in .html"),
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -68,13 +71,15 @@ static int choose_streams(const struct settings *settings, const struct lode_cor
 static int show_json(const struct lode_call *call, struct lode_info *info, int is_corpus,
 		     struct lode_bar *bar, struct lode_error *error)
 {
+	const struct settings *settings = call->settings;
 	struct lode_buffer buffer = { 0 };
 	int code = lode_info_picture(info, info->stream_count, NULL, 0, JSON_SLICES, &bar->progress, error);
 
 	lode_bar_wipe(bar);
 	if (!code) {
 		lode_info_json(info, call->operands[0], is_corpus, &buffer);
-		code = lode_show(&call->out, &buffer, error);
+		code = settings->json ? lode_results_write(call, settings->output, &buffer, error)
+				      : lode_results_page(call, settings->output, call->operands[0], &buffer, error);
 	}
 	lode_buffer_release(&buffer);
 	return code;
@@ -84,8 +89,9 @@ static int show_text(const struct lode_call *call, struct lode_info *info, struc
 		     struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
+	struct lode_terminal out = call->out;
 	struct lode_info_style style = {
-		.terminal = &call->out,
+		.terminal = &out,
 		.all = settings->all,
 		.ascii = settings->ascii || !call->out.utf8,
 		.pictures = settings->pictures || call->out.is_terminal,
@@ -94,6 +100,8 @@ static int show_text(const struct lode_call *call, struct lode_info *info, struc
 	size_t *busiest = lode_info_busiest(info);
 	int code = busiest ? 0 : lode_fail_memory(error);
 
+	if (settings->output)
+		out.colour = 0;
 	if (!code && style.pictures)
 		code = lode_info_picture(info, lode_info_shown(&style, info->stream_count, LODE_INFO_STREAMS),
 					 busiest, lode_info_shown(&style, info->thread_count, LODE_INFO_TOP),
@@ -101,7 +109,7 @@ static int show_text(const struct lode_call *call, struct lode_info *info, struc
 	lode_bar_wipe(bar);
 	if (!code) {
 		lode_info_text(info, call->operands[0], busiest, &style, &buffer);
-		code = lode_show(&call->out, &buffer, error);
+		code = lode_results_write(call, settings->output, &buffer, error);
 	}
 	lode_buffer_release(&buffer);
 	lode_free(busiest);
@@ -120,8 +128,9 @@ static int tell(const struct lode_call *call, struct lode_info_stream *streams, 
 	lode_bar_init(&bar, &call->err, call->quiet);
 	code = lode_info_collect(&info, streams, count, &bar.progress, error);
 	if (!code)
-		code = settings->json ? show_json(call, &info, is_corpus, &bar, error)
-				      : show_text(call, &info, &bar, error);
+		code = settings->json || lode_results_is_page(settings->output)
+			       ? show_json(call, &info, is_corpus, &bar, error)
+			       : show_text(call, &info, &bar, error);
 	lode_bar_wipe(&bar);
 	lode_info_release(&info);
 	return code;

@@ -15,9 +15,12 @@
 #include "cmd/area_options.h"
 #include "cmd/command.h"
 #include "cmd/progress.h"
+#include "cmd/results.h"
 #include "cmd/scope_groups.h"
+#include "cmd/scope_longest.h"
 #include "cmd/signals.h"
 #include "cmd/streams.h"
+#include "report/page.h"
 #include "scope/where.h"
 
 #include <stdlib.h>
@@ -26,6 +29,8 @@
 /* Symptoms, and lines of each, that are shown unless more are asked for. */
 #define TOP   10
 #define LINES 20
+/* Symptoms in a page. */
+#define PAGE_TOP 50
 
 struct settings {
 	struct lode_area_settings area; /* scope, symptoms, where, idle_rules, jobs */
@@ -53,7 +58,7 @@ static const struct lode_option options[] = {
 	LODE_NUMBER("top", 'n', FIELD(top), "N", "show so many symptoms or paths, the longest (text: 10)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all symptoms and all of each"),
 	LODE_FLAG("json", 0, FIELD(json), "write all of it as JSON, one line a symptom"),
-	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output"),
+	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output; a page if it ends in .html"),
 	LODE_NUMBER("jobs", 'j', AREA(jobs), "N", "number of threads (default: one a processor)", 1, 1024),
 	LODE_NO_MORE_OPTIONS,
 };
@@ -72,6 +77,7 @@ struct telling {
 	const struct settings *settings;
 	struct lode_scope_options options;
 	struct lode_output *output; /* JSON goes here */
+	struct lode_scope_longest *page; /* not NULL: a page is made */
 	struct shown *shown;	    /* for people */
 	size_t shown_count;
 	size_t shown_capacity;
@@ -258,6 +264,8 @@ static int tell_stream(struct telling *telling, struct lode_scope_report *report
 	telling->without += !report->count;
 	if (telling->settings->json)
 		code = lode_scope_json(report, telling->output, error);
+	else if (telling->page)
+		code = lode_scope_longest_add(telling->page, report, error);
 	else
 		for (size_t i = 0; i < report->count && !code; i++)
 			code = tell_symptom(telling, report, i, error);
@@ -374,6 +382,29 @@ static int check_found(const struct telling *telling, const char *path, struct l
 			 rules->items[0].text);
 }
 
+static int write_page(struct telling *telling, struct lode_corpus *corpus, struct lode_bar *bar,
+		      struct lode_error *error)
+{
+	const struct settings *settings = telling->settings;
+	struct lode_scope_longest page = { .most = settings->all ? SIZE_MAX : settings->top ? settings->top : PAGE_TOP };
+	struct lode_buffer json = { 0 };
+	int code = lode_page_is_there(error);
+
+	telling->page = &page;
+	if (!code)
+		code = tell_corpus(telling, corpus, &bar->progress, error);
+	lode_bar_wipe(bar);
+	if (!code)
+		code = check_found(telling, lode_corpus_path(corpus), error);
+	if (!code) {
+		lode_scope_longest_json(&page, &json);
+		code = lode_results_page(telling->call, settings->output, telling->call->operands[0], &json, error);
+	}
+	lode_buffer_release(&json);
+	lode_scope_longest_release(&page);
+	return code;
+}
+
 static int write_all(struct telling *telling, struct lode_corpus *corpus, struct lode_bar *bar,
 		     struct lode_error *error)
 {
@@ -424,7 +455,9 @@ static int tell(struct telling *telling, struct lode_corpus *corpus, struct lode
 		.idle = idle,
 	};
 	if (!code)
-		code = write_all(telling, corpus, &bar, error);
+		code = !telling->settings->json && lode_results_is_page(telling->settings->output)
+			       ? write_page(telling, corpus, &bar, error)
+			       : write_all(telling, corpus, &bar, error);
 	lode_bar_wipe(&bar);
 	lode_idle_rules_free(idle);
 	lode_symptom_rules_release(&rules);

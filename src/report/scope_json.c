@@ -6,6 +6,8 @@
 #include "report/scope_report.h"
 
 #include "base/json.h"
+#include "base/memory.h"
+#include "report/frame_facts.h"
 #include "report/put.h"
 #include "report/stack_text.h"
 
@@ -16,6 +18,7 @@ struct writer {
 	struct lode_scope_report *report;
 	struct lode_output *output;
 	struct lode_stack_text stacks;
+	int page; /* what a page needs is written, too */
 };
 
 static const char *text_of(const struct writer *writer, uint32_t string)
@@ -30,8 +33,11 @@ static const struct lode_thread *thread_of(const struct writer *writer, uint32_t
 
 /* ---- parts ---- */
 
+/* A page has each stack once, and its number here. */
 static char *put_stack(const struct writer *writer, uint32_t node, char *at)
 {
+	if (writer->page)
+		return lode_put_number(at, node);
 	*at++ = '[';
 	at = lode_stack_text_put(&writer->stacks, &writer->report->dictionary.tree, node, at);
 	*at++ = ']';
@@ -138,6 +144,83 @@ static void write_head(struct writer *writer, const struct lode_scope_found *fou
 	lode_json_key_u64(&json, "edges", found->result.edges);
 }
 
+/* Marks the stacks of parts. */
+static void mark_parts(const struct writer *writer, const struct lode_parts *parts, uint8_t *marks)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct lode_events *events = &writer->report->stream.events[parts->items[i].type];
+		uint32_t event = parts->items[i].event;
+
+		marks[events->stack[event]] = 1;
+		if (parts->items[i].type == LODE_WAIT)
+			marks[events->waker_stack[event]] = 1;
+	}
+}
+
+/* `"stacks":{"number":[frames]}`, and what is known of their frames. */
+static void write_stacks(struct writer *writer, const uint8_t *used, uint8_t *marks)
+{
+	const struct lode_stack_tree *tree = &writer->report->dictionary.tree;
+	struct lode_buffer *buffer = &writer->output->buffer;
+	const char *comma = "";
+
+	lode_buffer_text(buffer, ",\"stacks\":{");
+	for (uint32_t node = 0; node < tree->count; node++) {
+		char *room;
+
+		if (!used[node])
+			continue;
+		lode_frame_facts_mark(tree, node, marks);
+		lode_buffer_print(buffer, "%s\"%u\":[", comma, node);
+		room = lode_buffer_room(buffer, writer->stacks.lengths[node] + 1);
+		if (!room)
+			return;
+		buffer->size = (size_t)(lode_stack_text_put(&writer->stacks, tree, node, room) - buffer->bytes);
+		lode_buffer_byte(buffer, ']');
+		comma = ",";
+	}
+	lode_buffer_text(buffer, "},\"facts\":");
+}
+
+static void write_threads(const struct writer *writer, struct lode_json *json)
+{
+	const struct lode_stream *stream = &writer->report->stream;
+
+	lode_json_key(json, "threads");
+	lode_json_array(json);
+	for (size_t i = 0; i < stream->thread_count; i++) {
+		if (!stream->threads[i].name)
+			continue;
+		lode_json_object(json);
+		lode_json_key_u64(json, "tid", stream->threads[i].tid);
+		lode_json_key_text(json, "name", text_of(writer, stream->threads[i].name));
+		lode_json_object_end(json);
+	}
+	lode_json_array_end(json);
+}
+
+static void write_page(struct writer *writer, const struct lode_scope_found *found)
+{
+	const struct lode_dictionary *dictionary = &writer->report->dictionary;
+	uint8_t *marks = lode_calloc(dictionary->frames.count + 1, 1);
+	uint8_t *used = lode_calloc(dictionary->tree.count + 1, 1);
+	struct lode_json json;
+
+	if (marks && used) {
+		mark_parts(writer, &found->parts, used);
+		mark_parts(writer, &found->stepped, used);
+		write_stacks(writer, used, marks);
+		lode_json_init(&json, &writer->output->buffer);
+		lode_json_object(&json);
+		write_threads(writer, &json);
+		lode_frame_facts_json(&json, &dictionary->frames, marks, writer->report->idle);
+		lode_json_object_end(&json);
+	}
+	writer->output->buffer.failed |= !marks || !used;
+	lode_free(marks);
+	lode_free(used);
+}
+
 static int write_symptom(struct writer *writer, const struct lode_scope_found *found,
 			 struct lode_error *error)
 {
@@ -155,6 +238,8 @@ static int write_symptom(struct writer *writer, const struct lode_scope_found *f
 	}
 	lode_buffer_text(buffer, ",\"unknown_ns\":");
 	lode_buffer_number(buffer, found->result.unknown);
+	if (writer->page)
+		write_page(writer, found);
 	lode_buffer_text(buffer, "}\n");
 	return code ? code : lode_output_flow(writer->output, error);
 }
@@ -173,6 +258,20 @@ int lode_scope_json(struct lode_scope_report *report, struct lode_output *output
 			code = write_symptom(&writer, &report->items[i], error);
 		lode_scope_report_forget(report, i);
 	}
+	lode_stack_text_release(&writer.stacks);
+	return code;
+}
+
+int lode_scope_page_symptom(struct lode_scope_report *report, size_t i, struct lode_output *output,
+			    struct lode_error *error)
+{
+	struct writer writer = { .report = report, .output = output, .page = 1 };
+	int code = lode_scope_report_find(report, i, error);
+
+	if (!code)
+		code = lode_stack_text_init(&writer.stacks, &report->dictionary, error);
+	if (!code)
+		code = write_symptom(&writer, &report->items[i], error);
 	lode_stack_text_release(&writer.stacks);
 	return code;
 }

@@ -116,6 +116,22 @@ try {
 	assert.equal(sides[0].whole, diff.page.tree.whole_ns);
 	assert.equal(sides[1].whole, diff.page.tree.base_whole_ns);
 	assert.deepEqual(sides[0].otherTotal, sides[1].total, 'the other side of the tree');
+	const { pathLines } = await source('path_lines');
+
+	run('scope', '-q', 'corpus', '-o', 'scope.html');
+	const scope = json('scope.html', 'scope');
+	const byLength = [...symptoms.keys()].sort((a, b) => symptoms[b].t1 - symptoms[b].t0 - (symptoms[a].t1 - symptoms[a].t0) || a - b).map((place) => symptoms[place]);
+
+	assert.equal(scope.symptoms_total, symptoms.length);
+	scope.symptoms.forEach((symptom, number) => {
+		const unpacked = (part) => ({ ...part, stack: symptom.stacks[part.stack], ...(part.waker_stack === undefined ? {} : { waker_stack: symptom.stacks[part.waker_stack] }) });
+		const { stacks, facts, ...rest } = symptom;
+		const lines = pathLines(symptom.path, symptom.steps);
+
+		assert.deepEqual({ ...rest, path: rest.path.map(unpacked), steps: rest.steps.map(unpacked) }, byLength[number], 'a symptom of the page');
+		assert.equal(lines.filter(({ kind }) => kind !== 'step').reduce((sum, { cost }) => sum + cost, symptom.unknown_ns), symptom.t1 - symptom.t0, 'lines do not add up to the symptom');
+		assert.ok(lines.every(({ parent, t, end }) => parent < 0 || (lines[parent].kind === 'step' && lines[parent].t <= t && end <= lines[parent].end)), 'a line is not within its step');
+	});
 	for (const [ns, text] of [[0, '0ns'], [999, '999ns'], [999_600, '1ms'], [1500, '1.5us'], [56_869_817, '56.9ms'], [90e9, '90s'], [194413386629, '3.24m'], [18200712883185, '5.06h'], [999.4e6, '999ms']])
 		assert.equal(duration(ns), text);
 	console.log(`ok: ${info.streams.length} streams, ${symptoms.length} critical paths`);

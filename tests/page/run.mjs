@@ -71,6 +71,12 @@ function writePages() {
 	run('synth', '-q', '-o', 'other', '--streams', '12', '--events', '4000', '--seed', '2');
 	run('latency', '-q', 'corpus', '-o', 'latency.html');
 	run('diff', '-q', 'corpus', 'other', '-o', 'diff.html');
+	run('scope', '-q', 'corpus', '-o', 'scope.html');
+	run('info', '-q', 'corpus', '-o', 'info.html');
+	const [, id] = /^cluster (\S+)/m.exec(readFileSync(join(folder, 'corpus/mined.txt'), 'utf8'));
+
+	run('sign', '-q', 'corpus', '--from', id, '--name', '<b>known</b>');
+	run('coverage', '-q', 'corpus', '-o', 'coverage.html');
 	run('explain', '-q', 'corpus', '--x', 'files', '-o', 'explain.html');
 	writeHostile();
 }
@@ -223,17 +229,16 @@ async function byKeyboard() {
 
 // The views of single commands: each by keyboard too.
 async function singleViews(width, colours) {
-	for (const name of ['latency', 'diff', 'explain']) {
+	for (const name of ['latency', 'diff', 'explain', 'scope', 'info', 'coverage']) {
 		const page = await open(`${name}.html`, width, colours);
 
 		await checkView(page, name);
 		for (const [number, canvas] of (await page.locator('canvas').all()).entries()) {
-			const details = page.locator('.flame-details').nth(number);
-			const before = await details.innerText();
+			const before = await page.innerText('main');
 
 			await canvas.focus();
 			await page.keyboard.press('ArrowDown');
-			check((await details.innerText()) !== before, `${name}: arrows do not walk picture ${number}`);
+			check((await page.innerText('main')) !== before, `${name}: arrows do not walk picture ${number}`);
 		}
 		await page.close();
 	}

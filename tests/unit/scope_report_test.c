@@ -46,8 +46,18 @@ static void discard(struct stored *stored)
 	rmdir(stored->folder);
 }
 
+/* For a page each symptom by itself. */
+static int write_symptoms(struct lode_scope_report *report, struct lode_output *output, struct lode_error *error)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < report->count && !code; i++)
+		code = lode_scope_page_symptom(report, i, output, error);
+	return code;
+}
+
 /* The JSON of the stream, for the caller to release; what fails is said in `error`. */
-static int write_json(const struct stored *stored, struct lode_buffer *json, struct lode_error *error)
+static int write_json(const struct stored *stored, int page, struct lode_buffer *json, struct lode_error *error)
 {
 	struct lode_scope_report report;
 	struct lode_output output;
@@ -57,7 +67,7 @@ static int write_json(const struct stored *stored, struct lode_buffer *json, str
 	if (!code)
 		code = lode_output_descriptor(&output, fd, "nowhere", error);
 	if (!code) {
-		code = lode_scope_json(&report, &output, error);
+		code = page ? write_symptoms(&report, &output, error) : lode_scope_json(&report, &output, error);
 		if (!code && output.buffer.failed)
 			code = lode_fail_memory(error);
 		if (!code)
@@ -87,9 +97,11 @@ static void a_stream_without_rules_has_its_own_symptoms(void **state)
 	store(&stored, 3, NULL);
 	for (int scope = LODE_SCOPE_ALL; scope < LODE_SCOPES; scope++) {
 		stored.options.scope = (enum lode_scope)scope;
-		lode_buffer_clear(&json);
-		assert_int_equal(write_json(&stored, &json, NULL), 0);
-		assert_int_equal(count_lines(&json), 1);
+		for (int page = 0; page < 2; page++) {
+			lode_buffer_clear(&json);
+			assert_int_equal(write_json(&stored, page, &json, NULL), 0);
+			assert_int_equal(count_lines(&json), 1);
+		}
 	}
 	lode_buffer_release(&json);
 	discard(&stored);
@@ -104,7 +116,7 @@ static void a_stream_that_is_not_meant_is_not_told(void **state)
 	(void)state;
 	store(&stored, 3, NULL);
 	stored.options.where = where;
-	assert_int_equal(write_json(&stored, &json, NULL), 0);
+	assert_int_equal(write_json(&stored, 0, &json, NULL), 0);
 	assert_int_equal(json.size, 0);
 	lode_buffer_release(&json);
 	discard(&stored);
@@ -115,9 +127,9 @@ static void memory_that_runs_out_is_a_clean_error(void **state)
 	static const char *const rules[] = { NULL, "wait > 2ns", "between start and f > 1ns" };
 
 	(void)state;
-	for (int scope = LODE_SCOPE_THREAD; scope < LODE_SCOPES; scope++) {
+	for (int round = 2 * LODE_SCOPE_THREAD; round < 2 * LODE_SCOPES; round++) {
+		int scope = round / 2, page = round % 2, code = LODE_SYSTEM;
 		struct stored stored;
-		int code = LODE_SYSTEM;
 
 		store(&stored, 5, rules[scope % 3]);
 		stored.options.scope = (enum lode_scope)scope;
@@ -126,7 +138,7 @@ static void memory_that_runs_out_is_a_clean_error(void **state)
 			struct lode_buffer json = { 0 };
 
 			lode_memory_fail_at(nth, 0);
-			code = write_json(&stored, &json, &error);
+			code = write_json(&stored, page, &json, &error);
 			lode_memory_fail_at(0, 0);
 			assert_true(code == 0 || (code == LODE_SYSTEM && error.text[0]));
 			lode_buffer_release(&json);

@@ -6,12 +6,14 @@ import { isDark, setTheme, theme } from './colours';
 import { blocks, readBlock, readIndex, running, type PageIndex } from './page_data';
 import { link, route } from './route';
 import { Clusters, type MineResult } from './views/clusters';
+import { Coverage } from './views/coverage';
 import { Diff } from './views/diff';
 import { Explain } from './views/explain';
 import { Hunt } from './views/hunt';
 import { Latency } from './views/latency';
 import { Overview } from './views/overview';
 import { Profile } from './views/profile';
+import { Scope } from './views/scope';
 import { StreamView } from './views/stream';
 
 interface View {
@@ -31,6 +33,8 @@ const views = [
 	view('overview', 'Overview', 'info', 'json', Overview),
 	view('clusters', 'Waits', 'mine', 'json', (props: { result: MineResult }) => <Clusters {...props} view="clusters" />),
 	view('cpu-clusters', 'CPU time', 'mine-run', 'json', (props: { result: MineResult }) => <Clusters {...props} view="cpu-clusters" />),
+	view('coverage', 'Coverage', 'coverage', 'json', Coverage),
+	view('scope', 'Symptoms', 'scope', 'json', Scope),
 	view('latency', 'Latency', 'latency', 'json', Latency),
 	view('diff', 'Difference', 'diff', 'json', Diff),
 	view('explain', 'Explanation', 'explain', 'json', Explain),

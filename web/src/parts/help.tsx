@@ -25,6 +25,7 @@ const terms: Record<string, string> = {
 	layer: 'Where a function belongs: the program, its libraries, the kernel. Time in the kernel and the C library counts for whoever called them.',
 	own: 'The time that a function takes by itself, without what it calls.',
 	'R²': 'The share of the variance of y that is explained; 1 is all of it.',
+	signature: 'Patterns with a name, and perhaps a bug, by which a known cause is found again (lode sign).',
 	stream: 'One recording on one host.',
 	symptom: 'A span of time in which a thread was too slow.',
 	tree: 'Questions about a run, from the first on; each answer leads on, to the function that the run follows.',

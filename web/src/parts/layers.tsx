@@ -1,6 +1,7 @@
 // What each layer takes; with two sides, what it took in the base as well.
 import { duration, percent, signed } from '../format';
 import { Bar } from './bar';
+import { ScrollBox } from './scroll_box';
 
 interface LayersProps {
 	layers: Record<string, { slow: number; base?: number }>;
@@ -14,7 +15,7 @@ export function Layers({ layers }: LayersProps) {
 	if (!rows.length)
 		return null;
 	return (
-		<div class="table-box">
+		<ScrollBox label="Layers">
 			<table aria-label="Layers" class="narrow">
 				<thead>
 					<tr>
@@ -35,6 +36,6 @@ export function Layers({ layers }: LayersProps) {
 					))}
 				</tbody>
 			</table>
-		</div>
+		</ScrollBox>
 	);
 }

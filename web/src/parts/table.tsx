@@ -2,6 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 
+import { ScrollBox } from './scroll_box';
+
 export interface Column<Row> {
 	key: string;
 	title: string;
@@ -36,7 +38,7 @@ export function Table<Row>(props: TableProps<Row>) {
 		.map(({ row }) => row);
 
 	return (
-		<div class="table-box">
+		<ScrollBox label={props.label}>
 			<table aria-label={props.label}>
 				<thead>
 					<tr>
@@ -66,6 +68,6 @@ export function Table<Row>(props: TableProps<Row>) {
 					{shown} of {sorted.length} shown. <button type="button" onClick={() => setShown(shown * 4)}>Show more</button>
 				</p>
 			)}
-		</div>
+		</ScrollBox>
 	);
 }

@@ -9,6 +9,7 @@ import { FrameName } from '../parts/frame_list';
 import { HeatMap, type HeatRow } from '../parts/heat_map';
 import { Help } from '../parts/help';
 import { Layers } from '../parts/layers';
+import { ScrollBox } from '../parts/scroll_box';
 import { Table, type Column } from '../parts/table';
 import { go, link, route } from '../route';
 
@@ -186,7 +187,7 @@ function Detail({ row }: { row: Row }) {
 				{row.new && ' The base does not have this path.'}
 				{row.alike > 0 && <> {plural(row.alike, 'more path')} have the same hottest function.</>}
 			</p>
-			<div class="table-box">
+			<ScrollBox label="Functions of the path">
 				<table aria-label="Functions of the path">
 					<thead>
 						<tr><th scope="col">Function</th><th scope="col" class="number">More</th><th scope="col" class="number">Base</th><th scope="col" class="number">Slow</th></tr>
@@ -202,7 +203,7 @@ function Detail({ row }: { row: Row }) {
 						))}
 					</tbody>
 				</table>
-			</div>
+			</ScrollBox>
 		</article>
 	);
 }

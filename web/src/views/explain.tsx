@@ -6,6 +6,7 @@ import { count, duration, percent, plural } from '../format';
 import { blocks } from '../page_data';
 import { Bar } from '../parts/bar';
 import { Help } from '../parts/help';
+import { ScrollBox } from '../parts/scroll_box';
 import { Scatter, type ScatterData } from '../parts/scatter';
 import { link } from '../route';
 
@@ -92,7 +93,7 @@ function Clusters({ result, only, onOnly }: { result: ExplainResult; only: numbe
 	const yText = formatOf(result.page.y);
 
 	return (
-		<div class="table-box">
+		<ScrollBox label="Functions">
 			<table aria-label="Functions">
 				<thead>
 					<tr>
@@ -116,7 +117,7 @@ function Clusters({ result, only, onOnly }: { result: ExplainResult; only: numbe
 					))}
 				</tbody>
 			</table>
-		</div>
+		</ScrollBox>
 	);
 }
 
@@ -170,7 +171,7 @@ function Confusion({ matrix }: { matrix: number[][] }) {
 	return (
 		<>
 			<h3>By its x and y alone (rows), and by the tree (columns)</h3>
-			<div class="table-box">
+			<ScrollBox label="Confusion matrix">
 				<table aria-label="Confusion matrix" class="narrow">
 					<thead>
 						<tr><th scope="col">Cluster</th>{matrix.map((_, cluster) => <th scope="col" class="number">{cluster}</th>)}</tr>
@@ -184,7 +185,7 @@ function Confusion({ matrix }: { matrix: number[][] }) {
 						))}
 					</tbody>
 				</table>
-			</div>
+			</ScrollBox>
 		</>
 	);
 }

@@ -1,0 +1,128 @@
+// The result of `lode coverage`: how much of the delay signatures explain, and which streams to open first.
+import { useMemo } from 'preact/hooks';
+
+import { count, duration, percent, plural } from '../format';
+import { blocks } from '../page_data';
+import { Bar } from '../parts/bar';
+import { Help } from '../parts/help';
+import { ScrollBox } from '../parts/scroll_box';
+import { Table, type Column } from '../parts/table';
+import { link } from '../route';
+
+interface Signature {
+	name: string;
+	state: string;
+	coverage: number | null;
+	cost_ns: number;
+	run_ns: number;
+	wait_ns: number;
+	events: number;
+	streams: number;
+	cumulative: number | null;
+}
+
+interface Opened {
+	streams: number;
+	coverage: number | null;
+	cost_ns: number;
+	stream: string;
+	stream_id: string;
+	reveals: string[];
+}
+
+type Level = { coverage: number | null; cost_ns: number } & Record<string, number | null>;
+
+export interface CoverageResult {
+	scope: string;
+	whole: 'symptoms' | 'events';
+	whole_ns: number;
+	streams: number;
+	coverage: number | null;
+	cost_ns: number;
+	events: number;
+	ignored: number;
+	signatures: Signature[];
+	curves: Record<string, Opened[]>;
+	shuffles: number;
+	levels: Level[];
+}
+
+function Share({ share }: { share: number | null }) {
+	return share === null ? <>–</> : <span class="share"><Bar share={share} />{percent(share)}</span>;
+}
+
+const columns: Column<Signature>[] = [
+	{ key: 'name', title: 'Signature', value: (row) => row.name, cell: (row) => <bdi>{row.name}</bdi> },
+	{ key: 'state', title: 'State', value: (row) => row.state },
+	{ key: 'coverage', title: 'Covers', number: true, help: 'Of the delay', value: (row) => row.cost_ns, cell: (row) => <Share share={row.coverage} /> },
+	{ key: 'together', title: 'Together', number: true, help: 'With those that cover more', value: (row) => row.cumulative ?? 0, cell: (row) => <Share share={row.cumulative} /> },
+	{ key: 'cost', title: 'Time', number: true, value: (row) => row.cost_ns, cell: (row) => duration(row.cost_ns) },
+	{ key: 'run', title: 'CPU time', number: true, value: (row) => row.run_ns, cell: (row) => duration(row.run_ns) },
+	{ key: 'wait', title: 'Waiting', number: true, value: (row) => row.wait_ns, cell: (row) => duration(row.wait_ns) },
+	{ key: 'events', title: 'Events', number: true, value: (row) => row.events, cell: (row) => count(row.events) },
+	{ key: 'streams', title: 'Streams', number: true, value: (row) => row.streams, cell: (row) => count(row.streams) },
+];
+
+const openedColumns: Column<Opened>[] = [
+	{ key: 'number', title: '#', number: true, value: (row) => -row.streams, cell: (row) => row.streams },
+	{
+		key: 'stream', title: 'Stream', value: (row) => row.stream,
+		cell: (row) => (blocks.value.has(`stream/${row.stream_id}`) ? <a href={link('stream', [row.stream_id])}><bdi>{row.stream}</bdi></a> : <bdi>{row.stream}</bdi>),
+	},
+	{ key: 'coverage', title: 'Seen so far', number: true, value: (row) => row.cost_ns, cell: (row) => <Share share={row.coverage} /> },
+	{ key: 'reveals', title: 'Shows for the first time', value: (row) => row.reveals.join(', '), cell: (row) => <bdi class="wide-cell">{row.reveals.join(', ')}</bdi> },
+];
+
+const openings = ['stackmine', 'random', 'greedy_total', 'greedy_max'];
+
+const openingWords: Record<string, string> = { stackmine: 'As above', random: 'By chance', greedy_total: 'Most delay first', greedy_max: 'Longest symptom first' };
+
+// How many streams each order of opening needs for so much coverage.
+function Levels({ result }: { result: CoverageResult }) {
+	const names = Object.keys(result.levels[0] ?? {}).filter((key) => key !== 'coverage' && key !== 'cost_ns')
+		.sort((a, b) => openings.indexOf(a) - openings.indexOf(b));
+
+	if (!result.levels.length)
+		return null;
+	return (
+		<>
+			<h2>Streams to open, by order of opening</h2>
+			<p class="dim">How many streams one has to open to see so much of the delay; by chance, the mean of {plural(result.shuffles, 'shuffle')}.</p>
+			<ScrollBox label="Streams to open">
+				<table aria-label="Streams to open" class="narrow">
+					<thead><tr><th scope="col" class="number">To see</th>{names.map((name) => <th scope="col" class="number">{openingWords[name] ?? name}</th>)}</tr></thead>
+					<tbody>
+						{result.levels.map((level) => (
+							<tr>
+								<td class="number">{level.coverage === null ? duration(level.cost_ns) : percent(level.coverage)}</td>
+								{names.map((name) => <td class="number">{level[name] === null || level[name] === undefined ? '' : Number(level[name]!.toFixed(1))}</td>)}
+							</tr>
+						))}
+					</tbody>
+				</table>
+			</ScrollBox>
+		</>
+	);
+}
+
+export function Coverage({ result }: { result: CoverageResult }) {
+	const [order] = useMemo(() => Object.entries(result.curves).sort(([a], [b]) => openings.indexOf(a) - openings.indexOf(b)).map(([, steps]) => steps), [result]);
+
+	return (
+		<>
+			<Help words={['signature', 'symptom', 'stream', 'area']}>
+				Signatures match {duration(result.cost_ns)} of {duration(result.whole_ns)} that {result.whole === 'symptoms' ? 'symptoms took' : 'all events cost'} in{' '}
+				{plural(result.streams, 'stream')} (scope {result.scope}){result.coverage !== null && <>: <b>{percent(result.coverage)}</b> of it are explained</>}.
+				{result.ignored > 0 && <> {plural(result.ignored, 'signature')} are ignored.</>}
+			</Help>
+			<Table columns={columns} rows={result.signatures} label="Signatures" sortBy="coverage" rowKey={({ name }) => name} shown={25} />
+			{order && order.length > 0 && (
+				<>
+					<h2>Streams to open first</h2>
+					<Table columns={openedColumns} rows={order} label="Streams to open first" sortBy="number" rowKey={({ stream_id: id }) => id} shown={10} />
+				</>
+			)}
+			<Levels result={result} />
+		</>
+	);
+}
