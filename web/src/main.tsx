@@ -22,10 +22,13 @@ interface View {
 	block: string; // the data it shows; with a / at its end: the name goes on with the first part of the link
 	form: 'json' | 'bytes';
 	show: ComponentType<{ result: never }>;
+	// What to ask a server for behind the name of the block; null: it cannot be asked for, since the
+	// view needs what only `-o X.html` puts into the data, or options.
+	query: string | null;
 }
 
-function view<Result>(name: string, title: string, block: string, form: View['form'], show: ComponentType<{ result: Result }>): View {
-	return { name, title, block, form, show: show as unknown as View['show'] };
+function view<Result>(name: string, title: string, block: string, form: View['form'], show: ComponentType<{ result: Result }>, query: View['query'] = ''): View {
+	return { name, title, block, form, show: show as unknown as View['show'], query };
 }
 
 // The first one with data is shown at first.
@@ -34,11 +37,11 @@ const views = [
 	view('clusters', 'Waits', 'mine', 'json', (props: { result: MineResult }) => <Clusters {...props} view="clusters" />),
 	view('cpu-clusters', 'CPU time', 'mine-run', 'json', (props: { result: MineResult }) => <Clusters {...props} view="cpu-clusters" />),
 	view('coverage', 'Coverage', 'coverage', 'json', Coverage),
-	view('scope', 'Symptoms', 'scope', 'json', Scope),
-	view('latency', 'Latency', 'latency', 'json', Latency),
-	view('diff', 'Difference', 'diff', 'json', Diff),
-	view('explain', 'Explanation', 'explain', 'json', Explain),
-	view('hunt', 'Hunt', 'hunt', 'json', Hunt),
+	view('scope', 'Symptoms', 'scope', 'json', Scope, null),
+	view('latency', 'Latency', 'latency', 'json', Latency, '?top=300'),
+	view('diff', 'Difference', 'diff', 'json', Diff, null),
+	view('explain', 'Explanation', 'explain', 'json', Explain, null),
+	view('hunt', 'Hunt', 'hunt', 'json', Hunt, null),
 	view('profile', 'Flame graph', 'profile', 'bytes', Profile),
 	view('stream', 'Stream', 'stream/', 'bytes', StreamView),
 ];
@@ -62,7 +65,7 @@ function Reading({ name }: { name: string }) {
 
 function Loaded({ shown, index }: { shown: View; index: PageIndex }) {
 	const [state, setState] = useState<{ result?: unknown; error?: string }>({});
-	const name = blockOf(shown);
+	const name = blockOf(shown) + (index.api === undefined ? '' : (shown.query ?? ''));
 
 	useEffect(() => {
 		readBlock(index, name, shown.form).then(
@@ -85,7 +88,7 @@ function ThemeButton() {
 }
 
 function Page({ index }: { index: PageIndex }) {
-	const present = views.filter((each) => blocks.value.has(blockOf(each)));
+	const present = views.filter((each) => blocks.value.has(blockOf(each)) && (index.api === undefined || each.query !== null));
 	const shown = present.find(({ name }) => name === route.value.view) ?? present[0];
 
 	return (

@@ -12,6 +12,7 @@ import { Help } from '../parts/help';
 import { Layers } from '../parts/layers';
 import { Table, type Column } from '../parts/table';
 import { go, link, route } from '../route';
+import { buildTree } from '../stack_tree';
 
 interface Context {
 	frames: string[];
@@ -154,6 +155,19 @@ function Calls({ tree: calls, table }: { tree: CallTree; table: FrameTable }) {
 	);
 }
 
+// Without the tree of all calls: that of the contexts that are here.
+function OwnTimes({ result, table }: { result: LatencyResult; table: FrameTable }) {
+	const tree = useMemo(() => buildTree(result.contexts.map(({ frames, own_ns }) => ({ frames, value: own_ns }))), [result]);
+
+	return (
+		<>
+			<h2>Calls</h2>
+			<p class="dim">Width is what the {plural(result.contexts.length, 'context')} below take by themselves, {percent(tree.whole / (result.own_ns || 1))} of all.</p>
+			<FlameGraph tree={tree} table={table} label="Flame graph of contexts" />
+		</>
+	);
+}
+
 export function Latency({ result }: { result: LatencyResult }) {
 	const model = useMemo(() => makeModel(result), [result]);
 	const columns = useMemo(() => columnsOf(result), [result]);
@@ -175,7 +189,7 @@ export function Latency({ result }: { result: LatencyResult }) {
 					<HeatMap rows={model.heat} label="Heat map of contexts" onSelect={choose} />
 				</>
 			)}
-			{result.page && result.page.tree.items.length > 0 && <Calls tree={result.page.tree} table={model.table} />}
+			{result.page ? <Calls tree={result.page.tree} table={model.table} /> : <OwnTimes result={result} table={model.table} />}
 			<h2>Contexts</h2>
 			<input type="search" placeholder="Only contexts with this frame" aria-label="Only contexts with this frame" value={wanted}
 				onInput={(event) => setWanted(event.currentTarget.value)} />
