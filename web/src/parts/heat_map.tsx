@@ -79,7 +79,7 @@ function drawRow(context: CanvasRenderingContext2D, row: HeatRow, y: number, pla
 		context.fillRect(x, y + 1, Math.max(place.cell - 1, 1), ROW - 2);
 		if (place.cell < 18 || Math.abs(distance) > MARKS)
 			return;
-		context.fillStyle = heat > 0 ? colours.heatText[heat > 0.5 ? 1 : 0]! : colours.text;
+		context.fillStyle = heat > 0 ? colours.heatText[heat > 0.65 ? 1 : 0]! : colours.text;
 		context.textAlign = 'center';
 		context.fillText(distance > 0 ? `+${distance}` : String(distance), x + place.cell / 2, middle);
 		context.textAlign = 'left';

@@ -117,7 +117,7 @@ function Summary({ result }: { result: LatencyResult }) {
 			{plural(input.threads, 'thread')} in {plural(input.streams, 'stream')}; they took {duration(result.own_ns)} in all
 			{result.idle_ns > 0 && <>, and {duration(result.idle_ns)} idle, which is kept apart</>}. Ranked by the time that a function takes by itself.
 			{contexts.length < result.contexts_total && (
-				<> {count(contexts.length)} contexts are in this file; the other {count(result.contexts_total - contexts.length)} take less.</>
+				<> {count(contexts.length)} contexts are here; the other {count(result.contexts_total - contexts.length)} take less.</>
 			)}
 		</Help>
 	);
