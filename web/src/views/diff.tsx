@@ -134,7 +134,7 @@ function Verdict({ result, table }: { result: DiffResult; table: FrameTable }) {
 					{cause.p !== undefined && <> {stated('p', cause.p)}{cause.q !== undefined && <>, {stated('q', cause.q)}</>}.</>}
 				</p>
 			) : (
-				<p>{chance?.sure ? 'No path by itself surely takes more, so no cause is named.' : result.delta_ns > 0 ? 'No cause is named.' : 'No path takes more than in the base.'}</p>
+				<p>{chance?.sure ? 'No path by itself surely takes more, so no cause is named.' : result.paths.some(({ cost_ns }) => cost_ns > 0) ? 'No cause is named: what takes more may do so by chance.' : 'No path takes more than in the base.'}</p>
 			)}
 			{!result.tested && <p>There are too few streams to tell differences from chance; four a side would do.</p>}
 			{chance && (
