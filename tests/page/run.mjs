@@ -150,6 +150,7 @@ async function followACluster() {
 	const page = await open('report.html', 1400);
 
 	await page.click('nav >> text=Waits');
+	await page.waitForSelector('article.detail');
 	const links = page.locator('article.detail table a');
 
 	check((await links.count()) > 0, 'no example of the first cluster leads into a stream');
