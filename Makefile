@@ -75,7 +75,7 @@ $(BUILD)/.setup/%: tools/setup | build-folder
 
 # Without it lode is built without its page, and says so.
 $(PAGE)/node_modules/.complete: web/package-lock.json | $(call mark,build)
-	@tools/setup web && tools/web $(PAGE) || true
+	@tools/setup web && tools/web $(PAGE) || echo 'make: lode is built without its page' >&2
 
 $(BUILD)/build.ninja: | $(call mark,build) $(PAGE)/node_modules/.complete
 	@$(call meson_setup,$(BUILD))
@@ -91,6 +91,7 @@ $(FUZZ)/build.ninja: | $(call mark,build) $(call mark,fuzz)
 	@CC=clang $(call meson_setup,$(FUZZ)) -Dfuzzing=true
 
 check: $(BUILD)/build.ninja $(ASAN)/build.ninja $(TSAN)/build.ninja $(call mark,check)
+	@tools/setup browser || echo 'make: the page is not looked at in a browser' >&2
 	@tools/check $(BUILD) $(ASAN) $(TSAN)
 
 asan: $(ASAN)/build.ninja $(call mark,check)

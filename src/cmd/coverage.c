@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "cmd/area_options.h"
+#include "cmd/output_ending.h"
 #include "cmd/results.h"
 #include "cmd/work.h"
 
@@ -134,5 +135,6 @@ const struct lode_command lode_command_coverage = {
 	.least_operands = 1,
 	.most_operands = 1,
 	.operand = "CORPUS",
+	.ending = lode_ending_of_page,
 	.run = run,
 };

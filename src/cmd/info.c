@@ -4,6 +4,7 @@
 #include "cmd/info.h"
 
 #include "cmd/command.h"
+#include "cmd/output_ending.h"
 #include "cmd/progress.h"
 #include "cmd/results.h"
 #include "cmd/signals.h"
@@ -219,5 +220,6 @@ const struct lode_command lode_command_info = {
 	.least_operands = 1,
 	.most_operands = 1,
 	.operand = "CORPUS",
+	.ending = lode_ending_of_page,
 	.run = run,
 };

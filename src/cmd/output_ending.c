@@ -34,6 +34,12 @@ int lode_ends_in(const char *path, const char *ending)
 	return length > end && !strcasecmp(path + length - end, ending);
 }
 
+const char *lode_ending_of_page(const void *settings, size_t i)
+{
+	(void)settings;
+	return i ? NULL : ".html";
+}
+
 static const struct lode_option *find(const struct lode_command *command, const char *name)
 {
 	const struct lode_option *option = command->options;

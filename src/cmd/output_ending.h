@@ -13,6 +13,9 @@
  */
 int lode_ends_in(const char *path, const char *ending);
 
+/* For lode_command.ending: the command can write a page. */
+const char *lode_ending_of_page(const void *settings, size_t i);
+
 /*
  * Looks at the file that --output names. Where its ending asks for JSON, --json is
  * set in `settings`. Fails with a sentence where the command cannot write what the

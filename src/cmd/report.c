@@ -4,6 +4,7 @@
 #include "base/output.h"
 #include "cmd/info.h"
 #include "cmd/mine.h"
+#include "cmd/output_ending.h"
 #include "report/page.h"
 #include "report/profile_page.h"
 #include "report/stream_page.h"
@@ -338,5 +339,6 @@ const struct lode_command lode_command_report = {
 	.least_operands = 1,
 	.most_operands = 1,
 	.operand = "CORPUS",
+	.ending = lode_ending_of_page,
 	.run = run,
 };

@@ -2,11 +2,11 @@
 #include "cmd/results.h"
 
 #include "base/output.h"
+#include "cmd/output_ending.h"
 #include "cmd/signals.h"
 #include "report/page.h"
 
 #include <string.h>
-#include <strings.h>
 
 int lode_results_write(const struct lode_call *call, const char *path, const struct lode_buffer *results,
 		       struct lode_error *error)
@@ -29,9 +29,7 @@ int lode_results_write(const struct lode_call *call, const char *path, const str
 
 int lode_results_is_page(const char *path)
 {
-	size_t length = path ? strlen(path) : 0;
-
-	return length > 5 && !strcasecmp(path + length - 5, ".html");
+	return lode_ends_in(path, ".html");
 }
 
 int lode_results_page(const struct lode_call *call, const char *path, const char *what,

@@ -13,6 +13,7 @@
 #include "base/parallel.h"
 #include "base/units.h"
 #include "cmd/area_options.h"
+#include "cmd/output_ending.h"
 #include "cmd/command.h"
 #include "cmd/progress.h"
 #include "cmd/results.h"
@@ -507,5 +508,6 @@ const struct lode_command lode_command_scope = {
 	.least_operands = 1,
 	.most_operands = 1,
 	.operand = "CORPUS",
+	.ending = lode_ending_of_page,
 	.run = run,
 };
