@@ -10,9 +10,9 @@
 
 #define SMALLEST_SHARE 1e-5
 
-enum value { RUN, WAIT, IDLE, VALUES };
+enum value { RUN, WAIT, WORK, IDLE, VALUES };
 
-static const char *const value_names[VALUES] = {"run", "wait", "idle"};
+static const char *const value_names[VALUES] = {"run", "wait", "work", "idle"};
 
 struct profile {
 	const struct lode_area *area;
@@ -52,6 +52,7 @@ static void add_up(struct profile *profile)
 
 	add_rows(profile->self[RUN], &profile->area->rows[LODE_RUN]);
 	add_rows(profile->self[WAIT], &profile->area->rows[LODE_WAIT]);
+	add_rows(profile->self[WORK], &profile->area->work);
 	add_rows(profile->self[IDLE], &profile->area->idle[LODE_WAIT]);
 	for (int value = 0; value < VALUES; value++) {
 		memcpy(profile->total[value], profile->self[value], tree->count * sizeof(double));
@@ -84,10 +85,10 @@ static void choose_nodes(struct profile *profile)
 	profile->kept = 1;
 	for (size_t i = 1; i < tree->count; i++) {
 		int stays = is_large(profile, i);
-		int has_time = profile->total[RUN][i] + profile->total[WAIT][i] + profile->total[IDLE][i] > 0;
+		double time = profile->total[RUN][i] + profile->total[WAIT][i] + profile->total[WORK][i] + profile->total[IDLE][i];
 
 		profile->numbers[i] = stays ? (uint32_t)profile->kept++ : LODE_NONE;
-		profile->cut += !stays && has_time;
+		profile->cut += !stays && time > 0;
 	}
 }
 

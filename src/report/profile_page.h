@@ -1,6 +1,6 @@
 /*
  * A profile for the page: the stack tree of a corpus with what each stack cost, running,
- * waiting and idle (web/src/views/profile.tsx shows it).
+ * waiting, waiting for work and idle (web/src/views/profile.tsx shows it).
  */
 #ifndef LODE_REPORT_PROFILE_PAGE_H
 #define LODE_REPORT_PROFILE_PAGE_H

@@ -93,7 +93,7 @@ try {
 	const sum = (name) => profile.f64(name).reduce((all, value) => all + value, 0);
 
 	assert.equal(sum('run'), total.run, 'CPU time of the profile');
-	assert.equal(sum('wait') + sum('idle'), total.wait, 'waits of the profile');
+	assert.equal(sum('wait') + sum('work') + sum('idle'), total.wait, 'waits of the profile');
 	const { treeOfCalls } = await source('call_tree');
 	const json = (file, name) => JSON.parse(new TextDecoder().decode(readBlocks(file).get(name)));
 

@@ -20,7 +20,7 @@ interface ProfileHead {
 	plumbing: string[];
 }
 
-const kinds = { run: 'On-CPU', wait: 'Off-CPU', both: 'Both', idle: 'Idle' } as const;
+const kinds = { run: 'On-CPU', wait: 'Off-CPU', both: 'Both', work: 'Waiting for work', idle: 'Idle' } as const;
 type Kind = keyof typeof kinds;
 
 function valuesOf(columns: Columns<ProfileHead>, kind: Kind): Float64Array {
