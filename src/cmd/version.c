@@ -19,6 +19,12 @@
 #define RECORDER 0
 #endif
 
+#ifdef LODE_HAVE_SERVER
+#define SERVER 1
+#else
+#define SERVER 0
+#endif
+
 struct settings {
 	int json;
 };
@@ -39,6 +45,7 @@ void lode_version_text(struct lode_buffer *buffer)
 		lode_buffer_print(buffer, " %s", lode_exporters[i]->name);
 	lode_buffer_print(buffer, "\nrecorder: %s", RECORDER ? "yes" : "no, it was not built");
 	lode_buffer_print(buffer, "\npage: %s", lode_page_is_there(NULL) ? "no, it was not built" : "yes");
+	lode_buffer_print(buffer, "\nserver: %s", SERVER ? "yes" : "no, it was not built");
 	lode_buffer_print(buffer, "\nlibraries: zstd %s, zlib %s, liblzma %s, SQLite %s, libdw, debuginfod\n",
 			  ZSTD_versionString(), zlibVersion(), lzma_version_string(), sqlite3_libversion());
 }
@@ -63,6 +70,10 @@ static void write_json(struct lode_buffer *buffer)
 	lode_json_array_end(&json);
 	lode_json_key(&json, "recorder");
 	lode_json_bool(&json, RECORDER);
+	lode_json_key(&json, "page");
+	lode_json_bool(&json, !lode_page_is_there(NULL));
+	lode_json_key(&json, "server");
+	lode_json_bool(&json, SERVER);
 	lode_json_key(&json, "libraries");
 	lode_json_object(&json);
 	lode_json_key_text(&json, "zstd", ZSTD_versionString());
