@@ -350,7 +350,7 @@ static int ended_from_outside(const struct lode_work_waits *work, const struct l
 	       !is_recorded(work, waker);
 }
 
-enum lode_work lode_work_wait(const struct lode_work_waits *work, const struct lode_events *waits, size_t i)
+enum lode_work_place lode_work_wait(const struct lode_work_waits *work, const struct lode_events *waits, size_t i)
 {
 	uint32_t place = place_of(work, waits, i), group;
 

@@ -34,7 +34,7 @@
 
 struct lode_work_waits;
 
-enum lode_work {
+enum lode_work_place {
 	LODE_WORK_NEITHER,
 	LODE_WORK_OUTSIDE, /* in the outer loop, ended from outside: it waited for work */
 	LODE_WORK_INSIDE,  /* deeper, ended by a recorded process */
@@ -57,7 +57,7 @@ void lode_work_waits_see_runs(struct lode_work_waits *work, const struct lode_ev
 int lode_work_waits_settle(struct lode_work_waits *work);
 
 /* What wait `i` is; the columns of lode_work_waits_count. */
-enum lode_work lode_work_wait(const struct lode_work_waits *work, const struct lode_events *waits, size_t i);
+enum lode_work_place lode_work_wait(const struct lode_work_waits *work, const struct lode_events *waits, size_t i);
 
 /* By node: the place of a receive wait with this stack, 0 for other stacks. The caller frees it; NULL: no memory. */
 uint32_t *lode_work_places(const struct lode_idle_stacks *idle, const struct lode_dictionary *dictionary);

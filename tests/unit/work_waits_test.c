@@ -92,7 +92,7 @@ static void learn(struct fixture *fixture)
 	assert_int_equal(lode_work_waits_settle(fixture->work), 0);
 }
 
-static enum lode_work verdict(struct fixture *fixture, size_t wait)
+static enum lode_work_place verdict(struct fixture *fixture, size_t wait)
 {
 	return lode_work_wait(fixture->work, &fixture->stream.events[LODE_WAIT], wait);
 }
@@ -369,7 +369,7 @@ static int slow_recorded(const struct slow *slow, uint32_t thread)
 	return 0;
 }
 
-static enum lode_work slow_verdict(const struct slow *slow, size_t i)
+static enum lode_work_place slow_verdict(const struct slow *slow, size_t i)
 {
 	const struct lode_stack_tree *tree = &slow->stream->dictionary->tree;
 	uint32_t place = slow_place(slow, i), outer = slow_outer(slow, slow_tid(slow, i)), waker = slow->waits->waker[i];
@@ -435,7 +435,7 @@ static void random_waits_are_judged_as_the_definition_says(void **state)
 		learn(fixture);
 		slow = (struct slow){ &fixture->stream, &fixture->stream.events[LODE_WAIT] };
 		for (size_t i = 0; i < slow.waits->count; i++) {
-			enum lode_work expected = slow_verdict(&slow, i);
+			enum lode_work_place expected = slow_verdict(&slow, i);
 
 			assert_int_equal(verdict(fixture, i), expected);
 			seen[expected]++;
