@@ -327,9 +327,9 @@ static int take_line(struct mcp *mcp, const char *line, struct lode_error *error
 	int code = 0;
 
 	if (!message)
-		code = send_error(mcp, NULL, PARSE_ERROR, "that is no JSON", error);
+		code = send_error(mcp, NULL, PARSE_ERROR, "invalid JSON", error);
 	else if (!YAJL_IS_OBJECT(message) || !YAJL_IS_STRING(method))
-		code = send_error(mcp, id, INVALID_REQUEST, "that is no request", error);
+		code = send_error(mcp, id, INVALID_REQUEST, "invalid request: method is missing", error);
 	else if (id) /* what has no id is a notification, which wants no answer */
 		code = answer_request(mcp, id, YAJL_GET_STRING(method), child(message, "params"), error);
 	yajl_tree_free(message);

@@ -1,10 +1,11 @@
 // A heat map on a canvas: a row is a stack, a cell one of its functions, from root to leaf; its
 // colour is the logarithm of its value. Arrow keys go from cell to cell, Enter chooses the row.
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 
 import { heatColour, palette, type Palette } from '../colours';
 import { duration, signed } from '../format';
 import type { Frame } from '../frames';
+import { useDrawing } from './redraw';
 
 export interface HeatRow {
 	key: string;
@@ -135,20 +136,10 @@ function Scale() {
 
 export function HeatMap(props: HeatMapProps) {
 	const canvas = useRef<HTMLCanvasElement>(null);
-	const latest = useRef(props);
 	const [chosen, setChosen] = useState<Cell | null>(null);
 	const { rows } = props;
-	const shown = useRef(chosen);
 
-	latest.current = props;
-	shown.current = chosen;
-	useLayoutEffect(() => draw(canvas.current!, props, chosen));
-	useEffect(() => {
-		const observer = new ResizeObserver(() => draw(canvas.current!, latest.current, shown.current));
-
-		observer.observe(canvas.current!);
-		return () => observer.disconnect();
-	}, []);
+	useDrawing(canvas, (element) => draw(element, props, chosen));
 
 	function move(rowStep: number, columnStep: number): void {
 		const row = Math.min(Math.max((chosen?.row ?? 0) + (chosen ? rowStep : 0), 0), rows.length - 1);

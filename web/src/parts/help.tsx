@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 const terms: Record<string, string> = {
 	accuracy: 'How often the tree, which does not know y, puts a row where its x and y do.',
 	aggressive: 'The longest that calls can have taken: from the last stack without them to the first one without them again.',
-	area: 'The events that bear on the symptoms, chosen by the scope: what the slow threads did and waited for.',
+	area: 'The events that are related to the symptoms, as --scope selects them: what the slow threads ran and waited for.',
 	base: 'The good streams, with which the slow ones are compared.',
 	cluster: 'A group of patterns with similar frames: most likely one cause.',
 	'cluster of rows': 'Runs whose y follows the same function of x.',

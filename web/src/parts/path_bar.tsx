@@ -1,10 +1,11 @@
 // A symptom as a bar on a canvas: its critical path tiles the first row; below, each wait that
 // the path stepped into lies over what its waker did meanwhile. Arrow keys go from line to line.
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 
 import { palette } from '../colours';
 import { duration } from '../format';
 import type { PathLine, PathPart } from '../path_lines';
+import { useDrawing } from './redraw';
 
 interface PathBarProps {
 	t0: number;
@@ -64,17 +65,9 @@ function draw(canvas: HTMLCanvasElement, props: PathBarProps): void {
 
 export function PathBar(props: PathBarProps) {
 	const canvas = useRef<HTMLCanvasElement>(null);
-	const latest = useRef(props);
 	const { lines, selected, onSelect } = props;
 
-	latest.current = props;
-	useLayoutEffect(() => draw(canvas.current!, props));
-	useEffect(() => {
-		const observer = new ResizeObserver(() => draw(canvas.current!, latest.current));
-
-		observer.observe(canvas.current!);
-		return () => observer.disconnect();
-	}, []);
+	useDrawing(canvas, (element) => draw(element, props));
 
 	// The innermost line at a place of the tiles, else the one of the row.
 	function atPointer(event: MouseEvent): number {

@@ -1,8 +1,9 @@
 // x against y by cluster, with the functions drawn, on a canvas. The pointer finds the nearest
 // point; by keyboard, arrow keys go from point to point in the order of x.
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 
 import { clusterColour, palette } from '../colours';
+import { useDrawing } from './redraw';
 
 export interface ScatterData {
 	x: number[];
@@ -163,17 +164,9 @@ export function Scatter(props: ScatterProps) {
 	const xRange = useMemo(() => rangeOf(data.x), [data]);
 	const yRange = useMemo(() => rangeOf(data.y), [data]);
 	const order = useMemo(() => [...data.x.keys()].sort((a, b) => data.x[a]! - data.x[b]! || data.y[a]! - data.y[b]!), [data]);
-	const latest = useRef(props);
 	const [pinned, setPinned] = useState(false); // a click holds a point, so that what it says can be reached
 
-	latest.current = props;
-	useLayoutEffect(() => draw(canvas.current!, props, xRange, yRange));
-	useEffect(() => {
-		const observer = new ResizeObserver(() => draw(canvas.current!, latest.current, xRange, yRange));
-
-		observer.observe(canvas.current!);
-		return () => observer.disconnect();
-	}, [xRange, yRange]);
+	useDrawing(canvas, (element) => draw(element, props, xRange, yRange));
 
 	function atPointer(event: MouseEvent): number {
 		const place = placeOf(data, xRange, yRange, canvas.current!.clientWidth);

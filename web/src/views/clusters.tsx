@@ -99,7 +99,7 @@ function Summary({ result }: { result: MineResult }) {
 	return (
 		<Help words={['pattern', 'cluster', 'culprit', 'area', 'symptom', 'critical path', 'idle', 'interval', 'variant']}>
 			{symptoms.count > 0 && <>{plural(symptoms.count, 'symptom')} took {duration(symptoms.delay_ns)} together. </>}
-			{plural(area.events, event)} of {duration(area.cost_ns)} in {plural(input.streams, 'stream')} bear on them (scope {result.scope});
+			{plural(area.events, event)} of {duration(area.cost_ns)} in {plural(input.streams, 'stream')} were analyzed (scope {result.scope});
 			these are the call-stack patterns that cost the most, {count(result.patterns_total)} of them in {plural(result.clusters_total, 'cluster')}.
 			{result.end !== 'complete' && <b> The search ended early ({result.end}): there may be more.</b>}
 			{result.clusters.length < result.clusters_total && <b> Only the first {result.clusters.length} are in this file.</b>}

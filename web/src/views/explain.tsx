@@ -247,7 +247,8 @@ export function Explain({ result }: { result: ExplainResult }) {
 		<>
 			<Help words={['cluster of rows', 'tree', 'R²', 'accuracy']}>
 				Why some runs of <bdi>{page.name}</bdi> are slow: {plural(result.rows, 'row')}, whose <bdi>{page.y}</bdi> follows{' '}
-				{plural(result.clusters.length, 'function')} of <bdi>{page.x}</bdi>, and the tree that tells which run follows which.
+				{plural(result.clusters.length, 'function')} of <bdi>{page.x}</bdi>
+				{result.clusters.length > 1 && ', and the tree that tells which run follows which'}.
 				{page.points.x.length < result.rows && <> {count(page.points.x.length)} of them are drawn.</>}
 			</Help>
 			<Clusters result={result} only={only} onOnly={setOnly} />
