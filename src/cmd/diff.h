@@ -3,7 +3,7 @@
 #define LODE_CMD_DIFF_H
 
 #include "cmd/terminal.h"
-#include "report/diff_report.h"
+#include "result/diff_report.h"
 
 /*
  * Appends the root cause, the heat map and the paths. Of paths with the same hottest node

@@ -1,6 +1,6 @@
 /*
  * lode explain: why some runs are slow and others not. Reads a table, or makes one
- * of a corpus, explains it (src/explain/) and reports it (src/report/explain_*.c);
+ * of a corpus, explains it (src/explain/) and shows it (src/text/, src/result/, src/export/);
  * here is what the options mean and where the result goes.
  */
 #include "cmd/area_options.h"
@@ -12,8 +12,8 @@
 #include "explain/cell.h"
 #include "explain/corpus_table.h"
 #include "explain/table_read.h"
-#include "report/explain_report.h"
-#include "report/page.h"
+#include "result/explain_report.h"
+#include "page/page.h"
 
 #include <errno.h>
 #include <string.h>

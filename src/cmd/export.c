@@ -1,10 +1,10 @@
 /*
  * lode export: from a corpus to the formats of other tools. The formats live in
- * src/report/; here is which one is meant, and where it goes.
+ * src/export/; here is which one is meant, and where it goes.
  */
 #include "cmd/output_ending.h"
 #include "cmd/work.h"
-#include "report/export.h"
+#include "export/export.h"
 
 #include <string.h>
 

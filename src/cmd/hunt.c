@@ -9,7 +9,7 @@
  */
 #include "base/memory.h"
 #include "base/output.h"
-#include "report/page.h"
+#include "page/page.h"
 #include "base/units.h"
 #include "cmd/attributes.h"
 #include "cmd/hunt.h"

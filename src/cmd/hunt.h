@@ -5,7 +5,7 @@
 #include "base/notes.h"
 #include "cmd/child.h"
 #include "cmd/command.h"
-#include "report/hunt_report.h"
+#include "result/hunt_report.h"
 
 struct lode_hunt_settings {
 	struct lode_option_list pids;

@@ -9,7 +9,7 @@
 #include "cmd/latency_options.h"
 #include "cmd/results.h"
 #include "cmd/work.h"
-#include "report/export.h"
+#include "export/export.h"
 
 #include <string.h>
 

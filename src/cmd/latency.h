@@ -3,7 +3,7 @@
 #define LODE_CMD_LATENCY_H
 
 #include "cmd/terminal.h"
-#include "report/latency_report.h"
+#include "result/latency_report.h"
 
 /* Appends the contexts of the report; of deep stacks only what matters unless `all_frames`. */
 void lode_latency_text(const struct lode_latency_report *report, int all_frames,

@@ -6,7 +6,7 @@
 #define LODE_CMD_LATENCY_LINES_H
 
 #include "cmd/terminal.h"
-#include "report/heat.h"
+#include "result/heat.h"
 
 /* A text being written. */
 struct lode_lines {

@@ -7,7 +7,7 @@
 #include "cmd/streams.h"
 
 #include "base/units.h"
-#include "report/page.h"
+#include "page/page.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "cmd/work.h"
 #include "cmd/results.h"
 #include "mine/pattern_file.h"
-#include "report/mine_report.h"
+#include "result/mine_report.h"
 
 struct lode_mine_settings {
 	struct lode_area_settings area;

@@ -5,9 +5,9 @@
 #include "cmd/info.h"
 #include "cmd/mine.h"
 #include "cmd/output_ending.h"
-#include "report/page.h"
-#include "report/profile_page.h"
-#include "report/stream_page.h"
+#include "page/page.h"
+#include "page/profile_page.h"
+#include "page/stream_page.h"
 #include "scope/symptoms.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "base/output.h"
 #include "cmd/output_ending.h"
 #include "cmd/signals.h"
-#include "report/page.h"
+#include "page/page.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@ int lode_results_write(const struct lode_call *call, const char *path, const str
 /* Whether the name of the file asks for a page. */
 int lode_results_is_page(const char *path);
 /*
- * Writes a page (report/page.h) that shows the result `json` of the command; `what` is
+ * Writes a page (page/page.h) that shows the result `json` of the command; `what` is
  * what it is about, such as the corpus. Fails when the program was built without pages.
  */
 int lode_results_page(const struct lode_call *call, const char *path, const char *what,

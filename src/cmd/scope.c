@@ -21,7 +21,7 @@
 #include "cmd/scope_longest.h"
 #include "cmd/signals.h"
 #include "cmd/streams.h"
-#include "report/page.h"
+#include "page/page.h"
 #include "scope/where.h"
 
 #include <stdlib.h>

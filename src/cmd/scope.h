@@ -5,7 +5,7 @@
 #define LODE_CMD_SCOPE_H
 
 #include "cmd/terminal.h"
-#include "report/scope_report.h"
+#include "result/scope_report.h"
 
 /* ---- the time line of a critical path ---- */
 

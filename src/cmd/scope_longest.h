@@ -4,7 +4,7 @@
 #ifndef LODE_CMD_SCOPE_LONGEST_H
 #define LODE_CMD_SCOPE_LONGEST_H
 
-#include "report/scope_report.h"
+#include "result/scope_report.h"
 
 struct lode_scope_kept;
 

@@ -3,7 +3,7 @@
  */
 #include "cmd/command.h"
 #include "cmd/signals.h"
-#include "report/page.h"
+#include "page/page.h"
 #include "trace/corpus.h"
 
 #include <stdio.h>

@@ -4,8 +4,8 @@
 #include "cmd/command.h"
 #include "base/json.h"
 #include "import/import.h"
-#include "report/export.h"
-#include "report/page.h"
+#include "export/export.h"
+#include "page/page.h"
 #include "trace/store.h"
 
 #include <lzma.h>

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "report/page.h"
+#include "page/page.h"
 #include "serve/jobs.h"
 #include "serve/routes.h"
 #include "trace/corpus.h"

@@ -2,7 +2,7 @@
 #include "fault.h"
 #include "random_stream.h"
 
-#include "report/export.h"
+#include "export/export.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "import/import.h"
 #include "random_stream.h"
-#include "report/export.h"
+#include "export/export.h"
 
 #include <stdio.h>
 #include <stdlib.h>

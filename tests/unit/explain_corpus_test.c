@@ -4,7 +4,7 @@
 
 #include "explain/corpus_table.h"
 #include "latency/latency.h"
-#include "report/explain_report.h"
+#include "result/explain_report.h"
 #include "scope/frame_filter.h"
 
 #include <ftw.h>

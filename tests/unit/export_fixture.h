@@ -6,7 +6,7 @@
 #include "temporary.h"
 #include "random_stream.h"
 
-#include "report/export.h"
+#include "export/export.h"
 
 #include <dirent.h>
 #include <stdio.h>

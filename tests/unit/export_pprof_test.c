@@ -6,7 +6,7 @@
 
 #include "base/cursor.h"
 #include "base/json.h"
-#include "report/latency_report.h"
+#include "result/latency_report.h"
 
 #include <zlib.h>
 

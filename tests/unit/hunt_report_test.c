@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "hunt/keep.h"
 #include "hunt_simulation.h"
-#include "report/hunt_report.h"
+#include "result/hunt_report.h"
 
 #include <math.h>
 #include <string.h>

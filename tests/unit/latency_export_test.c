@@ -7,8 +7,8 @@
 
 #include "latency/contexts.h"
 #include "latency/diff.h"
-#include "report/diff_report.h"
-#include "report/latency_report.h"
+#include "result/diff_report.h"
+#include "result/latency_report.h"
 
 #include <yajl/yajl_tree.h>
 

@@ -5,8 +5,8 @@
 #include "export_fixture.h"
 
 #include "latency/contexts.h"
-#include "report/call_tree.h"
-#include "report/heat.h"
+#include "result/call_tree.h"
+#include "result/heat.h"
 
 #include <yajl/yajl_tree.h>
 

@@ -3,7 +3,7 @@
 #include "random_stream.h"
 #include "temporary.h"
 
-#include "report/merge.h"
+#include "export/merge.h"
 
 #include <string.h>
 

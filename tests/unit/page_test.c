@@ -4,8 +4,8 @@
 #include "cmocka_all.h"
 
 #include "base/memory.h"
-#include "report/page.h"
-#include "report/page_columns.h"
+#include "page/page.h"
+#include "page/page_columns.h"
 
 #include <string.h>
 #include <zlib.h>

@@ -2,7 +2,7 @@
 #include "small_stream.h"
 #include "temporary.h"
 
-#include "report/scope_report.h"
+#include "result/scope_report.h"
 
 #include <fcntl.h>
 

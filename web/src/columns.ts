@@ -1,4 +1,4 @@
-// Columns of numbers with a JSON head, as src/report/page_columns.c packs them: the size of the
+// Columns of numbers with a JSON head, as src/page/page_columns.c packs them: the size of the
 // head (32 bits, little endian), the head, and from the next multiple of 8 bytes the columns.
 
 const kinds = { f64: Float64Array, u32: Uint32Array, u8: Uint8Array };

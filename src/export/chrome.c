@@ -1,0 +1,440 @@
+/*
+ * Exporter `chrome`: the trace event JSON of chrome://tracing, which Perfetto
+ * (https://ui.perfetto.dev) opens too.
+ *
+ *	wait	a slice ("X") of its thread, named by its innermost function; the time on the
+ *		run queue after it is a slice of its own
+ *	run	a sample ("P") with its stack and, in `weight_ns`, its cost
+ *	call	an instant ("i"), or a slice when it stands for time on the run queue
+ *	symptom	an asynchronous slice ("b", "e")
+ *
+ * Inferred calls are slices inside one another, and take the place of events. Callers
+ * come before callees, so that slices which begin at the same time nest as they should.
+ *
+ * Stacks are numbers into `stackFrames`, which holds the stack tree and comes last.
+ * Everything is written as it is read, in one pass a stream.
+ *
+ * Process numbers are the recording's own for one stream. For several streams,
+ * whose hosts may use the same numbers, processes are counted from 1 and their
+ * names say which is which.
+ */
+#include "export/call_steps.h"
+#include "export/export.h"
+#include "base/put.h"
+
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Threads whose process is not known are shown together under this number. */
+#define UNKNOWN_PROCESS INT32_MAX
+
+struct writer {
+	struct lode_export *export;
+	struct lode_json json;
+	struct lode_dictionary dictionary;
+	const struct lode_stream *stream; /* the one being written */
+	uint32_t *processes;		  /* number of each thread's process */
+	uint32_t *leaders; /* thread that names the process, for its first thread; else LODE_NONE */
+	uint32_t next_process;
+	uint64_t next_symptom;
+};
+
+static const char *text_of(const struct writer *writer, uint32_t string)
+{
+	return lode_strings_get(&writer->dictionary.frames.strings, string);
+}
+
+static int end_event(struct writer *writer, struct lode_error *error)
+{
+	lode_json_object_end(&writer->json);
+	return lode_output_flow(writer->export->output, error);
+}
+
+/* Microseconds, exactly. */
+static void write_time(struct writer *writer, const char *key, uint64_t nanoseconds)
+{
+	char text[LODE_PUT_NUMBER + 4];
+	char *end = lode_put_decimal(text, nanoseconds, 3);
+
+	lode_json_key(&writer->json, key);
+	lode_json_raw(&writer->json, text, (size_t)(end - text));
+}
+
+static void begin_event(struct writer *writer, const char *phase, const char *category, const char *name,
+			uint32_t thread, uint64_t t)
+{
+	struct lode_json *json = &writer->json;
+
+	lode_json_object(json);
+	lode_json_key_text(json, "ph", phase);
+	lode_json_key_text(json, "cat", category);
+	lode_json_key_text(json, "name", name);
+	lode_json_key_u64(json, "pid", writer->processes[thread]);
+	lode_json_key_u64(json, "tid", writer->stream->threads[thread].tid);
+	write_time(writer, "ts", t);
+}
+
+static void write_stack(struct writer *writer, const char *key, uint32_t node)
+{
+	char number[LODE_PUT_NUMBER];
+	char *end = lode_put_number(number, node);
+
+	if (!node)
+		return;
+	lode_json_key(&writer->json, key);
+	lode_json_text_n(&writer->json, number, (size_t)(end - number));
+}
+
+static const char *leaf_name(const struct writer *writer, uint32_t node, const char *otherwise)
+{
+	return node ? lode_frames_function(&writer->dictionary.frames,
+					   writer->dictionary.tree.nodes[node].frame)
+		    : otherwise;
+}
+
+/* ---- processes and threads ---- */
+
+/* The first thread of the same process, or LODE_NONE. */
+static uint32_t find_process(const struct writer *writer, const struct lode_index *index, uint64_t hash,
+			     uint32_t pid)
+{
+	size_t probe = 0;
+	uint32_t thread;
+
+	while ((thread = lode_index_next(index, hash, &probe)) != LODE_NONE)
+		if (writer->stream->threads[thread].pid == pid)
+			break;
+	return thread;
+}
+
+static uint32_t number_process(struct writer *writer, uint32_t pid)
+{
+	if (writer->export->count > 1)
+		return writer->next_process++;
+	return pid == LODE_NO_PID ? UNKNOWN_PROCESS : pid;
+}
+
+static int number_threads(struct writer *writer, struct lode_index *index)
+{
+	const struct lode_stream *stream = writer->stream;
+
+	for (uint32_t i = 0; i < stream->thread_count; i++) {
+		const struct lode_thread *thread = &stream->threads[i];
+		uint64_t hash = lode_hash_pair(thread->pid, 0);
+		uint32_t first = find_process(writer, index, hash, thread->pid);
+
+		writer->leaders[i] = LODE_NONE;
+		if (first == LODE_NONE) {
+			writer->processes[i] = number_process(writer, thread->pid);
+			first = i;
+			if (lode_index_insert(index, hash, i) < 0)
+				return LODE_SYSTEM;
+		}
+		writer->processes[i] = writer->processes[first];
+		if (first == i || thread->pid == thread->tid)
+			writer->leaders[first] = i;
+	}
+	return 0;
+}
+
+static int number_processes(struct writer *writer, struct lode_error *error)
+{
+	struct lode_index index = {0};
+	int code = LODE_SYSTEM;
+
+	writer->processes = lode_calloc(writer->stream->thread_count, sizeof(*writer->processes));
+	writer->leaders = lode_calloc(writer->stream->thread_count, sizeof(*writer->leaders));
+	if (writer->processes && writer->leaders)
+		code = number_threads(writer, &index);
+	lode_index_release(&index);
+	return code < 0 ? lode_fail_memory(error) : 0;
+}
+
+static int write_metadata(struct writer *writer, const char *what, uint32_t thread, const char *name,
+			  size_t length, struct lode_error *error)
+{
+	struct lode_json *json = &writer->json;
+
+	begin_event(writer, "M", "__metadata", what, thread, 0);
+	lode_json_key(json, "args");
+	lode_json_object(json);
+	lode_json_key(json, "name");
+	lode_json_text_n(json, name, length);
+	lode_json_object_end(json);
+	return end_event(writer, error);
+}
+
+static int write_process_name(struct writer *writer, uint32_t leader, struct lode_error *error)
+{
+	const struct lode_thread *thread = &writer->stream->threads[leader];
+	struct lode_buffer name = {0};
+	int code;
+
+	if (writer->export->count > 1)
+		lode_buffer_print(&name, "%s: ", text_of(writer, writer->stream->name));
+	if (thread->pid == LODE_NO_PID)
+		lode_buffer_text(&name, "unknown process");
+	else if (thread->pid == thread->tid && thread->name)
+		lode_buffer_text(&name, text_of(writer, thread->name));
+	else
+		lode_buffer_print(&name, "process %" PRIu32, thread->pid);
+	if (name.failed)
+		code = lode_fail_memory(error);
+	else
+		code = write_metadata(writer, "process_name", leader, name.bytes, name.size, error);
+	lode_buffer_release(&name);
+	return code;
+}
+
+static int write_threads(struct writer *writer, struct lode_error *error)
+{
+	const struct lode_stream *stream = writer->stream;
+	int code = 0;
+
+	for (uint32_t i = 0; i < stream->thread_count && code == 0; i++) {
+		const struct lode_string *name =
+			&writer->dictionary.frames.strings.items[stream->threads[i].name];
+
+		if (writer->leaders[i] != LODE_NONE)
+			code = write_process_name(writer, writer->leaders[i], error);
+		if (code == 0 && name->length)
+			code = write_metadata(writer, "thread_name", i, name->text, name->length, error);
+	}
+	return code;
+}
+
+/* ---- events ---- */
+
+static int write_run(struct writer *writer, const struct lode_event *event, struct lode_error *error)
+{
+	begin_event(writer, "P", "run", leaf_name(writer, event->stack, "run"), event->thread, event->t);
+	write_stack(writer, "sf", event->stack);
+	lode_json_key(&writer->json, "args");
+	lode_json_object(&writer->json);
+	lode_json_key_u64(&writer->json, "weight_ns", event->cost);
+	if (event->cpu != LODE_NO_CPU)
+		lode_json_key_u64(&writer->json, "cpu", event->cpu);
+	lode_json_object_end(&writer->json);
+	return end_event(writer, error);
+}
+
+static int write_slice(struct writer *writer, const char *category, const char *name, uint32_t thread,
+		       uint64_t t, uint64_t duration, struct lode_error *error)
+{
+	begin_event(writer, "X", category, name, thread, t);
+	write_time(writer, "dur", duration);
+	return end_event(writer, error);
+}
+
+static int write_wait(struct writer *writer, const struct lode_event *event, struct lode_error *error)
+{
+	const char *name =
+		event->name ? text_of(writer, event->name) : leaf_name(writer, event->stack, "wait");
+	int code;
+
+	begin_event(writer, "X", "wait", name, event->thread, event->t);
+	write_time(writer, "dur", event->cost);
+	write_stack(writer, "sf", event->stack);
+	if (event->waker != LODE_NONE) {
+		lode_json_key(&writer->json, "args");
+		lode_json_object(&writer->json);
+		lode_json_key_u64(&writer->json, "waker", writer->stream->threads[event->waker].tid);
+		write_stack(writer, "waker_stack", event->waker_stack);
+		lode_json_object_end(&writer->json);
+	}
+	code = end_event(writer, error);
+	if (code == 0 && event->delay)
+		code = write_slice(writer, "delay", "on the run queue", event->thread,
+				   lode_add_saturating(event->t, event->cost), event->delay, error);
+	return code;
+}
+
+static int write_call(struct writer *writer, const struct lode_event *event, struct lode_error *error)
+{
+	const char *name =
+		event->name ? text_of(writer, event->name) : leaf_name(writer, event->stack, "call");
+
+	if (event->delay)
+		return write_slice(writer, "call", name, event->thread, event->t, event->delay, error);
+	begin_event(writer, "i", "call", name, event->thread, event->t);
+	lode_json_key_text(&writer->json, "s", "t");
+	write_stack(writer, "sf", event->stack);
+	return end_event(writer, error);
+}
+
+static int take_block(void *context, enum lode_event_type type, const struct lode_events *events,
+		      struct lode_error *error)
+{
+	int (*const writers[])(struct writer *, const struct lode_event *, struct lode_error *) = {
+		write_run,
+		write_wait,
+		write_call,
+	};
+	int code = 0;
+
+	for (size_t i = 0; i < events->count && code == 0; i++) {
+		struct lode_event event = lode_events_get(events, i);
+
+		code = writers[type](context, &event, error);
+	}
+	return code;
+}
+
+/* ---- inferred calls ---- */
+
+static int write_inferred(struct writer *writer, uint32_t thread, const struct lode_call_step *step,
+			  struct lode_error *error)
+{
+	const struct lode_frames *frames = &writer->dictionary.frames;
+	uint32_t frame = writer->dictionary.tree.nodes[step->node].frame;
+
+	begin_event(writer, "X", lode_frames_module_name(frames, frame), lode_frames_function(frames, frame),
+		    thread, step->t);
+	write_time(writer, "dur", step->duration);
+	if (step->waited) {
+		lode_json_key(&writer->json, "args");
+		lode_json_object(&writer->json);
+		lode_json_key_u64(&writer->json, "waited_ns", step->waited);
+		lode_json_object_end(&writer->json);
+	}
+	return end_event(writer, error);
+}
+
+static int write_all_inferred(struct writer *writer, struct lode_export_stream *source,
+			      struct lode_error *error)
+{
+	struct lode_call_steps calls;
+	struct lode_spool_cursor cursor;
+	struct lode_call_step step;
+	int code = lode_call_steps_make(&calls, writer->export, source, error);
+
+	if (code < 0)
+		return code;
+	for (uint32_t i = 0; i < source->stream.thread_count && code == 0; i++) {
+		lode_call_steps_start(&calls, i, &cursor);
+		while (code == 0 && lode_call_steps_next(&cursor, &step))
+			if (!step.ends)
+				code = write_inferred(writer, i, &step, error);
+	}
+	lode_call_steps_release(&calls);
+	return code;
+}
+
+/* ---- symptoms ---- */
+
+static int write_symptom(struct writer *writer, const struct lode_symptom *symptom, struct lode_error *error)
+{
+	const char *name = symptom->name ? text_of(writer, symptom->name) : "symptom";
+	int code = 0;
+
+	for (int end = 0; end <= 1 && code == 0; end++) {
+		begin_event(writer, end ? "e" : "b", "symptom", name, symptom->thread,
+			    end ? symptom->t1 : symptom->t0);
+		lode_json_key_u64(&writer->json, "id", writer->next_symptom);
+		code = end_event(writer, error);
+	}
+	writer->next_symptom++;
+	return code;
+}
+
+/* ---- the whole ---- */
+
+static int write_opened(struct writer *writer, struct lode_export_stream *source, struct lode_error *error)
+{
+	int code = number_processes(writer, error);
+
+	if (code == 0)
+		code = write_threads(writer, error);
+	if (code == 0 && writer->export->options->inferred)
+		code = write_all_inferred(writer, source, error);
+	else if (code == 0)
+		code = lode_export_blocks(writer->export, source, ~0u, LODE_ALL_COLUMNS, take_block, writer,
+					  error);
+	for (size_t i = 0; i < source->stream.symptom_count && code == 0; i++)
+		code = write_symptom(writer, &source->stream.symptoms[i], error);
+	lode_free(writer->processes);
+	lode_free(writer->leaders);
+	return code;
+}
+
+static int write_stream(struct writer *writer, size_t i, struct lode_error *error)
+{
+	struct lode_export_stream source;
+	int code = lode_export_open(writer->export, i, &writer->dictionary, &source, error);
+
+	if (code < 0)
+		return code;
+	writer->stream = &source.stream;
+	code = write_opened(writer, &source, error);
+	lode_export_close(&source);
+	return code;
+}
+
+static int write_stack_frames(struct writer *writer, struct lode_error *error)
+{
+	const struct lode_stack_tree *tree = &writer->dictionary.tree;
+	const struct lode_frames *frames = &writer->dictionary.frames;
+	struct lode_json *json = &writer->json;
+	int code = 0;
+
+	lode_json_key(json, "stackFrames");
+	lode_json_object(json);
+	for (uint32_t i = 1; i < tree->count && code == 0; i++) {
+		char key[LODE_PUT_NUMBER + 1];
+
+		*lode_put_number(key, i) = '\0';
+		lode_json_key(json, key);
+		lode_json_object(json);
+		lode_json_key_text(json, "category", lode_frames_module_name(frames, tree->nodes[i].frame));
+		lode_json_key_text(json, "name", lode_frames_function(frames, tree->nodes[i].frame));
+		write_stack(writer, "parent", tree->nodes[i].parent);
+		lode_json_object_end(json);
+		code = lode_output_flow(writer->export->output, error);
+	}
+	lode_json_object_end(json);
+	return code;
+}
+
+static int write_file(struct writer *writer, struct lode_error *error)
+{
+	struct lode_json *json = &writer->json;
+	int code = 0;
+
+	lode_json_object(json);
+	lode_json_key_text(json, "displayTimeUnit", "ns");
+	lode_json_key(json, "traceEvents");
+	lode_json_array(json);
+	for (size_t i = 0; i < writer->export->count && code == 0; i++)
+		code = write_stream(writer, i, error);
+	lode_json_array_end(json);
+	if (code == 0 && !writer->export->options->inferred)
+		code = write_stack_frames(writer, error);
+	lode_json_object_end(json);
+	lode_json_line(json);
+	return code;
+}
+
+static int write_all(struct lode_export *export, struct lode_error *error)
+{
+	struct writer writer = {.export = export, .next_process = 1, .next_symptom = 1};
+	int code;
+
+	lode_json_init(&writer.json, &export->output->buffer);
+	if (lode_dictionary_init(&writer.dictionary) < 0)
+		return lode_fail_memory(error);
+	code = write_file(&writer, error);
+	lode_dictionary_release(&writer.dictionary);
+	return code;
+}
+
+const struct lode_exporter lode_exporter_chrome = {
+	.name = "chrome",
+	.description =
+		"trace events for chrome://tracing and ui.perfetto.dev: waits and symptoms on a time line",
+	.extension = ".trace.json",
+	.has_time_line = 1,
+	.passes = 1,
+	.write = write_all,
+};

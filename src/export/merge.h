@@ -1,0 +1,44 @@
+/*
+ * Merge: the events of a stream, of all types, one by one in order of time. At the
+ * same time runs stand before waits and waits before calls; events of one type
+ * and time keep their order. Memory: the blocks that hold the time it has come
+ * to; in a stream that was imported that is one of each type, in one that was
+ * recorded two.
+ */
+#ifndef LODE_EXPORT_MERGE_H
+#define LODE_EXPORT_MERGE_H
+
+#include "export/export.h"
+
+/* Where one block is: the next event is `at`. */
+struct lode_merge_cursor {
+	struct lode_events events;
+	size_t at;
+	size_t block;
+};
+
+/* One type of event. */
+struct lode_merge_type {
+	size_t *blocks; /* by their first time */
+	size_t block_count;
+	size_t next;                    /* the next one to open */
+	struct lode_merge_cursor *open; /* a heap: the earliest next event is that of the first */
+	size_t open_count;
+	size_t open_capacity;
+};
+
+struct lode_merge {
+	struct lode_export *export;
+	struct lode_export_stream *source;
+	struct lode_merge_type types[LODE_EVENT_TYPES];
+};
+
+/* Afterwards the caller releases it, also when this fails. */
+int lode_merge_init(struct lode_merge *merge, struct lode_export *export, struct lode_export_stream *source,
+		    struct lode_error *error);
+void lode_merge_release(struct lode_merge *merge);
+/* The next event; 1, 0 at the end, or a negative code. */
+int lode_merge_next(struct lode_merge *merge, enum lode_event_type *type, struct lode_event *event,
+		    struct lode_error *error);
+
+#endif

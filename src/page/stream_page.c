@@ -1,0 +1,334 @@
+/*
+ * A stream for the page: see stream_page.h. Threads are told apart by tid alone, as in
+ * scopes: what is known of a thread may stand under (pid, tid) and under its tid.
+ */
+#include "page/stream_page.h"
+
+#include "page/page_columns.h"
+#include "result/frame_facts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The events of one type in the order of the page: by thread, then by time. */
+struct order {
+	uint32_t *first;  /* of thread i; one more than threads */
+	uint32_t *events; /* which event is at a place */
+	uint32_t *places; /* and where an event is */
+};
+
+struct writing {
+	struct lode_scope_report *report;
+	struct lode_page_columns columns;
+	struct order orders[LODE_EVENT_TYPES]; /* of runs and waits */
+	uint32_t *threads;		       /* the first thread of the same tid */
+	uint64_t start;			       /* what times count from */
+	uint64_t span;
+	struct lode_error *error;
+};
+
+static int find_threads(struct writing *writing)
+{
+	struct lode_stream *stream = &writing->report->stream;
+
+	writing->threads = lode_calloc(stream->thread_count + 1, sizeof(*writing->threads));
+	if (!writing->threads)
+		return lode_fail_memory(writing->error);
+	for (uint32_t i = 0; i < stream->thread_count; i++)
+		writing->threads[i] = lode_stream_tid(stream, stream->threads[i].tid);
+	return 0;
+}
+
+/* Counting sort by thread; events are in order of time already. */
+static int find_order(struct writing *writing, enum lode_event_type type)
+{
+	const struct lode_stream *stream = &writing->report->stream;
+	const struct lode_events *events = &stream->events[type];
+	struct order *order = &writing->orders[type];
+	uint32_t *next = lode_calloc(stream->thread_count + 1, sizeof(*next));
+
+	order->first = lode_calloc(stream->thread_count + 1, sizeof(*order->first));
+	order->events = lode_calloc(events->count + 1, sizeof(*order->events));
+	order->places = lode_calloc(events->count + 1, sizeof(*order->places));
+	if (!next || !order->first || !order->events || !order->places) {
+		lode_free(next);
+		return lode_fail_memory(writing->error);
+	}
+	for (size_t i = 0; i < events->count; i++)
+		order->first[writing->threads[events->thread[i]] + 1]++;
+	for (size_t i = 0; i < stream->thread_count; i++)
+		order->first[i + 1] += order->first[i];
+	memcpy(next, order->first, stream->thread_count * sizeof(*next));
+	for (uint32_t i = 0; i < events->count; i++) {
+		uint32_t place = next[writing->threads[events->thread[i]]]++;
+
+		order->events[place] = i;
+		order->places[i] = place;
+	}
+	lode_free(next);
+	return 0;
+}
+
+/* ---- columns ---- */
+
+static void put_times(struct writing *writing, enum lode_event_type type, const char *name, const uint64_t *values,
+		      uint64_t start)
+{
+	size_t count = writing->report->stream.events[type].count;
+	double *column = lode_page_columns_f64(&writing->columns, name, count);
+
+	for (size_t i = 0; column && i < count; i++)
+		column[i] = (double)(values[writing->orders[type].events[i]] - start);
+}
+
+static void put_numbers(struct writing *writing, enum lode_event_type type, const char *name, const uint32_t *values)
+{
+	size_t count = writing->report->stream.events[type].count;
+	uint32_t *column = lode_page_columns_u32(&writing->columns, name, count);
+
+	for (size_t i = 0; column && i < count; i++)
+		column[i] = values[writing->orders[type].events[i]];
+}
+
+static void put_firsts(struct writing *writing, enum lode_event_type type, const char *name)
+{
+	size_t count = writing->report->stream.thread_count + 1;
+	uint32_t *column = lode_page_columns_u32(&writing->columns, name, count);
+
+	if (column)
+		memcpy(column, writing->orders[type].first, count * sizeof(*column));
+}
+
+static void put_wakers(struct writing *writing)
+{
+	const struct lode_events *waits = &writing->report->stream.events[LODE_WAIT];
+	uint32_t *column = lode_page_columns_u32(&writing->columns, "wait_waker", waits->count);
+
+	for (size_t i = 0; column && i < waits->count; i++) {
+		uint32_t waker = waits->waker[writing->orders[LODE_WAIT].events[i]];
+
+		column[i] = waker == LODE_NONE ? LODE_NONE : writing->threads[waker];
+	}
+}
+
+static void put_events(struct writing *writing)
+{
+	const struct lode_events *runs = &writing->report->stream.events[LODE_RUN];
+	const struct lode_events *waits = &writing->report->stream.events[LODE_WAIT];
+
+	put_times(writing, LODE_RUN, "run_t", runs->t, writing->start);
+	put_times(writing, LODE_RUN, "run_cost", runs->cost, 0);
+	put_numbers(writing, LODE_RUN, "run_stack", runs->stack);
+	put_firsts(writing, LODE_RUN, "run_first");
+	put_times(writing, LODE_WAIT, "wait_t", waits->t, writing->start);
+	put_times(writing, LODE_WAIT, "wait_cost", waits->cost, 0);
+	put_times(writing, LODE_WAIT, "wait_delay", waits->delay, 0);
+	put_numbers(writing, LODE_WAIT, "wait_stack", waits->stack);
+	put_numbers(writing, LODE_WAIT, "wait_waker_stack", waits->waker_stack);
+	put_wakers(writing);
+	put_firsts(writing, LODE_WAIT, "wait_first");
+}
+
+static void put_tree(struct writing *writing)
+{
+	const struct lode_stack_tree *tree = &writing->report->dictionary.tree;
+	uint32_t *parents = lode_page_columns_u32(&writing->columns, "node_parent", tree->count);
+
+	for (size_t i = 0; parents && i < tree->count; i++)
+		parents[i] = tree->nodes[i].parent;
+	uint32_t *frames = lode_page_columns_u32(&writing->columns, "node_frame", tree->count);
+
+	for (size_t i = 0; frames && i < tree->count; i++)
+		frames[i] = tree->nodes[i].frame;
+}
+
+static size_t path_length(const struct lode_scope_report *report)
+{
+	size_t length = 0;
+
+	for (size_t i = 0; i < report->count; i++)
+		length += report->items[i].parts.count;
+	return length;
+}
+
+static void put_paths(struct writing *writing)
+{
+	const struct lode_scope_report *report = writing->report;
+	size_t length = path_length(report), at = 0;
+	/* A column's place may move when the next one is made: each is filled before that. */
+	double *t = lode_page_columns_f64(&writing->columns, "path_t", length);
+
+	for (size_t i = 0; t && i < report->count; i++)
+		for (size_t k = 0; k < report->items[i].parts.count; k++)
+			t[at++] = (double)(report->items[i].parts.items[k].t - writing->start);
+	double *cost = lode_page_columns_f64(&writing->columns, "path_cost", length);
+
+	at = 0;
+	for (size_t i = 0; cost && i < report->count; i++)
+		for (size_t k = 0; k < report->items[i].parts.count; k++)
+			cost[at++] = (double)report->items[i].parts.items[k].cost;
+	uint32_t *events = lode_page_columns_u32(&writing->columns, "path_event", length);
+
+	at = 0;
+	for (size_t i = 0; events && i < report->count; i++)
+		for (size_t k = 0; k < report->items[i].parts.count; k++) {
+			const struct lode_part *part = &report->items[i].parts.items[k];
+
+			events[at++] = writing->orders[part->type].places[part->event];
+		}
+	uint8_t *types = lode_page_columns_u8(&writing->columns, "path_type", length);
+
+	at = 0;
+	for (size_t i = 0; types && i < report->count; i++)
+		for (size_t k = 0; k < report->items[i].parts.count; k++)
+			types[at++] = report->items[i].parts.items[k].type;
+}
+
+/* ---- the head ---- */
+
+static void attributes_json(struct lode_json *json, const struct lode_stream *stream)
+{
+	const struct lode_strings *strings = &stream->dictionary->frames.strings;
+
+	lode_json_key(json, "attributes");
+	lode_json_object(json);
+	for (size_t i = 0; i < stream->attribute_count; i++) {
+		const struct lode_attribute *attribute = &stream->attributes[i];
+		const char *value = lode_strings_get(strings, attribute->value);
+
+		lode_json_key(json, lode_strings_get(strings, attribute->key));
+		if (attribute->type == LODE_ATTRIBUTE_TEXT)
+			lode_json_text(json, value);
+		else
+			lode_json_raw(json, value, strlen(value));
+	}
+	lode_json_object_end(json);
+}
+
+static void threads_json(struct lode_json *json, const struct lode_stream *stream)
+{
+	lode_json_key(json, "threads");
+	lode_json_array(json);
+	for (size_t i = 0; i < stream->thread_count; i++) {
+		const struct lode_thread *thread = &stream->threads[i];
+
+		lode_json_object(json);
+		lode_json_key_u64(json, "tid", thread->tid);
+		lode_json_key(json, "pid");
+		if (thread->pid == LODE_NO_PID)
+			lode_json_null(json);
+		else
+			lode_json_u64(json, thread->pid);
+		lode_json_key_text(json, "name", lode_strings_get(&stream->dictionary->frames.strings, thread->name));
+		lode_json_object_end(json);
+	}
+	lode_json_array_end(json);
+}
+
+static void symptoms_json(struct lode_json *json, const struct writing *writing)
+{
+	const struct lode_scope_report *report = writing->report;
+	size_t first = 0;
+
+	lode_json_key(json, "symptoms");
+	lode_json_array(json);
+	for (size_t i = 0; i < report->count; i++) {
+		const struct lode_scope_found *found = &report->items[i];
+
+		lode_json_object(json);
+		lode_json_key_u64(json, "thread", writing->threads[found->symptom.thread]);
+		lode_json_key_text(json, "name",
+				   lode_strings_get(&report->dictionary.frames.strings, found->symptom.name));
+		lode_json_key_u64(json, "t0", found->symptom.t0 - writing->start);
+		lode_json_key_u64(json, "t1", found->symptom.t1 - writing->start);
+		lode_json_key_u64(json, "unknown_ns", found->result.unknown);
+		lode_json_key_u64(json, "path_first", first);
+		lode_json_key_u64(json, "path_count", found->parts.count);
+		lode_json_object_end(json);
+		first += found->parts.count;
+	}
+	lode_json_array_end(json);
+}
+
+static void names_json(struct lode_json *json, const struct lode_frames *frames)
+{
+	struct lode_buffer text = {0};
+
+	lode_json_key(json, "names");
+	lode_json_array(json);
+	for (uint32_t i = 0; i < frames->count; i++) {
+		lode_buffer_clear(&text);
+		lode_frames_text(frames, i, &text);
+		lode_json_text_n(json, text.bytes, text.size);
+	}
+	lode_json_array_end(json);
+	json->buffer->failed |= text.failed;
+	lode_buffer_release(&text);
+}
+
+static void head_json(struct writing *writing, struct lode_buffer *head)
+{
+	const struct lode_scope_report *report = writing->report;
+	const struct lode_frames *frames = &report->dictionary.frames;
+	uint8_t *all = lode_calloc(frames->count + 1, 1);
+	struct lode_json json;
+	char start[24];
+
+	snprintf(start, sizeof(start), "%" PRIu64, writing->start);
+	lode_json_init(&json, head);
+	lode_json_object(&json);
+	lode_json_key_text(&json, "stream", lode_strings_get(&frames->strings, report->stream.name));
+	lode_json_key_text(&json, "id", report->entry->id);
+	lode_json_key_text(&json, "host", lode_strings_get(&frames->strings, report->stream.host));
+	lode_json_key_text(&json, "start_ns", start);
+	lode_json_key_u64(&json, "span_ns", writing->span);
+	attributes_json(&json, &report->stream);
+	threads_json(&json, &report->stream);
+	symptoms_json(&json, writing);
+	names_json(&json, frames);
+	if (all) {
+		memset(all, 1, frames->count);
+		lode_frame_facts_json(&json, frames, all, report->idle);
+	}
+	lode_page_columns_json(&writing->columns, &json);
+	lode_json_object_end(&json);
+	head->failed |= !all;
+	lode_free(all);
+}
+
+int lode_stream_page(struct lode_scope_report *report, struct lode_buffer *out, struct lode_error *error)
+{
+	struct writing writing = {.report = report, .error = error};
+	struct lode_buffer head = {0};
+	uint64_t last;
+	int code = find_threads(&writing);
+
+	lode_page_columns_init(&writing.columns);
+	for (size_t i = 0; i < report->count && !code; i++)
+		code = lode_scope_report_find(report, i, error);
+	if (!code)
+		code = find_order(&writing, LODE_RUN);
+	if (!code)
+		code = find_order(&writing, LODE_WAIT);
+	if (!code) {
+		lode_stream_span(&report->stream, &writing.start, &last);
+		writing.span = last - writing.start;
+		put_events(&writing);
+		put_tree(&writing);
+		put_paths(&writing);
+		head_json(&writing, &head);
+		lode_page_columns_pack(&writing.columns, &head, out);
+		if (out->failed)
+			code = lode_fail_memory(error);
+	}
+	lode_buffer_release(&head);
+	lode_page_columns_release(&writing.columns);
+	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+		lode_free(writing.orders[type].first);
+		lode_free(writing.orders[type].events);
+		lode_free(writing.orders[type].places);
+	}
+	lode_free(writing.threads);
+	return code;
+}

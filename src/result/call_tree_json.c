@@ -1,0 +1,72 @@
+/*
+ * A call tree as JSON: see call_tree.h. Items follow their callers; an item's depth tells
+ * whose it is. With two sides each number is there twice.
+ */
+#include "result/call_tree.h"
+
+static void put_sides(const struct lode_call_tree *tree, const char *slow_key, const char *base_key,
+		      const uint64_t value[LODE_SIDES], struct lode_json *json)
+{
+	lode_json_key_u64(json, slow_key, value[LODE_SIDE_SLOW]);
+	if (tree->input->own[LODE_SIDE_BASE])
+		lode_json_key_u64(json, base_key, value[LODE_SIDE_BASE]);
+}
+
+static void put_frames(const struct lode_call_tree *tree, const struct lode_call_tree_item *item,
+		       struct lode_json *json)
+{
+	const struct lode_dictionary *dictionary = tree->input->dictionary;
+	struct lode_buffer text = {0};
+
+	lode_json_key(json, "frames");
+	lode_json_array(json);
+	for (uint32_t i = item->length; i-- > 0;) {
+		uint32_t node = item->last;
+
+		for (uint32_t k = 0; k < i; k++)
+			node = dictionary->tree.nodes[node].parent;
+		lode_buffer_clear(&text);
+		lode_frames_text(&dictionary->frames, dictionary->tree.nodes[node].frame, &text);
+		lode_json_text_n(json, text.size ? text.bytes : "", text.size);
+		json->buffer->failed |= text.failed;
+	}
+	lode_json_array_end(json);
+	lode_buffer_release(&text);
+}
+
+static void put_item(const struct lode_call_tree *tree, const struct lode_call_tree_item *item,
+		     struct lode_json *json)
+{
+	const uint8_t *known = tree->input->known;
+
+	lode_json_object(json);
+	lode_json_key_u64(json, "depth", item->depth);
+	put_frames(tree, item, json);
+	put_sides(tree, "whole_ns", "base_whole_ns", item->whole, json);
+	put_sides(tree, "own_ns", "base_own_ns", item->own, json);
+	if (known && !known[item->last]) {
+		lode_json_key(json, "new");
+		lode_json_bool(json, 1);
+	}
+	if (item->hidden) {
+		lode_json_key_u64(json, "hidden", item->hidden);
+		put_sides(tree, "hidden_ns", "base_hidden_ns", item->rest, json);
+	}
+	lode_json_object_end(json);
+}
+
+void lode_call_tree_json(const struct lode_call_tree *tree, struct lode_json *json)
+{
+	lode_json_object(json);
+	lode_json_key_u64(json, "least_ns", tree->input->least);
+	lode_json_key_u64(json, "contexts", tree->contexts);
+	lode_json_key_u64(json, "shown", tree->shown);
+	put_sides(tree, "whole_ns", "base_whole_ns", tree->whole, json);
+	put_sides(tree, "hidden_ns", "base_hidden_ns", tree->rest, json);
+	lode_json_key(json, "items");
+	lode_json_array(json);
+	for (size_t i = 0; i < tree->count; i++)
+		put_item(tree, &tree->items[i], json);
+	lode_json_array_end(json);
+	lode_json_object_end(json);
+}

@@ -1,0 +1,270 @@
+/*
+ * The result of lode diff as JSON. Paths may be many and deep: what is written leaves at
+ * once.
+ */
+#include "result/diff_report.h"
+
+#include "base/json.h"
+#include "latency/chance.h"
+
+struct writer {
+	const struct lode_diff_report *report;
+	struct lode_json json;
+	struct lode_buffer text;
+	struct lode_diff_functions functions;
+};
+
+static void put_frame(struct writer *writer, const char *key, uint32_t node)
+{
+	const struct lode_dictionary *dictionary = writer->report->diff->dictionary;
+
+	lode_buffer_clear(&writer->text);
+	lode_frames_text(&dictionary->frames, dictionary->tree.nodes[node].frame, &writer->text);
+	lode_json_key(&writer->json, key);
+	lode_json_text_n(&writer->json, writer->text.bytes, writer->text.size);
+}
+
+static void put_number(struct writer *writer, const char *key, int64_t number)
+{
+	lode_json_key(&writer->json, key);
+	lode_json_i64(&writer->json, number);
+}
+
+static void put_bool(struct writer *writer, const char *key, int yes)
+{
+	lode_json_key(&writer->json, key);
+	lode_json_bool(&writer->json, yes);
+}
+
+static void put_side(struct writer *writer, const char *key, const struct lode_diff_side *side)
+{
+	lode_json_key(&writer->json, key);
+	lode_json_object(&writer->json);
+	lode_json_key_text(&writer->json, "corpus", side->corpus);
+	lode_json_key_u64(&writer->json, "streams", side->latency->stream_count);
+	lode_json_key_u64(&writer->json, "events", side->latency->input.events);
+	lode_json_key_u64(&writer->json, "instances", side->latency->instances);
+	lode_json_object_end(&writer->json);
+}
+
+/* What each layer takes on either side. */
+static int put_layers(struct writer *writer)
+{
+	const struct lode_diff *diff = writer->report->diff;
+	size_t nodes = diff->dictionary->tree.count;
+	uint64_t base[LODE_LAYERS], slow[LODE_LAYERS];
+
+	if (lode_layer_sums(diff->dictionary, diff->base, nodes, base) < 0 ||
+	    lode_layer_sums(diff->dictionary, diff->slow, nodes, slow) < 0)
+		return LODE_SYSTEM;
+	lode_json_key(&writer->json, "layers");
+	lode_json_object(&writer->json);
+	for (int i = 0; i < LODE_LAYERS; i++) {
+		if (!base[i] && !slow[i])
+			continue;
+		lode_json_key(&writer->json, lode_layer_name((enum lode_layer)i));
+		lode_json_object(&writer->json);
+		lode_json_key_u64(&writer->json, "base_ns", base[i]);
+		lode_json_key_u64(&writer->json, "slow_ns", slow[i]);
+		lode_json_object_end(&writer->json);
+	}
+	lode_json_object_end(&writer->json);
+	return 0;
+}
+
+static void put_double(struct writer *writer, const char *key, double number)
+{
+	lode_json_key(&writer->json, key);
+	lode_json_double(&writer->json, number);
+}
+
+static void put_chance(struct writer *writer, double p, double q)
+{
+	if (!writer->report->diff->chance.tested)
+		return;
+	put_double(writer, "p", p);
+	put_double(writer, "q", q);
+}
+
+static void put_cause(struct writer *writer)
+{
+	const struct lode_root_cause *cause = &writer->report->diff->cause;
+	const struct lode_dictionary *dictionary = writer->report->diff->dictionary;
+	uint32_t frame;
+
+	lode_json_key(&writer->json, "root_cause");
+	if (!cause->node) {
+		lode_json_null(&writer->json);
+		return;
+	}
+	frame = dictionary->tree.nodes[cause->node].frame;
+	lode_json_object(&writer->json);
+	put_frame(writer, "frame", cause->node);
+	lode_json_key_text(&writer->json, "module", lode_frames_module_name(&dictionary->frames, frame));
+	lode_json_key_text(&writer->json, "function", lode_frames_function(&dictionary->frames, frame));
+	lode_json_key_text(&writer->json, "layer", lode_layer_name(cause->layer));
+	put_bool(writer, "internal", lode_layer_is_internal(cause->layer));
+	put_bool(writer, "new", cause->is_new);
+	if (cause->caller)
+		put_frame(writer, "caller", cause->caller);
+	put_number(writer, "delta_ns", cause->more);
+	put_bool(writer, "sure", cause->sure);
+	put_chance(writer, cause->p, cause->q);
+	lode_json_object_end(&writer->json);
+}
+
+static void put_detectable(struct writer *writer, const char *key, const char *share_key, int64_t size)
+{
+	uint64_t whole = writer->report->diff->base_whole;
+
+	lode_json_key(&writer->json, key);
+	if (size >= 0)
+		lode_json_i64(&writer->json, size);
+	else
+		lode_json_null(&writer->json);
+	lode_json_key(&writer->json, share_key);
+	if (size >= 0 && whole)
+		lode_json_double(&writer->json, (double)size / (double)whole);
+	else
+		lode_json_null(&writer->json);
+}
+
+/* What the streams can tell; null: not known. */
+static void put_evidence(struct writer *writer)
+{
+	const struct lode_diff *diff = writer->report->diff;
+	const struct lode_diff_chance *chance = &diff->chance;
+
+	lode_json_key(&writer->json, "chance");
+	lode_json_object(&writer->json);
+	put_bool(writer, "sure", lode_diff_is_sure(diff));
+	lode_json_key_u64(&writer->json, "sure_paths", chance->sure_paths);
+	put_chance(writer, chance->p, chance->q);
+	put_double(writer, "level", LODE_DIFF_LEVEL);
+	lode_json_key_text(&writer->json, "level_is_of", "all paths together");
+	put_double(writer, "power", LODE_CHANCE_POWER / 100.0);
+	put_detectable(writer, "detectable_ns", "detectable_share", chance->detectable);
+	put_detectable(writer, "detectable_path_ns", "detectable_path_share", chance->detectable_path);
+	lode_json_key(&writer->json, "streams_for_5_percent");
+	if (chance->streams_for_5 > 0 && chance->streams_for_5 < 1e15)
+		lode_json_u64(&writer->json, (uint64_t)chance->streams_for_5);
+	else
+		lode_json_null(&writer->json);
+	lode_json_object_end(&writer->json);
+}
+
+static void put_distance(struct writer *writer)
+{
+	const struct lode_diff_distance *distance = writer->report->distance;
+
+	if (!distance)
+		return;
+	lode_json_key(&writer->json, "truth");
+	lode_json_object(&writer->json);
+	lode_json_key(&writer->json, "p_min");
+	if (distance->path)
+		lode_json_u64(&writer->json, distance->path);
+	else
+		lode_json_null(&writer->json);
+	lode_json_key(&writer->json, "f_min");
+	if (distance->path)
+		lode_json_u64(&writer->json, distance->function);
+	else
+		lode_json_null(&writer->json);
+	lode_json_object_end(&writer->json);
+}
+
+/* `distance` is from the hottest function, below 0 for callers. */
+static void put_function(struct writer *writer, const struct lode_diff_function *function, int64_t distance)
+{
+	const struct lode_diff *diff = writer->report->diff;
+
+	lode_json_object(&writer->json);
+	put_frame(writer, "frame", function->node);
+	lode_json_key_u64(&writer->json, "base_ns", diff->base[function->node]);
+	lode_json_key_u64(&writer->json, "slow_ns", diff->slow[function->node]);
+	put_number(writer, "delta_ns", lode_diff_delta(diff, function->node));
+	put_number(writer, "whole_delta_ns", diff->more[function->node]);
+	if (diff->base_means) {
+		put_double(writer, "base_mean_ns", diff->base_means[function->node]);
+		put_double(writer, "slow_mean_ns", diff->slow_means[function->node]);
+	}
+	lode_json_key_u64(&writer->json, "rank", function->rank);
+	put_number(writer, "distance", distance);
+	lode_json_key_text(&writer->json, "layer",
+			   lode_layer_name(lode_layer_of_node(diff->dictionary, function->node)));
+	lode_json_object_end(&writer->json);
+}
+
+static int put_path(struct writer *writer, const struct lode_diff_path *path, size_t rank)
+{
+	size_t hottest = 0;
+
+	if (lode_diff_functions_of(writer->report->diff, path, &writer->functions) < 0)
+		return LODE_SYSTEM;
+	while (hottest + 1 < writer->functions.count && writer->functions.items[hottest].node != path->hottest)
+		hottest++;
+	lode_json_object(&writer->json);
+	lode_json_key_u64(&writer->json, "rank", rank);
+	put_number(writer, "cost_ns", path->cost);
+	put_bool(writer, "new", path->is_new);
+	put_chance(writer, path->p, path->q);
+	lode_json_key(&writer->json, "frames");
+	lode_json_array(&writer->json);
+	for (size_t i = 0; i < writer->functions.count; i++)
+		put_function(writer, &writer->functions.items[i], (int64_t)i - (int64_t)hottest);
+	lode_json_array_end(&writer->json);
+	lode_json_object_end(&writer->json);
+	return 0;
+}
+
+static int put_paths(struct writer *writer, struct lode_output *output, struct lode_error *error)
+{
+	const struct lode_diff_report *report = writer->report;
+	const struct lode_diff *diff = report->diff;
+	size_t shown = 0;
+	int code = 0;
+
+	lode_json_key(&writer->json, "paths");
+	lode_json_array(&writer->json);
+	for (size_t i = 0; !code && i < diff->path_count && (!report->top || shown < report->top); i++) {
+		if (report->fits && !report->fits[diff->paths[i].leaf])
+			continue;
+		shown++;
+		code = put_path(writer, &diff->paths[i], i + 1) < 0 ? lode_fail_memory(error)
+								    : lode_output_flow(output, error);
+	}
+	lode_json_array_end(&writer->json);
+	return code;
+}
+
+int lode_diff_json(const struct lode_diff_report *report, struct lode_output *output,
+		   struct lode_error *error)
+{
+	struct writer writer = { .report = report };
+	int code;
+
+	lode_json_init(&writer.json, &output->buffer);
+	lode_json_object(&writer.json);
+	put_side(&writer, "base", &report->base);
+	put_side(&writer, "slow", &report->slow);
+	put_number(&writer, "delta_ns", report->diff->difference);
+	put_bool(&writer, "tested", report->diff->chance.tested);
+	put_evidence(&writer);
+	code = put_layers(&writer) < 0 ? lode_fail_memory(error) : 0;
+	put_cause(&writer);
+	put_distance(&writer);
+	lode_json_key_u64(&writer.json, "paths_total", report->diff->path_count);
+	if (!code)
+		code = put_paths(&writer, output, error);
+	if (!code && report->page) {
+		lode_json_key(&writer.json, "page");
+		lode_diff_page_json(report, &writer.json);
+	}
+	lode_json_object_end(&writer.json);
+	lode_json_line(&writer.json);
+	output->buffer.failed |= writer.text.failed;
+	lode_buffer_release(&writer.text);
+	lode_diff_functions_release(&writer.functions);
+	return code;
+}

@@ -1,0 +1,90 @@
+/*
+ * The result of lode diff for programs and as a page, and what its text shares with them.
+ */
+#ifndef LODE_RESULT_DIFF_REPORT_H
+#define LODE_RESULT_DIFF_REPORT_H
+
+#include "base/json.h"
+#include "base/output.h"
+#include "latency/diff.h"
+#include "latency/paper_ranking.h"
+#include "scope/idle.h"
+
+struct lode_diff_side {
+	const char *corpus;  /* its path */
+	const char *streams; /* how its streams were chosen, in brackets; NULL: all of them */
+	const struct lode_latency *latency;
+};
+
+struct lode_diff_report {
+	struct lode_diff_side base;
+	struct lode_diff_side slow;
+	const struct lode_diff *diff;
+	const uint8_t *fits; /* by node: --match lets it through; NULL: all */
+	size_t top;	     /* paths to show; 0: all */
+	const struct lode_diff_distance *distance; /* from the truth; NULL: it was not given */
+	/* Not NULL: for a page, which needs the tree of calls and facts about frames besides. */
+	const struct lode_idle_stacks *page;
+	uint64_t least; /* ns: calls that take less are left out of the tree of a page */
+};
+
+/* A path that is shown, and how many behind it have the same hottest node. */
+struct lode_diff_choice {
+	const struct lode_diff_path *path;
+	size_t rank;
+	size_t alike;
+};
+
+/* The paths to show to people: those that take more, of those with the same hottest node the first. */
+struct lode_diff_chosen {
+	struct lode_diff_choice *items;
+	size_t count;
+	size_t capacity;
+};
+
+/* Chooses at most `report->top`; with `all` each path stands for itself. Returns 0 or LODE_SYSTEM. */
+int lode_diff_choose(const struct lode_diff_report *report, int all, struct lode_diff_chosen *chosen);
+void lode_diff_chosen_release(struct lode_diff_chosen *chosen);
+
+/*
+ * Appends a sentence or two, without a newline, on what the streams can tell: that nothing differs beyond
+ * chance and what they would have shown, how many streams it takes, or how often sure claims are wrong.
+ */
+void lode_diff_chance_words(const struct lode_diff_report *report, struct lode_buffer *buffer);
+
+/* A function of a path. */
+struct lode_diff_function {
+	uint32_t node;
+	uint32_t rank; /* by what it takes more, from 1; of equal ones the one nearer the leaf first */
+};
+
+/* The functions of a path, root first. A zeroed struct is empty, and it is used again for the next path. */
+struct lode_diff_functions {
+	struct lode_diff_function *items;
+	size_t count;
+	size_t capacity;
+};
+
+/* Returns 0 or LODE_SYSTEM. */
+int lode_diff_functions_of(const struct lode_diff *diff, const struct lode_diff_path *path,
+			   struct lode_diff_functions *functions);
+/* What times of paths are of: `a stream`, or with means `a call`. */
+const char *lode_diff_per(const struct lode_diff *diff);
+void lode_diff_functions_release(struct lode_diff_functions *functions);
+
+/* The same forms as those of latencies (latency_report.h), with both sides. */
+void lode_diff_page_json(const struct lode_diff_report *report, struct lode_json *json);
+void lode_diff_dot(const struct lode_diff_report *report, uint64_t least, int unfolded,
+		   struct lode_buffer *buffer);
+
+/* Writes the JSON of the contract; it leaves as it is made. */
+int lode_diff_json(const struct lode_diff_report *report, struct lode_output *output,
+		   struct lode_error *error);
+/*
+ * Writes folded stacks with two values each, own latency in the base and in the slow
+ * streams, ns per stream, as tools for differential flame graphs take them.
+ */
+int lode_diff_folded(const struct lode_diff_report *report, struct lode_output *output,
+		     struct lode_notes *notes, struct lode_error *error);
+
+#endif

@@ -1,0 +1,81 @@
+/* Heat map: see heat.h. */
+#include "result/heat.h"
+
+#include "base/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+static int add_row(struct lode_heat *heat, size_t rank, uint32_t leaf, int64_t cost)
+{
+	const struct lode_stack_tree *tree = &heat->dictionary->tree;
+	uint32_t depth = lode_stack_tree_depth(tree, leaf);
+	struct lode_heat_row row = {
+		.rank = rank, .first = heat->cell_count, .count = depth, .leaf = leaf, .cost = cost};
+
+	if (lode_grow(&heat->rows, &heat->capacity, heat->count + 1, sizeof(*heat->rows)) < 0 ||
+	    lode_grow(&heat->nodes, &heat->cell_capacity, heat->cell_count + depth, sizeof(*heat->nodes)) < 0)
+		return LODE_SYSTEM;
+	for (uint32_t i = depth, node = leaf; i-- > 0; node = tree->nodes[node].parent)
+		heat->nodes[row.first + i] = node;
+	/* Of equal ones the one nearer the leaf. */
+	for (uint32_t i = 1; i < depth; i++)
+		if (lode_heat_value(heat, heat->nodes[row.first + i]) >=
+		    lode_heat_value(heat, heat->nodes[row.first + row.hottest]))
+			row.hottest = i;
+	if (depth) {
+		uint32_t hottest = heat->nodes[row.first + row.hottest];
+
+		/* A context is its leaf; a path is what takes more on it. */
+		row.who = lode_stack_who(heat->dictionary, heat->less ? hottest : leaf);
+		if (lode_heat_value(heat, hottest) > heat->most)
+			heat->most = lode_heat_value(heat, hottest);
+	}
+	heat->widest = depth > heat->widest ? depth : heat->widest;
+	heat->cell_count += depth;
+	heat->rows[heat->count++] = row;
+	return 0;
+}
+
+int lode_heat_of_latency(struct lode_heat *heat, const struct lode_latency_report *report)
+{
+	const struct lode_latency *latency = report->latency;
+	int code = 0;
+
+	*heat = (struct lode_heat){.dictionary = &latency->dictionary, .value = latency->own};
+	for (size_t i = 0; !code && i < lode_latency_shown(report); i++) {
+		uint32_t node = report->contexts->nodes[i];
+
+		if (latency->own[node])
+			code = add_row(heat, i + 1, node, (int64_t)latency->own[node]);
+	}
+	return code;
+}
+
+int lode_heat_of_diff(struct lode_heat *heat, const struct lode_diff_report *report,
+		      const struct lode_diff_chosen *chosen)
+{
+	const struct lode_diff *diff = report->diff;
+	int code = 0;
+
+	*heat = (struct lode_heat){.dictionary = diff->dictionary, .value = diff->slow, .less = diff->base};
+	for (size_t i = 0; !code && i < chosen->count; i++)
+		code = add_row(heat, chosen->items[i].rank, chosen->items[i].path->leaf,
+			       chosen->items[i].path->cost);
+	return code;
+}
+
+void lode_heat_release(struct lode_heat *heat)
+{
+	lode_free(heat->rows);
+	lode_free(heat->nodes);
+	memset(heat, 0, sizeof(*heat));
+}
+
+double lode_heat_level(const struct lode_heat *heat, uint32_t node)
+{
+	double value = (double)lode_heat_value(heat, node);
+	double level = value > 0 ? LODE_HEAT_DECADES + log10(value / (double)heat->most) : 0;
+
+	return level > 0 ? level : 0;
+}

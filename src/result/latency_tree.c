@@ -1,0 +1,103 @@
+/*
+ * The tree of calls of lode latency, for pages and as a graph: see latency_report.h.
+ */
+#include "result/latency_report.h"
+
+#include "base/memory.h"
+#include "result/call_tree.h"
+#include "result/frame_facts.h"
+
+#include <string.h>
+
+/* Contexts that a page shows whatever they take. */
+#define FIRST 10
+
+/* By node: whether a context that fits goes through it. NULL when memory has run out. */
+static uint8_t *find_fitting(const struct lode_latency_report *report)
+{
+	uint8_t *fits = lode_calloc(report->latency->node_count, 1);
+
+	for (size_t i = 0; fits && i < report->contexts->count; i++)
+		fits[report->contexts->nodes[i]] = 1;
+	return fits;
+}
+
+static int make_tree(const struct lode_latency_report *report, uint64_t least, int unfolded,
+		     struct lode_call_tree_input *input, struct lode_call_tree *tree)
+{
+	const struct lode_latency *latency = report->latency;
+	uint8_t *fits = find_fitting(report);
+
+	*input = (struct lode_call_tree_input){
+		.dictionary = &latency->dictionary,
+		.own = {NULL, latency->own},
+		.node_count = latency->node_count,
+		.fits = fits,
+		.least = least,
+		.unfolded = unfolded,
+	};
+	memset(tree, 0, sizeof(*tree));
+	return fits ? lode_call_tree_make(tree, input) : LODE_SYSTEM;
+}
+
+static void release_tree(struct lode_call_tree_input *input, struct lode_call_tree *tree)
+{
+	lode_call_tree_release(tree);
+	lode_free((void *)(uintptr_t)input->fits);
+}
+
+void lode_latency_dot(const struct lode_latency_report *report, uint64_t least, int unfolded,
+		      struct lode_buffer *buffer)
+{
+	struct lode_call_tree_input input;
+	struct lode_call_tree tree;
+
+	if (make_tree(report, least, unfolded, &input, &tree) < 0)
+		buffer->failed = 1;
+	else
+		lode_call_tree_dot(&tree, report->corpus, buffer);
+	release_tree(&input, &tree);
+}
+
+size_t lode_latency_page_top(const struct lode_latency_report *report)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->contexts->count; i++)
+		count += report->latency->own[report->contexts->nodes[i]] >= report->least;
+	return count > FIRST ? count : FIRST;
+}
+
+static void put_facts(const struct lode_latency_report *report, const struct lode_call_tree *tree,
+		      struct lode_json *json)
+{
+	const struct lode_dictionary *dictionary = &report->latency->dictionary;
+	uint8_t *marks = lode_calloc(dictionary->frames.count + 1, 1);
+
+	for (size_t i = 0; marks && i < tree->count; i++)
+		lode_frame_facts_mark(&dictionary->tree, tree->items[i].last, marks);
+	for (size_t i = 0; marks && i < lode_latency_shown(report); i++)
+		lode_frame_facts_mark(&dictionary->tree, report->contexts->nodes[i], marks);
+	if (marks)
+		lode_frame_facts_json(json, &dictionary->frames, marks, report->page);
+	else
+		json->buffer->failed = 1;
+	lode_free(marks);
+}
+
+void lode_latency_page_json(const struct lode_latency_report *report, struct lode_json *json)
+{
+	struct lode_call_tree_input input;
+	struct lode_call_tree tree;
+
+	lode_json_object(json);
+	if (make_tree(report, report->least, 1, &input, &tree) < 0) {
+		json->buffer->failed = 1;
+	} else {
+		lode_json_key(json, "tree");
+		lode_call_tree_json(&tree, json);
+		put_facts(report, &tree, json);
+	}
+	lode_json_object_end(json);
+	release_tree(&input, &tree);
+}

@@ -1,0 +1,335 @@
+/*
+ * The result of lode mine as JSON: whole, unless a top was asked for, and then it
+ * says how much there is.
+ */
+#include "base/json.h"
+#include "result/frame_facts.h"
+#include "result/mine_report.h"
+
+#define EXAMPLES 5
+
+static void frames_json(struct lode_json *json, const struct lode_frames *frames, const uint32_t *items,
+			uint32_t length, struct lode_buffer *text)
+{
+	lode_json_array(json);
+	for (uint32_t i = 0; i < length; i++) {
+		lode_buffer_clear(text);
+		lode_frames_text(frames, items[i], text);
+		lode_json_text_n(json, text->bytes, text->size);
+	}
+	lode_json_array_end(json);
+}
+
+static void input_json(struct lode_json *json, const struct lode_mine_report *report)
+{
+	const struct lode_area *area = report->area;
+	enum lode_event_type kind = report->options->kind;
+
+	lode_json_key(json, "input");
+	lode_json_object(json);
+	lode_json_key_u64(json, "streams", area->stream_count);
+	lode_json_key_u64(json, "events", area->input_events[kind]);
+	lode_json_key_u64(json, "cost_ns", area->input_cost[kind]);
+	lode_json_object_end(json);
+}
+
+static uint64_t distinct_stacks(const struct lode_area_rows *rows)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < rows->count; i++)
+		count += !i || rows->items[i].stack != rows->items[i - 1].stack;
+	return count;
+}
+
+static void rows_json(struct lode_json *json, const char *key, const struct lode_area_rows *rows)
+{
+	lode_json_key(json, key);
+	lode_json_object(json);
+	lode_json_key_u64(json, "events", rows->events);
+	lode_json_key_u64(json, "distinct_stacks", distinct_stacks(rows));
+	lode_json_key_u64(json, "cost_ns", rows->cost);
+	lode_json_object_end(json);
+}
+
+/* Rows of two lists with equal stacks count once. */
+static uint64_t distinct_stacks_of_both(const struct lode_area_rows *a, const struct lode_area_rows *b)
+{
+	uint64_t count = distinct_stacks(a) + distinct_stacks(b);
+	size_t i = 0, k = 0;
+
+	while (i < a->count && k < b->count) {
+		uint32_t left = a->items[i].stack, right = b->items[k].stack;
+
+		count -= left == right;
+		while (left <= right && i < a->count && a->items[i].stack == left)
+			i++;
+		while (right <= left && k < b->count && b->items[k].stack == right)
+			k++;
+	}
+	return count;
+}
+
+/* Everything that was kept apart, */
+static void idle_json(struct lode_json *json, const struct lode_area *area, enum lode_event_type kind)
+{
+	const struct lode_area_rows none = { 0 }, *work = kind == LODE_WAIT ? &area->work : &none;
+
+	lode_json_key(json, "idle");
+	lode_json_object(json);
+	lode_json_key_u64(json, "events", area->idle[kind].events + work->events);
+	lode_json_key_u64(json, "distinct_stacks", distinct_stacks_of_both(&area->idle[kind], work));
+	lode_json_key_u64(json, "cost_ns", lode_add_saturating(area->idle[kind].cost, work->cost));
+	lode_json_object_end(json);
+}
+
+/* and of that what was waiting for work. */
+static void work_json(struct lode_json *json, const struct lode_mine_report *report)
+{
+	const struct lode_area *area = report->area;
+	const struct lode_stack_tree *tree = &area->dictionary.tree;
+	struct lode_mine_places places;
+	struct lode_buffer text = { 0 };
+
+	lode_json_key(json, "waiting_for_work");
+	lode_json_object(json);
+	lode_json_key_u64(json, "events", area->work.events);
+	lode_json_key_u64(json, "distinct_stacks", distinct_stacks(&area->work));
+	lode_json_key_u64(json, "cost_ns", area->work.cost);
+	lode_json_key(json, "places");
+	lode_json_array(json);
+	json->buffer->failed |= lode_mine_find_places(report, &places) < 0;
+	for (size_t i = 0; i < places.count; i++) {
+		uint32_t depth = lode_stack_tree_depth(tree, places.items[i].place);
+		uint32_t *frames = lode_calloc(depth + 1, sizeof(*frames));
+
+		json->buffer->failed |= !frames;
+		if (!frames)
+			break;
+		lode_stack_tree_frames(tree, places.items[i].place, frames, depth);
+		lode_json_object(json);
+		lode_json_key(json, "frames");
+		frames_json(json, &area->dictionary.frames, frames, depth, &text);
+		lode_json_key_u64(json, "events", places.items[i].events);
+		lode_json_key_u64(json, "cost_ns", places.items[i].cost);
+		lode_json_object_end(json);
+		lode_free(frames);
+	}
+	lode_json_array_end(json);
+	lode_json_object_end(json);
+	json->buffer->failed |= text.failed;
+	lode_buffer_release(&text);
+	lode_free(places.items);
+}
+
+static void symptoms_json(struct lode_json *json, const struct lode_area *area)
+{
+	struct lode_mine_symptoms symptoms = lode_mine_sum_symptoms(area);
+
+	lode_json_key(json, "symptoms");
+	lode_json_object(json);
+	lode_json_key_u64(json, "count", symptoms.count);
+	lode_json_key_u64(json, "delay_ns", symptoms.delay);
+	lode_json_key_u64(json, "unknown_ns", symptoms.unknown);
+	if (area->scope == LODE_SCOPE_CRITICAL_PATH) {
+		lode_json_key_u64(json, "waiting_ns", symptoms.waiting);
+		lode_json_key_u64(json, "running_ns", symptoms.running);
+		lode_json_key_u64(json, "idle_ns", symptoms.idling);
+	}
+	lode_json_object_end(json);
+}
+
+static void metrics_json(struct lode_json *json, const struct lode_metrics *metrics)
+{
+	lode_json_key_u64(json, "cost_ns", metrics->cost);
+	lode_json_key_u64(json, "events", metrics->events);
+	lode_json_key_u64(json, "streams", metrics->streams);
+	lode_json_key_u64(json, "average_ns", metrics->average);
+}
+
+static void pattern_json(struct lode_json *json, const struct lode_mine_report *report, size_t i,
+			 struct lode_buffer *text)
+{
+	const struct lode_mined *mined = report->mined;
+
+	lode_json_object(json);
+	lode_json_key_text(json, "id", mined->pattern_groups[i].id);
+	lode_json_key(json, "frames");
+	frames_json(json, &report->area->dictionary.frames, lode_pattern_frames(&mined->patterns, i),
+		    mined->patterns.items[i].length, text);
+	metrics_json(json, &mined->pattern_groups[i].metrics);
+	lode_json_object_end(json);
+}
+
+static void examples_json(struct lode_json *json, const struct lode_mine_report *report, size_t cluster)
+{
+	struct lode_mine_example examples[EXAMPLES];
+	size_t count = lode_mine_examples(report, cluster, EXAMPLES, examples);
+
+	lode_json_key(json, "examples");
+	lode_json_array(json);
+	for (size_t i = 0; i < count; i++) {
+		const struct lode_strings *strings = &report->area->dictionary.frames.strings;
+
+		lode_json_object(json);
+		lode_json_key_text(json, "stream", lode_strings_get(strings, examples[i].stream->name));
+		lode_json_key_text(json, "stream_id", examples[i].stream->id);
+		lode_json_key_text(json, "host", lode_strings_get(strings, examples[i].stream->host));
+		lode_json_key_u64(json, "cost_ns", examples[i].cost);
+		lode_json_key_u64(json, "events", examples[i].events);
+		lode_json_key_u64(json, "t", examples[i].row->longest_t);
+		lode_json_key_u64(json, "tid", examples[i].row->longest_thread);
+		lode_json_key_u64(json, "longest_ns", examples[i].row->longest);
+		lode_json_object_end(json);
+	}
+	lode_json_array_end(json);
+}
+
+/* An end of the interval; null where there is none. */
+static void bound_json(struct lode_json *json, const char *key, const struct lode_metrics *metrics, uint64_t bound)
+{
+	lode_json_key(json, key);
+	if (metrics->sure)
+		lode_json_u64(json, bound);
+	else
+		lode_json_null(json);
+}
+
+static void cluster_json(struct lode_json *json, const struct lode_mine_report *report, size_t i,
+			 struct lode_buffer *text)
+{
+	const struct lode_mined *mined = report->mined;
+	const struct lode_cluster *cluster = &mined->clusters.items[i];
+	const struct lode_mined_group *group = &mined->cluster_groups[i];
+	uint64_t whole = report->area->rows[report->options->kind].cost;
+
+	lode_json_object(json);
+	lode_json_key_text(json, "id", group->id);
+	lode_json_key(json, "patterns");
+	lode_json_array(json);
+	for (size_t k = 0; k < cluster->count; k++)
+		lode_json_text(json, mined->pattern_groups[mined->clusters.members[cluster->first + k]].id);
+	lode_json_array_end(json);
+	metrics_json(json, &group->metrics);
+	lode_json_key(json, "share");
+	lode_json_double(json, whole ? (double)group->metrics.cost / (double)whole : 0);
+	bound_json(json, "low_ns", &group->metrics, group->metrics.low);
+	bound_json(json, "high_ns", &group->metrics, group->metrics.high);
+	lode_json_key(json, "common");
+	frames_json(json, &report->area->dictionary.frames, mined->common[i], mined->common_length[i], text);
+	examples_json(json, report, i);
+	lode_json_object_end(json);
+}
+
+/* With a top only the patterns of the clusters that are shown. NULL: all; also when memory has run out. */
+static uint8_t *shown_patterns(const struct lode_mine_report *report)
+{
+	const struct lode_mined *mined = report->mined;
+	size_t shown = lode_mine_shown(report);
+	uint8_t *marks = shown < mined->clusters.count ? lode_calloc(mined->patterns.count + 1, 1) : NULL;
+
+	for (size_t i = 0; marks && i < shown; i++)
+		for (size_t k = 0; k < mined->clusters.items[i].count; k++)
+			marks[mined->clusters.members[mined->clusters.items[i].first + k]] = 1;
+	return marks;
+}
+
+/* What is known of the frames in the patterns that are written; `shown` as above. */
+static void frames_known_json(struct lode_json *json, const struct lode_mine_report *report, const uint8_t *shown)
+{
+	const struct lode_patterns *patterns = &report->mined->patterns;
+	const struct lode_frames *frames = &report->area->dictionary.frames;
+	uint8_t *marks = lode_calloc(frames->count + 1, 1);
+
+	if (!marks) {
+		json->buffer->failed = 1;
+		return;
+	}
+	for (size_t i = 0; i < patterns->count; i++)
+		for (uint32_t k = 0; (!shown || shown[i]) && k < patterns->items[i].length; k++)
+			marks[lode_pattern_frames(patterns, i)[k]] = 1;
+	lode_frame_facts_json(json, frames, marks, report->idle);
+	lode_free(marks);
+}
+
+static void lists_json(struct lode_json *json, const struct lode_mine_report *report)
+{
+	const struct lode_mined *mined = report->mined;
+	uint8_t *marks = shown_patterns(report);
+	struct lode_buffer text = { 0 };
+
+	lode_json_key_u64(json, "patterns_total", mined->patterns.count);
+	lode_json_key_u64(json, "clusters_total", mined->clusters.count);
+	lode_json_key(json, "patterns");
+	lode_json_array(json);
+	for (size_t i = 0; i < mined->patterns.count; i++)
+		if (!marks || marks[i])
+			pattern_json(json, report, i, &text);
+	lode_json_array_end(json);
+	lode_json_key(json, "clusters");
+	lode_json_array(json);
+	for (size_t i = 0; i < lode_mine_shown(report); i++)
+		cluster_json(json, report, i, &text);
+	lode_json_array_end(json);
+	frames_known_json(json, report, marks);
+	json->buffer->failed |= text.failed;
+	lode_buffer_release(&text);
+	lode_free(marks);
+}
+
+static void timing_json(struct lode_json *json, const struct lode_mine_report *report)
+{
+	const struct lode_mine_timing *timing = &report->mined->timing;
+
+	lode_json_key(json, "timing");
+	lode_json_object(json);
+	lode_json_key_u64(json, "reading_ns", report->read_time);
+	lode_json_key_u64(json, "mining_ns", timing->mining);
+	lode_json_key_u64(json, "clustering_ns", timing->clustering);
+	lode_json_key_u64(json, "ranking_ns", timing->ranking);
+	lode_json_key_u64(json, "prefixes", report->mined->patterns.prefixes);
+	lode_json_object_end(json);
+}
+
+static const char *end_name(enum lode_miner_end end)
+{
+	static const char *const names[] = { "complete", "max-patterns", "interrupted" };
+
+	return names[end];
+}
+
+void lode_mine_json(const struct lode_mine_report *report, struct lode_buffer *buffer)
+{
+	const struct lode_mine_options *options = report->options;
+	const struct lode_area *area = report->area;
+	struct lode_json json;
+
+	lode_json_init(&json, buffer);
+	lode_json_object(&json);
+	lode_json_key_text(&json, "kind", options->both ? "both" : lode_event_type_name(options->kind));
+	lode_json_key_text(&json, "scope", lode_scope_name(area->scope));
+	lode_json_key_u64(&json, "threshold_ns", options->threshold);
+	lode_json_key(&json, "similarity");
+	lode_json_double(&json, options->similarity);
+	lode_json_key_text(&json, "rank", lode_rank_name(options->rank));
+	lode_json_key(&json, "fold_recursion");
+	lode_json_bool(&json, options->fold_recursion);
+	lode_json_key_text(&json, "end", end_name(report->mined->patterns.end));
+	lode_json_key(&json, "clustered");
+	lode_json_bool(&json, !report->mined->unclustered);
+	input_json(&json, report);
+	rows_json(&json, "area", &area->rows[options->kind]);
+	idle_json(&json, area, options->kind);
+	if (options->kind == LODE_WAIT)
+		work_json(&json, report);
+	symptoms_json(&json, area);
+	if (report->only_new) {
+		lode_json_key(&json, "covered_ns");
+		lode_json_u64(&json, report->covered);
+	}
+	lists_json(&json, report);
+	if (report->timing)
+		timing_json(&json, report);
+	lode_json_object_end(&json);
+	lode_json_line(&json);
+}

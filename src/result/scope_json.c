@@ -1,0 +1,277 @@
+/*
+ * Scopes as JSON: one object a symptom and line, as docs/man/lode-scope.1 says.
+ * Parts may be many, so their lines are put together from texts that are made once
+ * (stack_text.h), and leave as they are written.
+ */
+#include "result/scope_report.h"
+
+#include "base/json.h"
+#include "base/memory.h"
+#include "result/frame_facts.h"
+#include "base/put.h"
+#include "result/stack_text.h"
+
+/* All of a part but its stack: keys, punctuation, and five numbers. */
+#define PART_ROOM (160 + 5 * LODE_PUT_NUMBER)
+
+struct writer {
+	struct lode_scope_report *report;
+	struct lode_output *output;
+	struct lode_stack_text stacks;
+	int page; /* what a page needs is written, too */
+};
+
+static const char *text_of(const struct writer *writer, uint32_t string)
+{
+	return lode_strings_get(&writer->report->dictionary.frames.strings, string);
+}
+
+static const struct lode_thread *thread_of(const struct writer *writer, uint32_t thread)
+{
+	return &writer->report->stream.threads[thread];
+}
+
+/* ---- parts ---- */
+
+/* A page has each stack once, and its number here. */
+static char *put_stack(const struct writer *writer, uint32_t node, char *at)
+{
+	if (writer->page)
+		return lode_put_number(at, node);
+	*at++ = '[';
+	at = lode_stack_text_put(&writer->stacks, &writer->report->dictionary.tree, node, at);
+	*at++ = ']';
+	return at;
+}
+
+static char *put_wait(const struct writer *writer, uint32_t wait, char *at)
+{
+	const struct lode_events *waits = &writer->report->stream.events[LODE_WAIT];
+
+	if (waits->waker[wait] != LODE_NONE) {
+		at = LODE_PUT(at, ",\"waker\":");
+		at = lode_put_number(at, thread_of(writer, waits->waker[wait])->tid);
+	}
+	if (lode_wake_ends_chain(writer->report->index, wait))
+		at = LODE_PUT(at, ",\"interrupt\":true");
+	return at;
+}
+
+/* Whether the part is time on the run queue, after the wait itself. */
+static int is_queued(const struct lode_events *waits, const struct lode_part *part)
+{
+	return part->type == LODE_WAIT && part->cost &&
+	       part->t >= lode_add_saturating(waits->t[part->event], waits->cost[part->event]);
+}
+
+static char *put_part(const struct writer *writer, const struct lode_part *part, char *at)
+{
+	const struct lode_events *events = &writer->report->stream.events[part->type];
+
+	at = part->type == LODE_RUN ? LODE_PUT(at, "{\"type\":\"run\",\"tid\":")
+				    : LODE_PUT(at, "{\"type\":\"wait\",\"tid\":");
+	at = lode_put_number(at, thread_of(writer, events->thread[part->event])->tid);
+	at = LODE_PUT(at, ",\"t\":");
+	at = lode_put_number(at, part->t);
+	at = LODE_PUT(at, ",\"cost_ns\":");
+	at = lode_put_number(at, part->cost);
+	if (part->type == LODE_WAIT)
+		at = put_wait(writer, part->event, at);
+	if (is_queued(events, part))
+		at = LODE_PUT(at, ",\"queued\":true");
+	at = LODE_PUT(at, ",\"stack\":");
+	at = put_stack(writer, events->stack[part->event], at);
+	return LODE_PUT(at, "}");
+}
+
+/* A wait that was stepped into: also where its waker was. */
+static char *put_step(const struct writer *writer, const struct lode_part *part, char *at)
+{
+	const struct lode_events *waits = &writer->report->stream.events[LODE_WAIT];
+
+	at = put_part(writer, part, at) - 1;
+	at = LODE_PUT(at, ",\"waker_stack\":");
+	at = put_stack(writer, waits->waker_stack[part->event], at);
+	return LODE_PUT(at, "}");
+}
+
+static int write_parts(struct writer *writer, const struct lode_parts *parts,
+		       char *(*put)(const struct writer *, const struct lode_part *, char *),
+		       struct lode_error *error)
+{
+	struct lode_buffer *buffer = &writer->output->buffer;
+	int code = 0;
+
+	for (size_t i = 0; i < parts->count && !code; i++) {
+		const struct lode_events *events = &writer->report->stream.events[parts->items[i].type];
+		uint32_t event = parts->items[i].event;
+		size_t stacks = writer->stacks.lengths[events->stack[event]] +
+				writer->stacks.lengths[events->waker_stack[event]];
+		char *room = lode_buffer_room(buffer, PART_ROOM + stacks);
+
+		if (!room)
+			return lode_fail_memory(error);
+		if (i)
+			*room++ = ',';
+		buffer->size = (size_t)(put(writer, &parts->items[i], room) - buffer->bytes);
+		code = lode_output_flow(writer->output, error);
+	}
+	return code;
+}
+
+/* ---- a symptom ---- */
+
+static void write_head(struct writer *writer, const struct lode_scope_found *found)
+{
+	const struct lode_thread *thread = thread_of(writer, found->symptom.thread);
+	struct lode_json json;
+
+	lode_json_init(&json, &writer->output->buffer);
+	lode_json_object(&json);
+	lode_json_key_text(&json, "stream", text_of(writer, writer->report->stream.name));
+	lode_json_key_text(&json, "id", writer->report->entry->id);
+	if (found->symptom.name)
+		lode_json_key_text(&json, "name", text_of(writer, found->symptom.name));
+	if (thread->pid != LODE_NO_PID)
+		lode_json_key_u64(&json, "pid", thread->pid);
+	lode_json_key_u64(&json, "tid", thread->tid);
+	if (thread->name)
+		lode_json_key_text(&json, "thread", text_of(writer, thread->name));
+	lode_json_key_u64(&json, "t0", found->symptom.t0);
+	lode_json_key_u64(&json, "t1", found->symptom.t1);
+	lode_json_key_text(&json, "scope", lode_scope_name(writer->report->options->scope));
+	lode_json_key_u64(&json, "events", found->events);
+	lode_json_key_u64(&json, "edges", found->result.edges);
+}
+
+/* Marks the stacks of parts. */
+static void mark_parts(const struct writer *writer, const struct lode_parts *parts, uint8_t *marks)
+{
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct lode_events *events = &writer->report->stream.events[parts->items[i].type];
+		uint32_t event = parts->items[i].event;
+
+		marks[events->stack[event]] = 1;
+		if (parts->items[i].type == LODE_WAIT)
+			marks[events->waker_stack[event]] = 1;
+	}
+}
+
+/* `"stacks":{"number":[frames]}`, and what is known of their frames. */
+static void write_stacks(struct writer *writer, const uint8_t *used, uint8_t *marks)
+{
+	const struct lode_stack_tree *tree = &writer->report->dictionary.tree;
+	struct lode_buffer *buffer = &writer->output->buffer;
+	const char *comma = "";
+
+	lode_buffer_text(buffer, ",\"stacks\":{");
+	for (uint32_t node = 0; node < tree->count; node++) {
+		char *room;
+
+		if (!used[node])
+			continue;
+		lode_frame_facts_mark(tree, node, marks);
+		lode_buffer_print(buffer, "%s\"%u\":[", comma, node);
+		room = lode_buffer_room(buffer, writer->stacks.lengths[node] + 1);
+		if (!room)
+			return;
+		buffer->size = (size_t)(lode_stack_text_put(&writer->stacks, tree, node, room) - buffer->bytes);
+		lode_buffer_byte(buffer, ']');
+		comma = ",";
+	}
+	lode_buffer_text(buffer, "},\"facts\":");
+}
+
+static void write_threads(const struct writer *writer, struct lode_json *json)
+{
+	const struct lode_stream *stream = &writer->report->stream;
+
+	lode_json_key(json, "threads");
+	lode_json_array(json);
+	for (size_t i = 0; i < stream->thread_count; i++) {
+		if (!stream->threads[i].name)
+			continue;
+		lode_json_object(json);
+		lode_json_key_u64(json, "tid", stream->threads[i].tid);
+		lode_json_key_text(json, "name", text_of(writer, stream->threads[i].name));
+		lode_json_object_end(json);
+	}
+	lode_json_array_end(json);
+}
+
+static void write_page(struct writer *writer, const struct lode_scope_found *found)
+{
+	const struct lode_dictionary *dictionary = &writer->report->dictionary;
+	uint8_t *marks = lode_calloc(dictionary->frames.count + 1, 1);
+	uint8_t *used = lode_calloc(dictionary->tree.count + 1, 1);
+	struct lode_json json;
+
+	if (marks && used) {
+		mark_parts(writer, &found->parts, used);
+		mark_parts(writer, &found->stepped, used);
+		write_stacks(writer, used, marks);
+		lode_json_init(&json, &writer->output->buffer);
+		lode_json_object(&json);
+		write_threads(writer, &json);
+		lode_frame_facts_json(&json, &dictionary->frames, marks, writer->report->idle);
+		lode_json_object_end(&json);
+	}
+	writer->output->buffer.failed |= !marks || !used;
+	lode_free(marks);
+	lode_free(used);
+}
+
+static int write_symptom(struct writer *writer, const struct lode_scope_found *found,
+			 struct lode_error *error)
+{
+	struct lode_buffer *buffer = &writer->output->buffer;
+	int code;
+
+	write_head(writer, found);
+	lode_buffer_text(buffer, ",\"path\":[");
+	code = write_parts(writer, &found->parts, put_part, error);
+	lode_buffer_byte(buffer, ']');
+	if (!code && writer->report->options->scope == LODE_SCOPE_CRITICAL_PATH) {
+		lode_buffer_text(buffer, ",\"steps\":[");
+		code = write_parts(writer, &found->stepped, put_step, error);
+		lode_buffer_byte(buffer, ']');
+	}
+	lode_buffer_text(buffer, ",\"unknown_ns\":");
+	lode_buffer_number(buffer, found->result.unknown);
+	if (writer->page)
+		write_page(writer, found);
+	lode_buffer_text(buffer, "}\n");
+	return code ? code : lode_output_flow(writer->output, error);
+}
+
+int lode_scope_json(struct lode_scope_report *report, struct lode_output *output, struct lode_error *error)
+{
+	struct writer writer = { .report = report, .output = output };
+	int code;
+
+	if (!report->count)
+		return 0;
+	code = lode_stack_text_init(&writer.stacks, &report->dictionary, error);
+	for (size_t i = 0; i < report->count && !code; i++) {
+		code = lode_scope_report_find(report, i, error);
+		if (!code)
+			code = write_symptom(&writer, &report->items[i], error);
+		lode_scope_report_forget(report, i);
+	}
+	lode_stack_text_release(&writer.stacks);
+	return code;
+}
+
+int lode_scope_page_symptom(struct lode_scope_report *report, size_t i, struct lode_output *output,
+			    struct lode_error *error)
+{
+	struct writer writer = { .report = report, .output = output, .page = 1 };
+	int code = lode_scope_report_find(report, i, error);
+
+	if (!code)
+		code = lode_stack_text_init(&writer.stacks, &report->dictionary, error);
+	if (!code)
+		code = write_symptom(&writer, &report->items[i], error);
+	lode_stack_text_release(&writer.stacks);
+	return code;
+}

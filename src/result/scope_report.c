@@ -1,0 +1,158 @@
+/* The scopes of a stream's symptoms: see scope_report.h. */
+#include "result/scope_report.h"
+
+#include "scope/where.h"
+
+#include <string.h>
+
+/* Parts that are made ready with the stream, 24 bytes each; what is beyond is made when it is asked for. */
+#define READY_PARTS 2000000
+
+#define COLUMNS (LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK)
+
+/* Several parts may be of one event. */
+static int count_events(struct lode_scope_found *found, struct lode_error *error)
+{
+	struct lode_parts copy = { .count = found->parts.count };
+	int code = 0;
+
+	if (!copy.count)
+		return 0;
+	if (lode_grow(&copy.items, &copy.capacity, copy.count, sizeof(*copy.items)) < 0)
+		return lode_fail_memory(error);
+	memcpy(copy.items, found->parts.items, copy.count * sizeof(*copy.items));
+	if (lode_parts_unite(&copy) < 0)
+		code = lode_fail_memory(error);
+	for (size_t i = 0; i < copy.count; i++)
+		found->events += !i || copy.items[i].event != copy.items[i - 1].event ||
+				 copy.items[i].type != copy.items[i - 1].type;
+	lode_parts_release(&copy);
+	return code;
+}
+
+int lode_scope_report_find(struct lode_scope_report *report, size_t i, struct lode_error *error)
+{
+	struct lode_scope_found *found = &report->items[i];
+	enum lode_scope scope = report->options->scope;
+	int code;
+
+	if (found->made)
+		return 0;
+	if (scope == LODE_SCOPE_CRITICAL_PATH) {
+		code = lode_critical_path(report->index, &found->symptom, &found->parts, &found->stepped,
+					  &found->result.unknown, error);
+		if (!code)
+			code = count_events(found, error);
+	} else {
+		code = lode_scope_symptom(report->index, &found->symptom, scope, &found->parts,
+					  &found->result, error);
+		found->events = found->parts.count;
+	}
+	if (code < 0)
+		lode_scope_report_forget(report, i);
+	else
+		found->made = 1;
+	return code;
+}
+
+void lode_scope_report_forget(struct lode_scope_report *report, size_t i)
+{
+	struct lode_symptom symptom = report->items[i].symptom;
+
+	lode_parts_release(&report->items[i].parts);
+	lode_parts_release(&report->items[i].stepped);
+	report->items[i] = (struct lode_scope_found){ .symptom = symptom };
+}
+
+static int list_symptoms(struct lode_scope_report *report, struct lode_error *error)
+{
+	struct lode_symptom *symptoms;
+	int code = lode_symptoms_of(report->options->rules, &report->stream, report->idle, &symptoms,
+				    &report->count, error);
+
+	if (code < 0 || !report->count)
+		return code;
+	report->items = lode_calloc(report->count, sizeof(*report->items));
+	if (!report->items)
+		code = lode_fail_memory(error);
+	for (size_t i = 0; i < report->count && !code; i++)
+		report->items[i].symptom = symptoms[i];
+	lode_free(symptoms);
+	return code;
+}
+
+static int make_index(struct lode_scope_report *report, struct lode_error *error)
+{
+	int code = lode_scope_index_make(&report->index, &report->stream, error);
+
+	if (!code)
+		lode_scope_index_interrupts(report->index, lode_idle_interrupts(report->idle));
+	return code;
+}
+
+static int find_first(struct lode_scope_report *report, struct lode_error *error)
+{
+	size_t parts = 0;
+	int code = 0;
+
+	for (size_t i = 0; i < report->count && !code && parts < READY_PARTS; i++) {
+		code = lode_scope_report_find(report, i, error);
+		parts += report->items[i].parts.count;
+	}
+	return code;
+}
+
+/* Of `call` events only those that a rule may look at are read. */
+static int load(struct lode_scope_report *report, struct lode_store *store, struct lode_error *error)
+{
+	unsigned calls = report->options->rules->count ? LODE_T | LODE_THREAD | LODE_STACK : 0;
+	const unsigned columns[LODE_EVENT_TYPES] = { COLUMNS, COLUMNS, calls };
+	int code = lode_store_head(store, &report->stream, error);
+
+	if (code < 0)
+		return code;
+	report->wanted = lode_where_fits(&report->stream, report->options->where);
+	if (!report->wanted ||
+	    (!report->stream.symptom_count && !report->options->rules->count && !report->options->all_streams))
+		return 0;
+	code = lode_store_load_events(store, &report->stream, columns, error);
+	if (!code)
+		code = lode_idle_stacks_make(&report->idle, report->options->idle, &report->dictionary, error);
+	if (!code)
+		code = list_symptoms(report, error);
+	if (!code && (report->count || report->options->all_streams))
+		code = make_index(report, error);
+	return code ? code : find_first(report, error);
+}
+
+int lode_scope_report_make(struct lode_scope_report *report, const struct lode_corpus_entry *entry,
+			   const struct lode_scope_options *options, struct lode_error *error)
+{
+	struct lode_store *store;
+	int code;
+
+	memset(report, 0, sizeof(*report));
+	report->options = options;
+	report->entry = entry;
+	lode_stream_init(&report->stream, &report->dictionary);
+	if (lode_dictionary_init(&report->dictionary) < 0)
+		return lode_fail_memory(error);
+	code = lode_store_open(&store, entry->path, error);
+	if (code < 0)
+		return code;
+	code = load(report, store, error);
+	lode_store_close(store);
+	return code;
+}
+
+void lode_scope_report_release(struct lode_scope_report *report)
+{
+	for (size_t i = 0; report->items && i < report->count; i++)
+		lode_scope_report_forget(report, i);
+	lode_free(report->items);
+	lode_scope_index_free(report->index);
+	lode_idle_stacks_free(report->idle);
+	lode_stream_release(&report->stream);
+	lode_dictionary_release(&report->dictionary);
+	memset(report, 0, sizeof(*report));
+}

@@ -1,0 +1,67 @@
+/*
+ * The scopes of a stream's symptoms, for people and programs: a stream loaded, its
+ * symptoms listed, and for each what bears on it.
+ *
+ * Scopes are made together with the stream as long as they are not too large, so
+ * that several streams can be made ready at a time, and one by one when they are
+ * asked for beyond that: a stream may have thousands of symptoms, each with all of
+ * its events in the graph.
+ */
+#ifndef LODE_RESULT_SCOPE_REPORT_H
+#define LODE_RESULT_SCOPE_REPORT_H
+
+#include "base/output.h"
+#include "scope/idle.h"
+#include "scope/scope.h"
+#include "scope/symptoms.h"
+#include "trace/corpus.h"
+
+struct lode_scope_options {
+	enum lode_scope scope;
+	const struct lode_symptom_rules *rules; /* none: the symptoms of the streams */
+	const char *const *where;               /* where.h */
+	const struct lode_idle_rules *idle;     /* which wakers are interrupts */
+	int all_streams;                        /* events of streams without symptoms are loaded, too */
+};
+
+/* One symptom and what bears on it. */
+struct lode_scope_found {
+	struct lode_symptom symptom;
+	struct lode_parts parts;
+	struct lode_parts stepped; /* of a critical path: the waits it stepped into */
+	struct lode_scope_result result;
+	uint64_t events; /* how many the parts belong to */
+	int made;
+};
+
+struct lode_scope_report {
+	const struct lode_scope_options *options;
+	const struct lode_corpus_entry *entry;
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	struct lode_idle_stacks *idle;
+	struct lode_scope_index *index;
+	struct lode_scope_found *items; /* by symptom */
+	size_t count;
+	int wanted; /* 0: `where` leaves the stream out, and nothing was loaded */
+};
+
+/* Loads the stream of `entry`. Release it in either case. May be called from several threads. */
+int lode_scope_report_make(struct lode_scope_report *report, const struct lode_corpus_entry *entry,
+			   const struct lode_scope_options *options, struct lode_error *error);
+void lode_scope_report_release(struct lode_scope_report *report);
+/* Symptom `i`, made if it is not yet. */
+int lode_scope_report_find(struct lode_scope_report *report, size_t i, struct lode_error *error);
+/* Forgets what was found for symptom `i`. */
+void lode_scope_report_forget(struct lode_scope_report *report, size_t i);
+
+/* Writes one object a symptom and line. */
+int lode_scope_json(struct lode_scope_report *report, struct lode_output *output, struct lode_error *error);
+/*
+ * Writes the object of symptom `i` for a page: stacks are numbers in `stacks`, which has
+ * each once; `facts` has names of threads, and what is known of frames (frame_facts.h).
+ */
+int lode_scope_page_symptom(struct lode_scope_report *report, size_t i, struct lode_output *output,
+			    struct lode_error *error);
+
+#endif
