@@ -51,30 +51,29 @@ function readPalette(): Palette {
 	};
 }
 
-export const palette = signal<Palette>(readPalette());
-
-const dark = matchMedia('(prefers-color-scheme: dark)');
-
-dark.addEventListener('change', () => {
-	palette.value = readPalette();
-});
-
+const systemDark = matchMedia('(prefers-color-scheme: dark)');
 // '': as the system says.
-export type Theme = '' | 'dark' | 'light';
-
-export const theme = signal<Theme>('');
-
-export function setTheme(next: Theme): void {
-	theme.value = next;
-	if (next)
-		document.documentElement.dataset.theme = next;
-	else
-		delete document.documentElement.dataset.theme;
-	palette.value = readPalette();
-}
+let theme: '' | 'dark' | 'light' = '';
 
 export function isDark(): boolean {
-	return theme.value === 'dark' || (theme.value === '' && dark.matches);
+	return theme === 'dark' || (theme === '' && systemDark.matches);
+}
+
+// The style sheet follows the attribute alone, so that it has each palette once.
+function applyTheme(): Palette {
+	document.documentElement.dataset.theme = isDark() ? 'dark' : 'light';
+	return readPalette();
+}
+
+export const palette = signal<Palette>(applyTheme());
+
+systemDark.addEventListener('change', () => {
+	palette.value = applyTheme();
+});
+
+export function toggleTheme(): void {
+	theme = isDark() ? 'light' : 'dark';
+	palette.value = applyTheme();
 }
 
 export function fillOf(frame: Frame, colours: Palette): string {

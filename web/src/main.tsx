@@ -2,7 +2,7 @@
 import { render, type ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import { isDark, setTheme, theme } from './colours';
+import { isDark, palette, toggleTheme } from './colours';
 import { blocks, readBlock, readIndex, running, type PageIndex } from './page_data';
 import { link, route } from './route';
 import { Clusters, type MineResult } from './views/clusters';
@@ -81,10 +81,8 @@ function Loaded({ shown, index }: { shown: View; index: PageIndex }) {
 }
 
 function ThemeButton() {
-	theme.value; // drawn again when it changes
-	return (
-		<button type="button" onClick={() => setTheme(isDark() ? 'light' : 'dark')}>{isDark() ? 'Light' : 'Dark'}</button>
-	);
+	palette.value; // drawn again when it changes
+	return <button type="button" onClick={toggleTheme}>{isDark() ? 'Light' : 'Dark'}</button>;
 }
 
 function Page({ index }: { index: PageIndex }) {

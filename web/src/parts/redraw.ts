@@ -2,10 +2,13 @@
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
+import { palette } from '../colours';
+
 // Draws after each change of the page and when the size of the canvas changes.
 export function useDrawing(canvas: RefObject<HTMLCanvasElement | null>, draw: (canvas: HTMLCanvasElement) => void): void {
 	const latest = useRef(draw);
 
+	palette.value; // its change draws anew
 	latest.current = draw;
 	useLayoutEffect(() => draw(canvas.current!));
 	useEffect(() => {
