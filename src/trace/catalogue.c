@@ -14,8 +14,12 @@
  *	stream_signatures  stream, signature, costs, events: where signatures match
  *	matched_streams    stream, the newest signature it was matched with
  *
- * A catalogue of version 1 is read as it is and has no signatures; opening it for
- * writing, or keeping signatures in it, adds the tables.
+ * and from version 3 on indexes over all columns that nothing else can tell: neither
+ * the stream files nor another index. Each value is then in the file twice, and
+ * SQLite's own check compares the two, so that no changed byte goes unnoticed.
+ *
+ * Older catalogues are read as they are; one of version 1 has no signatures. Opening
+ * one for writing, or keeping signatures in it, adds what is missing.
  *
  * The journal is SQLite's plain rollback journal: it works on every file system
  * and leaves no extra files behind.
@@ -27,7 +31,7 @@
 
 #define BUSY_MILLISECONDS 60000
 #define APPLICATION_ID 0x4c4f4445
-#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION 3
 #define TEXT_LIMIT (64 << 20) /* bytes of a name, an attribute, a row */
 
 /* Word for word what SQLite keeps of them in sqlite_master, so that a catalogue can be compared with it. */
@@ -67,10 +71,18 @@ static const char *const schema[] = {
 	"CREATE TABLE matched_streams("
 	" stream TEXT PRIMARY KEY REFERENCES streams(id) ON DELETE CASCADE,"
 	" newest INTEGER NOT NULL) WITHOUT ROWID",
+	/* since version 3 */
+	"CREATE INDEX check_streams ON streams(source, added)",
+	"CREATE INDEX check_signatures ON signatures(place, bug, state, since, kind, made, patterns)",
+	"CREATE INDEX check_signature_file ON signature_file(digest, newest)",
+	"CREATE INDEX check_stream_signatures ON stream_signatures(run_ns, wait_ns, events)",
+	"CREATE INDEX check_matched_streams ON matched_streams(newest)",
 };
 
-#define SCHEMA_PARTS   (sizeof(schema) / sizeof(schema[0]))
-#define SCHEMA_PARTS_1 6 /* those of version 1 */
+#define SCHEMA_PARTS (sizeof(schema) / sizeof(schema[0]))
+
+/* How many of them a version has. */
+static const size_t parts_of_versions[SCHEMA_VERSION + 1] = { 0, 6, 11, SCHEMA_PARTS };
 
 int lode_sql_fail(struct lode_catalogue *catalogue, struct lode_error *error)
 {
@@ -128,7 +140,7 @@ int lode_sql_number(struct lode_catalogue *catalogue, const char *sql, int64_t *
 /* How many parts of the schema a catalogue of some version has; 0: no such version. */
 static size_t parts_of_version(int64_t version)
 {
-	return version == 1 ? SCHEMA_PARTS_1 : version == SCHEMA_VERSION ? SCHEMA_PARTS : 0;
+	return version > 0 && version <= SCHEMA_VERSION ? parts_of_versions[version] : 0;
 }
 
 /* A bit for the part of the schema that `definition` is; 0 when it is none. */
@@ -215,10 +227,10 @@ int lode_catalogue_upgrade(struct lode_catalogue *catalogue, struct lode_error *
 	if (code || version == SCHEMA_VERSION)
 		return code;
 	part = parts_of_version(version);
-	code = lode_sql_run(catalogue, "PRAGMA application_id = 1280263237; PRAGMA user_version = 2;", error);
+	code = lode_sql_run(catalogue, "PRAGMA application_id = 1280263237; PRAGMA user_version = 3;", error);
 	for (; !code && part < SCHEMA_PARTS; part++)
 		code = lode_sql_run(catalogue, schema[part], error);
-	if (!code)
+	if (!code && version < 2)
 		code = lode_sql_run(catalogue, "INSERT INTO signature_file VALUES('', 0)", error);
 	return code;
 }

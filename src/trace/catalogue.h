@@ -46,7 +46,7 @@ int lode_catalogue_remove(struct lode_catalogue *catalogue, const char *id, stru
 
 enum lode_catalogue_streams {
 	LODE_STREAMS_ALL,
-	LODE_STREAMS_UNMATCHED, /* some signature is newer than their last matching; the version must be 2 */
+	LODE_STREAMS_UNMATCHED, /* some signature is newer than their last matching; the version must be 2 or more */
 };
 
 /* Streams, by name, then by id; `folder` goes in front of the file names. */

@@ -346,8 +346,16 @@ static int64_t version_of(struct fixture *fixture)
 	return version;
 }
 
+static void make_version_2(struct fixture *fixture)
+{
+	run_sql(fixture,
+		"DROP INDEX check_streams; DROP INDEX check_signatures; DROP INDEX check_signature_file;"
+		"DROP INDEX check_stream_signatures; DROP INDEX check_matched_streams; PRAGMA user_version = 2;");
+}
+
 static void make_version_1(struct fixture *fixture)
 {
+	make_version_2(fixture);
 	run_sql(fixture,
 		"DROP TABLE matched_streams; DROP TABLE stream_signatures; DROP TABLE signature_file;"
 		"DROP TABLE signatures; PRAGMA user_version = 1;");
@@ -367,31 +375,49 @@ static void a_catalogue_of_version_1_is_read_and_upgraded_when_written(void **st
 	assert_false(result.catalogue_bad);
 	assert_int_equal(version_of(fixture), 1);
 	reopen(fixture, LODE_CORPUS_WRITE);
-	assert_int_equal(version_of(fixture), 2);
+	assert_int_equal(version_of(fixture), 3);
 	make_version_1(fixture);
 	reopen(fixture, LODE_CORPUS_READ);
 	write_text(fixture, "signature a\npattern\n\tx\n");
 	load(fixture);
 	assert_int_equal(fixture->signatures.count, 1);
 	assert_true(fixture->signatures.kept);
+	assert_int_equal(version_of(fixture), 3);
+}
+
+static void a_catalogue_of_version_2_keeps_its_signatures_when_upgraded(void **state)
+{
+	struct fixture *fixture = *state;
+
+	write_text(fixture, "signature a\npattern\n\tx\n");
+	load(fixture);
+	assert_int_equal(fixture->signatures.count, 1);
+	make_version_2(fixture);
+	reopen(fixture, LODE_CORPUS_READ);
+	load(fixture);
+	assert_int_equal(fixture->signatures.count, 1);
 	assert_int_equal(version_of(fixture), 2);
+	reopen(fixture, LODE_CORPUS_WRITE);
+	assert_int_equal(version_of(fixture), 3);
+	load(fixture);
+	assert_int_equal(fixture->signatures.count, 1);
 }
 
 static void other_versions_and_odd_tables_are_refused(void **state)
 {
 	struct fixture *fixture = *state;
 
-	run_sql(fixture, "PRAGMA user_version = 3");
+	run_sql(fixture, "PRAGMA user_version = 4");
 	lode_corpus_close(fixture->corpus);
 	assert_int_equal(lode_corpus_open(&fixture->corpus, fixture->path, LODE_CORPUS_READ, &fixture->error),
 			 LODE_BAD_INPUT);
 	assert_non_null(strstr(fixture->error.text, "use a newer Lode"));
-	run_sql(fixture, "PRAGMA user_version = 1"); /* with the tables of version 2 */
+	run_sql(fixture, "PRAGMA user_version = 1"); /* with the tables of version 3 */
 	assert_int_equal(
 		lode_corpus_open(&fixture->corpus, fixture->path, LODE_CORPUS_CREATE, &fixture->error),
 		LODE_BAD_INPUT);
 	assert_non_null(strstr(fixture->error.text, "its tables are not those of a catalogue"));
-	run_sql(fixture, "DROP TABLE signatures; PRAGMA user_version = 2");
+	run_sql(fixture, "DROP TABLE signatures; PRAGMA user_version = 3");
 	assert_int_equal(lode_corpus_open(&fixture->corpus, fixture->path, LODE_CORPUS_READ, &fixture->error),
 			 LODE_BAD_INPUT);
 	assert_null(fixture->corpus);
@@ -816,6 +842,7 @@ int main(void)
 		TEST(a_text_file_that_is_gone_is_made_anew),
 		TEST(a_catalogue_made_anew_takes_the_signatures_from_the_text),
 		TEST(a_catalogue_of_version_1_is_read_and_upgraded_when_written),
+		TEST(a_catalogue_of_version_2_keeps_its_signatures_when_upgraded),
 		TEST(other_versions_and_odd_tables_are_refused),
 		TEST(matches_are_those_of_the_obvious_way),
 		TEST(matches_follow_every_change),
