@@ -136,7 +136,9 @@ static int write_page(const struct lode_call *call, const struct sides *sides,
 	if (!code && what.failed)
 		code = lode_fail_memory(error);
 	if (!code)
-		code = lode_results_page(call, settings->latency.output, what.bytes, &json.buffer, error);
+		code = settings->latency.page_data
+			       ? lode_results_write(call, settings->latency.output, &json.buffer, error)
+			       : lode_results_page(call, settings->latency.output, what.bytes, &json.buffer, error);
 	lode_buffer_release(&what);
 	lode_output_abandon(&json);
 	lode_idle_stacks_free(idle);
@@ -189,7 +191,7 @@ static int show(const struct lode_call *call, const struct sides *sides, const s
 		.distance = settings->truth.count ? &sides->distance : NULL,
 	};
 
-	if (form && !strcmp(form->name, "html"))
+	if (settings->latency.page_data || (form && !strcmp(form->name, "html")))
 		return write_page(call, sides, &report, error);
 	if (form && form->picture)
 		return write_graph(call, &report, error);

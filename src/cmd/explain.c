@@ -34,6 +34,7 @@ struct settings {
 	const char *rows;
 	struct lode_area_settings area;
 	int json;
+	int page_data;
 	const char *output;
 };
 
@@ -91,6 +92,7 @@ static const struct lode_option options[] = {
 	LODE_CHOICE("rows", 0, FIELD(rows), "WHAT", "what of a corpus is a row (default: streams)", rows_choice),
 	LODE_AREA_OPTIONS_FROM(FIELD(area), "all; critical-path with --symptom; graph with --rows symptoms"),
 	LODE_FLAG("json", 0, FIELD(json), "write the result as JSON"),
+	LODE_FLAG("page-data", 0, FIELD(page_data), "write what the page shows as JSON: also points and curves"),
 	LODE_TEXT("output", 'o', FIELD(output), "FILE",
 		  "write to FILE; .svg, .html, .dot and .json make it a picture, a page, a graph, JSON"),
 	LODE_NO_MORE_OPTIONS,
@@ -216,7 +218,7 @@ static int write_report(const struct lode_call *call, const struct lode_explain_
 	struct lode_buffer buffer = { 0 };
 	int code;
 
-	if (settings->json)
+	if (settings->json || settings->page_data)
 		lode_explain_json(report, &buffer);
 	else if (lode_ends_in(settings->output, ".svg"))
 		lode_explain_svg(report, &buffer);
@@ -272,7 +274,8 @@ static int explain(const struct lode_call *call, struct lode_explain_input *inpu
 	int code = lode_explain(input, how, &explanation, error);
 
 	if (code == 0) {
-		struct lode_explain_report report = { input, &explanation, area, call->out.width, !call->out.utf8, 0 };
+		struct lode_explain_report report = { input, &explanation, area, call->out.width, !call->out.utf8,
+						      ((const struct settings *)call->settings)->page_data };
 
 		code = write_report(call, &report, error);
 		if (code == 0)

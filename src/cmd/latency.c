@@ -92,7 +92,9 @@ static int write_page(const struct lode_call *call, const struct lode_latency_re
 	if (!code)
 		code = lode_latency_json(&shown, &json, error);
 	if (!code)
-		code = lode_results_page(call, settings->latency.output, report->corpus, &json.buffer, error);
+		code = settings->latency.page_data
+			       ? lode_results_write(call, settings->latency.output, &json.buffer, error)
+			       : lode_results_page(call, settings->latency.output, report->corpus, &json.buffer, error);
 	lode_output_abandon(&json);
 	lode_idle_stacks_free(idle);
 	return code;
@@ -147,7 +149,7 @@ static int show_contexts(const struct lode_call *call, const struct lode_latency
 
 	if (lode_contexts_rank(&reading->latency, settings->latency.area.match.items, mean, &contexts) < 0)
 		code = lode_fail_memory(error);
-	if (!code && form && !strcmp(form->name, "html"))
+	if (!code && (settings->latency.page_data || (form && !strcmp(form->name, "html"))))
 		code = write_page(call, reading, &report, error);
 	else if (!code && form && form->picture)
 		code = write_graph(call, &report, error);
@@ -228,6 +230,10 @@ static int check_ranking(const struct settings *settings, const char *what, stru
 static int check(const struct settings *settings, const struct lode_latency_form *form,
 		 struct lode_error *error)
 {
+	if (settings->instances && settings->latency.page_data)
+		return lode_fail(error, LODE_USAGE,
+				 "latency: '--instances' and '--page-data' ask for two things at once; give one of "
+				 "them. See 'lode help latency'.");
 	if (settings->instances && form)
 		return lode_fail(error, LODE_USAGE,
 				 "latency: '--instances' writes lines, or JSON with '--json'; leave out "

@@ -38,13 +38,14 @@ int lode_latency_form(const struct lode_latency_form *forms, const struct lode_l
 		      struct lode_error *error)
 {
 	const char *command = call->command->name;
+	int json = settings->json || settings->page_data;
 
-	*form = settings->json && !settings->format ? NULL : find_form(forms, settings);
-	if (*form && settings->json)
+	*form = json && !settings->format ? NULL : find_form(forms, settings);
+	if (*form && json)
 		return lode_fail(error, LODE_USAGE,
-				 "%s: '--json' and '--format' ask for two things at once; give one of them. "
+				 "%s: '%s' and '--format' ask for two things at once; give one of them. "
 				 "See 'lode help %s'.",
-				 command, command);
+				 command, settings->page_data ? "--page-data" : "--json", command);
 	if (*form && (*form)->binary && call->out.is_terminal &&
 	    (!settings->output || !strcmp(settings->output, "-")))
 		return lode_fail(error, LODE_USAGE,

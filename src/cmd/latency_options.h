@@ -22,6 +22,7 @@ struct lode_latency_settings {
 	const char *tree_min;
 	const char *format;
 	int json;
+	int page_data;
 	const char *output;
 };
 
@@ -56,6 +57,8 @@ struct lode_latency_settings {
 			    "a page, a graph, another tool's (default: by the end of FILE's name)",         \
 			    choice),                                                                         \
 		LODE_FLAG("json", 0, LODE_LATENCY_FIELD(base, json), "write all of it as JSON"),             \
+		LODE_FLAG("page-data", 0, LODE_LATENCY_FIELD(base, page_data),                               \
+			  "write what the page shows as JSON: also the tree of calls"),                      \
 		LODE_TEXT("output", 'o', LODE_LATENCY_FIELD(base, output), "FILE",                           \
 			  "write to FILE instead of standard output")
 

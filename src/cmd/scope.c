@@ -39,6 +39,7 @@ struct settings {
 	uint64_t top;
 	int all;
 	int json;
+	int page_data;
 	const char *output;
 };
 
@@ -59,6 +60,7 @@ static const struct lode_option options[] = {
 	LODE_NUMBER("top", 'n', FIELD(top), "N", "show so many symptoms or paths, the longest (text: 10)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all symptoms and all of each"),
 	LODE_FLAG("json", 0, FIELD(json), "write all of it as JSON, one line a symptom"),
+	LODE_FLAG("page-data", 0, FIELD(page_data), "write what the page shows as JSON: the longest symptoms"),
 	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output; a page if it ends in .html"),
 	LODE_NUMBER("jobs", 'j', AREA(jobs), "N", "number of threads (default: one a processor)", 1, 1024),
 	LODE_NO_MORE_OPTIONS,
@@ -263,10 +265,10 @@ static int tell_stream(struct telling *telling, struct lode_scope_report *report
 		return 0;
 	telling->streams++;
 	telling->without += !report->count;
-	if (telling->settings->json)
-		code = lode_scope_json(report, telling->output, error);
-	else if (telling->page)
+	if (telling->page)
 		code = lode_scope_longest_add(telling->page, report, error);
+	else if (telling->settings->json)
+		code = lode_scope_json(report, telling->output, error);
 	else
 		for (size_t i = 0; i < report->count && !code; i++)
 			code = tell_symptom(telling, report, i, error);
@@ -389,7 +391,7 @@ static int write_page(struct telling *telling, struct lode_corpus *corpus, struc
 	const struct settings *settings = telling->settings;
 	struct lode_scope_longest page = { .most = settings->all ? SIZE_MAX : settings->top ? settings->top : PAGE_TOP };
 	struct lode_buffer json = { 0 };
-	int code = lode_page_is_there(error);
+	int code = settings->page_data ? 0 : lode_page_is_there(error);
 
 	telling->page = &page;
 	if (!code)
@@ -399,7 +401,8 @@ static int write_page(struct telling *telling, struct lode_corpus *corpus, struc
 		code = check_found(telling, lode_corpus_path(corpus), error);
 	if (!code) {
 		lode_scope_longest_json(&page, &json);
-		code = lode_results_page(telling->call, settings->output, telling->call->operands[0], &json, error);
+		code = settings->page_data ? lode_results_write(telling->call, settings->output, &json, error)
+					   : lode_results_page(telling->call, settings->output, telling->call->operands[0], &json, error);
 	}
 	lode_buffer_release(&json);
 	lode_scope_longest_release(&page);
@@ -456,7 +459,8 @@ static int tell(struct telling *telling, struct lode_corpus *corpus, struct lode
 		.idle = idle,
 	};
 	if (!code)
-		code = !telling->settings->json && lode_results_is_page(telling->settings->output)
+		code = telling->settings->page_data ||
+				       (!telling->settings->json && lode_results_is_page(telling->settings->output))
 			       ? write_page(telling, corpus, &bar, error)
 			       : write_all(telling, corpus, &bar, error);
 	lode_bar_wipe(&bar);

@@ -244,7 +244,8 @@ static void finish(struct job *job)
 	pthread_mutex_lock(&job->jobs->lock);
 	while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR)
 		continue;
-	fine = WIFEXITED(status) && WEXITSTATUS(status) == 0 && !job->result.failed;
+	/* A status of 1 is a result as well: something was found. */
+	fine = WIFEXITED(status) && WEXITSTATUS(status) <= 1 && !job->result.failed;
 	if (!fine && !job->message.size)
 		lode_buffer_text(&job->message, job->result.failed ? "memory ran out" : "the analysis was ended");
 	job->state = fine ? LODE_JOB_DONE : LODE_JOB_FAILED;

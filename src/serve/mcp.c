@@ -136,6 +136,12 @@ static int is_tool(const struct lode_route *route)
 	return strcmp(route->type, "application/octet-stream");
 }
 
+/* What only the page can read is not for agents. */
+static int is_argument(const char *option)
+{
+	return strcmp(option, LODE_ROUTE_PAGE_DATA) != 0;
+}
+
 static void put_schema(struct mcp *mcp, const struct lode_route *route)
 {
 	lode_json_key(&mcp->json, "inputSchema");
@@ -144,6 +150,8 @@ static void put_schema(struct mcp *mcp, const struct lode_route *route)
 	lode_json_key(&mcp->json, "properties");
 	lode_json_object(&mcp->json);
 	for (size_t i = 0; route->options[i]; i++) {
+		if (!is_argument(route->options[i]))
+			continue;
 		lode_json_key(&mcp->json, route->options[i]);
 		put_raw(mcp, "{\"type\":\"string\"}");
 	}
@@ -203,6 +211,8 @@ static int read_arguments(const struct lode_route *route, yajl_val arguments, in
 
 		if (!strcmp(key, "format"))
 			*as_json = value && !strcmp(value, "json");
+		else if (!is_argument(key))
+			code = lode_fail(error, LODE_USAGE, "%s: is no argument here", key);
 		else if (value)
 			code = lode_route_option(route, key, value, words, error);
 	}

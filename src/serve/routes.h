@@ -17,6 +17,9 @@ struct lode_words {
 
 void lode_words_release(struct lode_words *words);
 
+/* The option that asks for what the page draws besides the result. */
+#define LODE_ROUTE_PAGE_DATA "page-data"
+
 struct lode_route {
 	const char *name;	     /* behind /api/; with a `/` at its end: an id follows */
 	const char *description;     /* one line, for tools that ask what there is */

@@ -285,17 +285,52 @@ async function fromAServer() {
 		const address = await new Promise((done) => server.stdout.once('data', (text) => done(String(text).trim())));
 		const page = await open(address, 1400);
 
-		for (const view of ['Waits', 'Flame graph', 'Overview']) {
+		for (const view of ['Waits', 'Coverage', 'Symptoms', 'Latency', 'Flame graph', 'Overview']) {
 			await page.click(`nav >> text=${view}`);
 			await page.waitForSelector('main .help');
 			await checkView(page, view);
 		}
+		await chooseFromThePage(page);
+		await page.click('nav >> text=Overview');
 		await page.click('table[aria-label=Streams] a >> nth=0');
 		await page.waitForSelector('canvas.time-line');
 		await page.close();
 	} finally {
 		server.kill();
 	}
+}
+
+// What to compare and to explain is chosen on the page, is in the link, and stays chosen; what a server refuses is shown.
+async function chooseFromThePage(page) {
+	const sides = () => page.innerText('main .help p');
+
+	await page.click('nav >> text=Difference');
+	await checkView(page, 'offers of diff');
+	await page.click('text=version=4.2 compared with version=4.1');
+	await page.waitForSelector('canvas');
+	await checkView(page, 'diff');
+	const before = await sides();
+
+	check(/base-where=version%3D4.1&slow-where=version%3D4.2/.test(page.url()), 'the link does not say what is compared');
+	await page.click('table[aria-label=Paths] tbody a >> nth=1');
+	check(/base-where/.test(page.url()) && (await page.innerText('article.detail h2')).startsWith('#2'), 'choosing a path forgets the sides');
+	await page.click('nav >> text=Explanation');
+	await page.fill('input[placeholder^=attributes]', 'files');
+	await page.keyboard.press('Enter');
+	await page.waitForSelector('canvas.scatter');
+	await checkView(page, 'explain');
+	await page.focus('canvas.scatter');
+	await page.keyboard.press('ArrowRight');
+	await page.click('.flame-details a');
+	await page.waitForSelector('canvas.time-line');
+	await page.click('nav >> text=Difference');
+	await page.waitForSelector('canvas');
+	check((await sides()) === before, 'the sides are forgotten');
+	await page.click('.options summary');
+	await page.fill('input[placeholder="version=4.1"] >> nth=0', 'version=0');
+	await page.click('text=Analyze');
+	await page.waitForSelector('[role=alert]');
+	check(/nothing to compare/.test(await page.innerText('[role=alert]')), 'what the server refuses is not shown');
 }
 
 // Printed, not judged: machines differ.

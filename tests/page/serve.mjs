@@ -3,7 +3,7 @@
 //
 //	node tests/page/serve.mjs LODE MODULES
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { createRequire } from 'node:module';
@@ -76,13 +76,17 @@ async function answersAreThoseOfTheCommands(address) {
 		'latency?top=5&where=version%3D4.2': ['latency', 'corpus', '--json', '--top=5', '--where=version=4.2'],
 		'diff?base-where=version%3D4.1&slow-where=version%3D4.2&top=5': ['diff', 'corpus', '--json', '--base-where=version=4.1', '--slow-where=version=4.2', '--top=5'],
 		profile: ['report', 'corpus', '--block=profile'],
+		'latency?page-data': ['latency', 'corpus', '--json', '--page-data'],
+		'scope?page-data&top=3': ['scope', 'corpus', '--json', '--page-data', '--top=3'],
+		'diff?page-data&base-where=version%3D4.1&slow-where=version%3D4.2': ['diff', 'corpus', '--json', '--page-data', '--base-where=version=4.1', '--slow-where=version=4.2'],
+		'explain?page-data&x=files': ['explain', 'corpus', '--json', '--page-data', '--x=files'],
 	};
 
 	for (const [route, words] of Object.entries(routes)) {
 		const answer = await result(`${address}api/${route}`);
 
 		assert.equal(answer.status, 200, `${route}: ${answer.body}`);
-		assert.ok(answer.body.equals(execFileSync(lode, words, { cwd: folder, maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore'] })), `${route} is not what the command says`);
+		assert.ok(answer.body.equals(spawnSync(lode, words, { cwd: folder, maxBuffer: 1 << 30 }).stdout), `${route} is not what the command says`);
 	}
 	const { streams } = JSON.parse(run('info', 'corpus', '--json'));
 	const answer = await result(`${address}api/stream/${streams[0].id}`);
@@ -177,6 +181,7 @@ async function agentsCanAsk() {
 
 	assert.ok(wrong.isError && text(wrong).length > 10);
 	await assert.rejects(client.callTool({ name: 'mine', arguments: { output: '/tmp/x' } }));
+	await assert.rejects(client.callTool({ name: 'latency', arguments: { 'page-data': 'yes' } }));
 	await assert.rejects(client.callTool({ name: 'nothing', arguments: {} }));
 	await client.close();
 }

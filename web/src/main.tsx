@@ -4,17 +4,28 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { isDark, palette, toggleTheme } from './colours';
 import { blocks, readBlock, readIndex, running, type PageIndex } from './page_data';
-import { link, route } from './route';
+import { Options, queryOf, useInfo, type Field } from './parts/options';
+import { linkBack, nameView, route } from './route';
 import { Clusters, type MineResult } from './views/clusters';
 import { Coverage } from './views/coverage';
 import { Diff } from './views/diff';
 import { Explain } from './views/explain';
 import { Hunt } from './views/hunt';
 import { Latency } from './views/latency';
-import { Overview } from './views/overview';
+import { OfferInputs, OfferSides } from './views/offers';
+import { Overview, type InfoResult } from './views/overview';
 import { Profile } from './views/profile';
 import { Scope } from './views/scope';
 import { StreamView } from './views/stream';
+
+// What only a server can be asked for.
+interface Asked {
+	fields: Field[];
+	fixed: string; // options that are not the reader's to choose
+	// Whether the options are enough; where they are not, what to choose is offered instead of a result.
+	ready?: (query: URLSearchParams) => boolean;
+	offer?: ComponentType<{ info: InfoResult }>;
+}
 
 interface View {
 	name: string; // in links
@@ -22,28 +33,56 @@ interface View {
 	block: string; // the data it shows; with a / at its end: the name goes on with the first part of the link
 	form: 'json' | 'bytes';
 	show: ComponentType<{ result: never }>;
-	// What to ask a server for behind the name of the block; null: it cannot be asked for, since the
-	// view needs what only `-o X.html` puts into the data, or options.
-	query: string | null;
+	asked: Asked;
 }
 
-function view<Result>(name: string, title: string, block: string, form: View['form'], show: ComponentType<{ result: Result }>, query: View['query'] = ''): View {
-	return { name, title, block, form, show: show as unknown as View['show'], query };
+function view<Result>(name: string, title: string, block: string, form: View['form'], show: ComponentType<{ result: Result }>, asked: Partial<Asked> = {}): View {
+	return { name, title, block, form, show: show as unknown as View['show'], asked: { fields: [], fixed: '', ...asked } };
 }
+
+const where: Field = { key: 'where', label: 'Only streams with', hint: 'version=4.2', suggest: 'where' };
+const match: Field = { key: 'match', label: 'Only stacks with', hint: 'libssl*!*' };
+const exclude: Field = { key: 'exclude', label: 'No stacks with', hint: 'app!poll_loop' };
+const symptom: Field = { key: 'symptom', label: 'Symptoms', hint: 'wait > 200ms in app!lock' };
+const area: Field[] = [
+	{ key: 'scope', label: 'Scope', hint: 'as fits', choices: ['', 'all', 'thread', 'graph', 'critical-path'] },
+	symptom, where, match, exclude,
+	{ key: 'threshold', label: 'Least cost of a pattern', hint: '10ms' },
+	{ key: 'rank', label: 'Ranked by', hint: 'total', choices: ['', 'total', 'streams', 'events', 'average'] },
+	{ key: 'include-idle', label: 'idle waits, too', hint: '', flag: true },
+];
+const sides: Field[] = [
+	{ key: 'base-where', label: 'Base: streams with', hint: 'version=4.1', suggest: 'where' },
+	{ key: 'slow-where', label: 'Slow: streams with', hint: 'version=4.2', suggest: 'where' },
+	{ key: 'base-stream', label: 'Base: the stream', hint: 'name or id', suggest: 'stream' },
+	{ key: 'slow-stream', label: 'Slow: the stream', hint: 'name or id', suggest: 'stream' },
+	where, match,
+];
+const hasSides = (query: URLSearchParams) => sides.slice(0, 4).some(({ key }) => query.get(key));
+const inputs: Field[] = [
+	{ key: 'x', label: 'x', hint: 'attributes: files,size', suggest: 'number' },
+	{ key: 'y', label: 'y', hint: 'to be explained: delay', suggest: 'measure' },
+	{ key: 'clusters', label: 'Functions', hint: 'auto' },
+	{ key: 'rows', label: 'A row is a', hint: 'stream', choices: ['', 'streams', 'symptoms'] },
+	where, symptom,
+];
 
 // The first one with data is shown at first.
 const views = [
 	view('overview', 'Overview', 'info', 'json', Overview),
-	view('clusters', 'Waits', 'mine', 'json', (props: { result: MineResult }) => <Clusters {...props} view="clusters" />),
-	view('cpu-clusters', 'CPU time', 'mine-run', 'json', (props: { result: MineResult }) => <Clusters {...props} view="cpu-clusters" />),
-	view('coverage', 'Coverage', 'coverage', 'json', Coverage),
-	view('scope', 'Symptoms', 'scope', 'json', Scope, null),
-	view('latency', 'Latency', 'latency', 'json', Latency, '?top=300'),
-	view('diff', 'Difference', 'diff', 'json', Diff, null),
-	view('explain', 'Explanation', 'explain', 'json', Explain, null),
-	view('hunt', 'Hunt', 'hunt', 'json', Hunt, null),
-	view('profile', 'Flame graph', 'profile', 'bytes', Profile),
-	view('stream', 'Stream', 'stream/', 'bytes', StreamView),
+	view('clusters', 'Waits', 'mine', 'json', (props: { result: MineResult }) => <Clusters {...props} view="clusters" />, { fields: area }),
+	view('cpu-clusters', 'CPU time', 'mine-run', 'json', (props: { result: MineResult }) => <Clusters {...props} view="cpu-clusters" />, { fields: area }),
+	view('coverage', 'Coverage', 'coverage', 'json', Coverage, { fields: [where] }),
+	view('scope', 'Symptoms', 'scope', 'json', Scope, {
+		fields: [symptom, where, { key: 'stream', label: 'Only the stream', hint: 'name or id', suggest: 'stream' }, { key: 'top', label: 'How many, the longest', hint: '20' }],
+		fixed: 'page-data&top=20',
+	}),
+	view('latency', 'Latency', 'latency', 'json', Latency, { fields: [where, match], fixed: 'page-data' }),
+	view('diff', 'Difference', 'diff', 'json', Diff, { fields: sides, fixed: 'page-data', ready: hasSides, offer: OfferSides }),
+	view('explain', 'Explanation', 'explain', 'json', Explain, { fields: inputs, fixed: 'page-data', ready: (query) => !!query.get('x'), offer: OfferInputs }),
+	view('hunt', 'Hunt', 'hunt', 'json', Hunt),
+	view('profile', 'Flame graph', 'profile', 'bytes', Profile, { fields: [where, match, exclude] }),
+	view('stream', 'Stream', 'stream/', 'bytes', StreamView, { fields: [symptom] }),
 ];
 
 function blockOf({ block }: View): string {
@@ -63,21 +102,42 @@ function Reading({ name }: { name: string }) {
 	);
 }
 
-function Loaded({ shown, index }: { shown: View; index: PageIndex }) {
+function Loaded({ shown, index, name }: { shown: View; index: PageIndex; name: string }) {
 	const [state, setState] = useState<{ result?: unknown; error?: string }>({});
-	const name = blockOf(shown) + (index.api === undefined ? '' : (shown.query ?? ''));
-
-	useEffect(() => {
+	const load = () => {
+		setState({});
 		readBlock(index, name, shown.form).then(
 			(result) => setState({ result }),
 			(error: Error) => setState({ error: error.message }),
 		);
-	}, [name]);
+	};
+
+	useEffect(load, []);
 	if (state.error)
-		return <p role="alert" class="error">{state.error}</p>;
+		return (
+			<>
+				<p role="alert" class="error">{state.error}</p>
+				{index.api !== undefined && <button type="button" onClick={load}>Try again</button>}
+			</>
+		);
 	if (state.result === undefined)
 		return <Reading name={name} />;
 	return <shown.show result={state.result as never} />;
+}
+
+function Shown({ shown, index }: { shown: View; index: PageIndex }) {
+	const { fields, fixed, ready, offer: Offer } = shown.asked;
+	const served = index.api !== undefined;
+	const info = useInfo(index);
+	const enough = !served || !ready || ready(route.value.query);
+	const name = blockOf(shown) + (served ? queryOf(fields, fixed, route.value.query) : '');
+
+	return (
+		<>
+			{served && fields.length > 0 && <Options key={shown.name} fields={fields} info={info} open={!enough} action="Analyze" />}
+			{enough ? <Loaded key={name} shown={shown} index={index} name={name} /> : info && Offer && <Offer info={info} />}
+		</>
+	);
 }
 
 function ThemeButton() {
@@ -86,9 +146,13 @@ function ThemeButton() {
 }
 
 function Page({ index }: { index: PageIndex }) {
-	const present = views.filter((each) => blocks.value.has(blockOf(each)) && (index.api === undefined || each.query !== null));
+	const present = views.filter((each) => blocks.value.has(blockOf(each)));
 	const shown = present.find(({ name }) => name === route.value.view) ?? present[0];
 
+	useEffect(() => {
+		if (shown && route.value.view !== shown.name)
+			nameView(shown.name);
+	}, [shown]);
 	return (
 		<>
 			<header>
@@ -96,13 +160,13 @@ function Page({ index }: { index: PageIndex }) {
 				{present.length > 1 && (
 					<nav aria-label="Views">
 						{present.map((each) => (
-							<a href={link(each.name)} aria-current={each === shown ? 'page' : undefined}>{each.title}</a>
+							<a href={linkBack(each.name)} aria-current={each === shown ? 'page' : undefined}>{each.title}</a>
 						))}
 					</nav>
 				)}
 				<ThemeButton />
 			</header>
-			<main>{shown ? <Loaded key={blockOf(shown)} shown={shown} index={index} /> : <p role="alert">There is nothing to show in this file.</p>}</main>
+			<main>{shown ? <Shown key={blockOf(shown)} shown={shown} index={index} /> : <p role="alert">There is nothing to show in this file.</p>}</main>
 			<footer class="dim">
 				{index.version}. {index.api === undefined ? 'This file needs no network and sends nothing.' : 'Served on this machine alone.'}
 			</footer>

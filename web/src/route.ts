@@ -8,10 +8,12 @@ export interface Route {
 }
 
 function parse(hash: string): Route {
-	const [path = '', query = ''] = hash.replace(/^#/, '').split('?', 2);
+	const text = hash.replace(/^#/, '');
+	const at = text.indexOf('?');
+	const path = at < 0 ? text : text.slice(0, at);
 	const parts = path.split('/').map(decodePart);
 
-	return { view: parts[0] ?? '', parts: parts.slice(1), query: new URLSearchParams(query) };
+	return { view: parts[0] ?? '', parts: parts.slice(1), query: new URLSearchParams(at < 0 ? '' : text.slice(at + 1)) };
 }
 
 function decodePart(part: string): string {
@@ -30,18 +32,41 @@ export function link(view: string, parts: string[] = [], query: Record<string, s
 
 export const route = signal<Route>(parse(location.hash));
 
-addEventListener('hashchange', () => {
+// Where the reader was last in each view, so that a view is found again as it was left.
+const lastPlaces = new Map<string, string>();
+
+function note(): void {
 	route.value = parse(location.hash);
-});
+	lastPlaces.set(route.value.view, location.hash);
+}
+
+note();
+addEventListener('hashchange', note);
+
+// A link to a view, with the options that it had last.
+export function linkBack(view: string): string {
+	return lastPlaces.get(view) ?? link(view);
+}
+
+// A place of the view that is shown; its options stay as they are, but for `changes`.
+export function linkHere(parts: string[], changes: Record<string, string> = {}): string {
+	const { view, query } = route.value;
+
+	return link(view, parts, { ...Object.fromEntries(query), ...changes });
+}
 
 export function go(to: string): void {
 	location.hash = to;
 }
 
+// Gives a place without a view in its link the one that is shown there.
+export function nameView(view: string): void {
+	history.replaceState(null, '', link(view, [], Object.fromEntries(route.value.query)));
+	note();
+}
+
 // Changes what the link says about this place without a new step in the history.
 export function replaceQuery(changes: Record<string, string>): void {
-	const { view, parts, query } = route.value;
-
-	history.replaceState(null, '', link(view, parts, { ...Object.fromEntries(query), ...changes }));
-	route.value = parse(location.hash);
+	history.replaceState(null, '', linkHere(route.value.parts, changes));
+	note();
 }

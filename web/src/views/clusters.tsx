@@ -9,7 +9,7 @@ import { FlameGraph } from '../parts/flame_graph';
 import { FrameList, FrameName } from '../parts/frame_list';
 import { Help } from '../parts/help';
 import { Table, type Column } from '../parts/table';
-import { go, link, route } from '../route';
+import { go, link, linkHere, route } from '../route';
 import { buildTree } from '../stack_tree';
 
 interface Pattern {
@@ -102,19 +102,19 @@ function Summary({ result }: { result: MineResult }) {
 			{plural(area.events, event)} of {duration(area.cost_ns)} in {plural(input.streams, 'stream')} were analyzed (scope {result.scope});
 			these are the call-stack patterns that cost the most, {count(result.patterns_total)} of them in {plural(result.clusters_total, 'cluster')}.
 			{result.end !== 'complete' && <b> The search ended early ({result.end}): there may be more.</b>}
-			{result.clusters.length < result.clusters_total && <b> Only the first {result.clusters.length} are in this file.</b>}
+			{result.clusters.length < result.clusters_total && <b> Only the first {result.clusters.length} are here.</b>}
 		</Help>
 	);
 }
 
-function columnsOf(result: MineResult, view: string): Column<Row>[] {
+function columnsOf(result: MineResult): Column<Row>[] {
 	const whole = result.area.cost_ns || 1;
 
 	return [
 		{ key: 'rank', title: '#', number: true, value: (row) => -row.rank, cell: (row) => row.rank },
 		{
 			key: 'culprit', title: 'Culprit', value: (row) => row.culprit.text, help: 'The last function of the program before libraries and the kernel',
-			cell: (row) => <a href={link(view, [row.id])}><FrameName frame={row.culprit} /></a>,
+			cell: (row) => <a href={linkHere([row.id])}><FrameName frame={row.culprit} /></a>,
 		},
 		{
 			key: 'share', title: 'Share', number: true, value: (row) => row.share, help: 'Of the time in the area',
@@ -266,7 +266,7 @@ function Detail({ row, model }: { row: Row; model: Model }) {
 // `view`: its name in links.
 export function Clusters({ result, view }: { result: MineResult; view: string }) {
 	const model = useMemo(() => makeModel(result), [result]);
-	const columns = useMemo(() => columnsOf(result, view), [result]);
+	const columns = useMemo(() => columnsOf(result), [result]);
 	const [wanted, setWanted] = useState('');
 	const rows = useMemo(
 		() => (wanted.trim() ? model.rows.filter((row) => fits(row, model, wanted.trim().toLowerCase())) : model.rows),
@@ -286,7 +286,7 @@ export function Clusters({ result, view }: { result: MineResult; view: string })
 							onInput={(event) => setWanted(event.currentTarget.value)} />
 						{wanted.trim() && <span class="dim" aria-live="polite"> {plural(rows.length, 'cluster')}</span>}
 						<Table columns={columns} rows={rows} label="Clusters" sortBy="rank" rowKey={(row) => row.id} selected={chosen?.id}
-							onSelect={(row) => go(link(view, [row.id]))} shown={25} />
+							onSelect={(row) => go(linkHere([row.id]))} shown={25} />
 					</div>
 					{chosen && <Detail key={chosen.id} row={chosen} model={model} />}
 				</div>

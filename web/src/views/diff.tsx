@@ -11,7 +11,7 @@ import { Help } from '../parts/help';
 import { Layers } from '../parts/layers';
 import { ScrollBox } from '../parts/scroll_box';
 import { Table, type Column } from '../parts/table';
-import { go, link, route } from '../route';
+import { go, linkHere, route } from '../route';
 
 interface PathFunction {
 	frame: string;
@@ -158,7 +158,7 @@ function columnsOf(result: DiffResult): Column<Row>[] {
 		{
 			key: 'culprit', title: 'Function', help: 'The last function of the program on the way to what takes more', value: (row) => row.culprit.text,
 			cell: (row) => (
-				<a href={link('diff', [row.key])}>
+				<a href={linkHere([row.key])}>
 					<FrameName frame={row.culprit} />
 					{row.stack[row.hottest] !== row.culprit && <span class="dim"> … <bdi>{row.stack[row.hottest]!.name}</bdi></span>}
 				</a>
@@ -253,7 +253,7 @@ export function Diff({ result }: { result: DiffResult }) {
 	const shown = (all ? rows : distinct).filter(({ frames }) => !word || frames.some(({ frame }) => frame.toLowerCase().includes(word)));
 	const chosen = rows.find(({ key }) => key === route.value.parts[0]) ?? rows[0];
 	const heat = useMemo(() => heatOf(distinct), [distinct]);
-	const choose = (key: string) => go(link('diff', [key]));
+	const choose = (key: string) => go(linkHere([key]));
 	const sideText = ({ corpus, streams }: Side) => <><bdi>{corpus}</bdi> ({plural(streams, 'stream')})</>;
 
 	return (
@@ -261,7 +261,7 @@ export function Diff({ result }: { result: DiffResult }) {
 			<Help words={['base', 'path', 'p and q', 'own', 'layer', 'stream']}>
 				What slow streams do that good ones do not: a stream of {sideText(result.slow)} takes <b>{duration(Math.abs(result.delta_ns))}</b>{' '}
 				{result.delta_ns < 0 ? 'less' : 'more'} than one of {sideText(result.base)}.
-				{result.paths.length < result.paths_total && <> {count(result.paths.length)} of {plural(result.paths_total, 'path')} are in this file, those that take the most more.</>}
+				{result.paths.length < result.paths_total && <> {count(result.paths.length)} of {plural(result.paths_total, 'path')} are here, those that take the most more.</>}
 			</Help>
 			<Verdict result={result} table={table} />
 			<Layers layers={Object.fromEntries(Object.entries(result.layers).map(([name, { base_ns, slow_ns }]) => [name, { base: base_ns, slow: slow_ns }]))} />

@@ -11,7 +11,7 @@ import { HeatMap, type HeatRow } from '../parts/heat_map';
 import { Help } from '../parts/help';
 import { Layers } from '../parts/layers';
 import { Table, type Column } from '../parts/table';
-import { go, link, route } from '../route';
+import { go, linkHere, route } from '../route';
 import { buildTree } from '../stack_tree';
 
 interface Context {
@@ -83,7 +83,7 @@ function columnsOf(result: LatencyResult): Column<Row>[] {
 		{
 			key: 'culprit', title: 'Function', help: 'The last function of the program on the way to it', value: (row) => row.culprit.text,
 			cell: (row) => (
-				<a href={link('latency', [String(row.rank)])}>
+				<a href={linkHere([String(row.rank)])}>
 					<FrameName frame={row.culprit} />
 					{row.stack.at(-1) !== row.culprit && <span class="dim"> … <bdi>{row.stack.at(-1)!.name}</bdi></span>}
 				</a>
@@ -175,7 +175,7 @@ export function Latency({ result }: { result: LatencyResult }) {
 	const word = wanted.trim().toLowerCase();
 	const rows = word ? model.rows.filter(({ frames }) => frames.some((frame) => frame.toLowerCase().includes(word))) : model.rows;
 	const chosen = model.rows[Number(route.value.parts[0] ?? 1) - 1] ?? model.rows[0];
-	const choose = (rank: string) => go(link('latency', [rank]));
+	const choose = (rank: string) => go(linkHere([rank]));
 
 	if (!chosen)
 		return <><Summary result={result} /><p>There are no calls to show.</p></>;

@@ -12,7 +12,7 @@ import { PathBar } from '../parts/path_bar';
 import { ScrollBox } from '../parts/scroll_box';
 import { Table, type Column } from '../parts/table';
 import { longestLines, pathLines, type PathLine, type PathPart } from '../path_lines';
-import { go, link, route } from '../route';
+import { go, link, linkHere, route } from '../route';
 import { buildTree } from '../stack_tree';
 
 interface Symptom {
@@ -47,7 +47,7 @@ const columns: Column<Row>[] = [
 	{ key: 'rank', title: '#', number: true, value: (row) => -row.rank, cell: (row) => row.rank },
 	{
 		key: 'stream', title: 'Stream', value: (row) => row.symptom.stream,
-		cell: (row) => <a href={link('scope', [String(row.rank)])}><bdi>{row.symptom.stream}</bdi></a>,
+		cell: (row) => <a href={linkHere([String(row.rank)])}><bdi>{row.symptom.stream}</bdi></a>,
 	},
 	{ key: 'name', title: 'Symptom', value: (row) => row.symptom.name ?? '', cell: (row) => <bdi>{row.symptom.name ?? ''}</bdi> },
 	{ key: 'thread', title: 'Thread', value: (row) => row.symptom.thread ?? '', cell: (row) => <bdi>{row.symptom.thread ?? row.symptom.tid}</bdi> },
@@ -213,12 +213,12 @@ export function Scope({ result }: { result: ScopeResult }) {
 		<>
 			<Help words={['symptom', 'critical path', 'culprit', 'stream']}>
 				What kept threads from being done earlier: {plural(result.symptoms_total, 'symptom')}
-				{rows.length < result.symptoms_total && <>, the {count(rows.length)} longest of them in this file</>}. The path of a symptom goes from what its
+				{rows.length < result.symptoms_total && <>, the {count(rows.length)} longest of them here</>}. The path of a symptom goes from what its
 				thread did, over what it waited for, to what the threads that woke it did meanwhile; its parts add up to the symptom.
 			</Help>
 			{rows.length > 1 && (
 				<Table columns={columns} rows={rows} label="Symptoms" sortBy="rank" rowKey={({ rank }) => String(rank)} selected={String(chosen?.rank)}
-					onSelect={({ rank }) => go(link('scope', [String(rank)]))} shown={10} />
+					onSelect={({ rank }) => go(linkHere([String(rank)]))} shown={10} />
 			)}
 			{chosen && <SymptomView key={chosen.rank} symptom={chosen.symptom} />}
 		</>

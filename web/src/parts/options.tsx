@@ -1,0 +1,128 @@
+// What a server is asked for: the options of an analysis as a form. They are in the link, so
+// that a result has one; without a server there is nothing to choose.
+import { useEffect, useState } from 'preact/hooks';
+
+import { readBlock, type PageIndex } from '../page_data';
+import { go, linkHere, route } from '../route';
+import type { InfoResult } from '../views/overview';
+
+type Suggestion = 'where' | 'stream' | 'number' | 'measure';
+
+export interface Field {
+	key: string; // of the link, and of the server
+	label: string;
+	hint: string;
+	suggest?: Suggestion;
+	choices?: string[];
+	flag?: boolean;
+}
+
+// What to ask a server for: `fixed`, and what the link says of `fields`.
+export function queryOf(fields: Field[], fixed: string, query: URLSearchParams): string {
+	const words = fields.flatMap(({ key, flag }) => {
+		const value = query.get(key)?.trim();
+
+		return !value ? [] : flag ? [key] : [`${key}=${encodeURIComponent(value)}`];
+	});
+	const all = [...fixed.split('&').filter((word) => word && !words.some((other) => other.split('=')[0] === word.split('=')[0])), ...words];
+
+	return all.length ? `?${all.join('&')}` : '';
+}
+
+const MOST_VALUES = 40;
+
+// The values of each attribute, host and name among them; those with very many values are no choice.
+export function attributeValues(info: InfoResult): Map<string, string[]> {
+	const values = new Map<string, Set<string>>();
+	const note = (key: string, value: unknown) => values.set(key, (values.get(key) ?? new Set()).add(String(value)));
+
+	for (const stream of info.streams) {
+		if (stream.host)
+			note('host', stream.host);
+		for (const [key, value] of Object.entries(stream.attrs))
+			note(key, value);
+	}
+	return new Map([...values].map(([key, set]) => [key, [...set].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))]));
+}
+
+export function numericAttributes(info: InfoResult): string[] {
+	return [...attributeValues(info).keys()].filter((key) =>
+		info.streams.every(({ attrs }) => attrs[key] === undefined || typeof attrs[key] === 'number') && info.streams.some(({ attrs }) => typeof attrs[key] === 'number'));
+}
+
+function suggestions(info: InfoResult | null, kind: Suggestion): string[] {
+	if (!info)
+		return [];
+	if (kind === 'stream')
+		return [...new Set(info.streams.map(({ name }) => name))];
+	if (kind === 'number')
+		return numericAttributes(info);
+	if (kind === 'measure')
+		return ['delay', 'run', 'wait', 'span', ...numericAttributes(info)];
+	return [...attributeValues(info)].filter(([, values]) => values.length <= MOST_VALUES).flatMap(([key, values]) => values.map((value) => `${key}=${value}`));
+}
+
+// The streams of the corpus, once they are known; null before, and without a server.
+export function useInfo(index: PageIndex): InfoResult | null {
+	const [info, setInfo] = useState<InfoResult | null>(null);
+
+	useEffect(() => {
+		if (index.api !== undefined)
+			readBlock(index, 'info', 'json').then((result) => setInfo(result as InfoResult), () => setInfo(null));
+	}, []);
+	return info;
+}
+
+function Input({ field, info, value, onChange }: { field: Field; info: InfoResult | null; value: string; onChange: (value: string) => void }) {
+	const list = field.suggest && suggestions(info, field.suggest);
+	const id = `suggest-${field.key}`;
+
+	if (field.flag)
+		return <label class="option"><span><input type="checkbox" checked={!!value} onChange={() => onChange(value ? '' : 'yes')} /> {field.label}</span></label>;
+	if (field.choices)
+		return (
+			<label class="option">
+				<span>{field.label}</span>
+				<select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+					{field.choices.map((choice) => <option value={choice}>{choice || field.hint}</option>)}
+				</select>
+			</label>
+		);
+	return (
+		<label class="option">
+			<span>{field.label}</span>
+			<input value={value} placeholder={field.hint} list={list ? id : undefined} onInput={(event) => onChange(event.currentTarget.value)} />
+			{list && <datalist id={id}>{list.map((each) => <option value={each} />)}</datalist>}
+		</label>
+	);
+}
+
+interface OptionsProps {
+	fields: Field[];
+	info: InfoResult | null;
+	open: boolean; // there is no result without a choice
+	action: string; // what the button says
+}
+
+export function Options({ fields, info, open, action }: OptionsProps) {
+	const { query } = route.value;
+	const set = Object.fromEntries(fields.map(({ key }) => [key, query.get(key) ?? '']));
+	const [values, setValues] = useState(set);
+	const said = fields.filter(({ key }) => set[key]).map(({ label, key, flag }) => (flag ? label : `${label}: ${set[key]}`));
+
+	useEffect(() => setValues(set), [query.toString()]);
+	return (
+		<details class="options" open={open}>
+			<summary>Options{said.length > 0 && <>: <bdi>{said.join('; ')}</bdi></>}</summary>
+			<form onSubmit={(event) => {
+				event.preventDefault();
+				go(linkHere([], values));
+			}}>
+				{fields.map((field) => (
+					<Input key={field.key} field={field} info={info} value={values[field.key] ?? ''} onChange={(value) => setValues({ ...values, [field.key]: value })} />
+				))}
+				<button type="submit">{action}</button>
+			</form>
+		</details>
+	);
+}
