@@ -343,6 +343,7 @@ static int collect_table(const struct settings *settings, struct lode_corpus *co
 		return code;
 	how.where = reading->options.where;
 	how.idle = where.include_idle ? NULL : reading->rules;
+	how.include_work_waits = where.include_work_waits;
 	code = lode_corpus_table_make(corpus, &reading->area, &how, table, input, error);
 	if (code < 0)
 		lode_area_reading_release(reading);

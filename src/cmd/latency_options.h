@@ -11,7 +11,7 @@
 #include "latency/latency.h"
 
 struct lode_latency_settings {
-	struct lode_area_settings area; /* match, where, include_idle, idle_rules, jobs */
+	struct lode_area_settings area; /* match, where, include_idle, include_work_waits, idle_rules, jobs */
 	struct lode_option_list streams;
 	uint64_t top;
 	int all;
@@ -36,6 +36,8 @@ struct lode_latency_settings {
 			  "only " things " with a frame that fits (module!function, * and ?)"),              \
 		LODE_FLAG("include-idle", 0, LODE_LATENCY_AREA(base, include_idle),                          \
 			  "count waits of threads that have nothing to do, too"),                            \
+		LODE_FLAG("include-work-waits", 0, LODE_LATENCY_AREA(base, include_work_waits),              \
+			  "count waits for work from outside, too; see lode-idle(5)"),                       \
 		LODE_LIST("idle-rules", 0, LODE_LATENCY_AREA(base, idle_rules), "FILE",                      \
 			  "more rules for what is idle; see lode-idle(5)"),                                  \
 		LODE_NUMBER("jobs", 'j', LODE_LATENCY_AREA(base, jobs), "N",                                 \

@@ -206,6 +206,7 @@ static int add_latencies(struct lode_corpus_making *making)
 	const struct lode_latency_options how = {
 		.where = making->options->where,
 		.idle = making->options->idle,
+		.include_work_waits = making->options->include_work_waits,
 		.jobs = making->options->jobs,
 		.notes = making->options->notes,
 		.progress = making->options->progress,

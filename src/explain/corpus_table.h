@@ -34,7 +34,8 @@ struct lode_corpus_table_options {
 	enum lode_corpus_features features;
 	int by_symptom;			    /* the area's streams are symptoms, see area.h */
 	const char *const *where;	    /* latency: the area's, */
-	const struct lode_idle_rules *idle; /* and what is idle */
+	const struct lode_idle_rules *idle; /* and what is idle, */
+	int include_work_waits;		    /* but for these */
 	unsigned jobs;
 	struct lode_notes *notes;
 	const struct lode_progress *progress;

@@ -128,7 +128,7 @@ static int map(void *context, size_t i, void *result, struct lode_error *error)
 	if (code || !partial->wanted)
 		return code;
 	partial->aggressive_end = collection->options->aggressive_end;
-	return lode_latency_partial_infer(partial, collection->options->idle, error);
+	return lode_latency_partial_infer(partial, collection->options, error);
 }
 
 static int merge(void *context, size_t i, void *result, struct lode_error *error)

@@ -8,8 +8,8 @@
  *
  * Waits that are nobody's fault are part of latencies like everything else, but `idle` says
  * how much they are, and `own`, which ranks, is without: waits of threads that have nothing
- * to do (scope/idle.h), that of a thread which did nothing but wait once, all its life, and
- * waits for another thread to end.
+ * to do or wait for work from outside (scope/wait_classes.h), that of a thread which did
+ * nothing but wait once, all its life, and waits for another thread to end.
  */
 #ifndef LODE_LATENCY_LATENCY_H
 #define LODE_LATENCY_LATENCY_H
@@ -69,6 +69,7 @@ struct lode_latency_options {
 	const char *const *where;   /* `key=value`: streams must have all of these; NULL: all streams */
 	const char *const *streams; /* names or ids, one of which a stream must have; NULL: all */
 	const struct lode_idle_rules *idle; /* NULL: nothing is idle */
+	int include_work_waits; /* waits for work (scope/work_waits.h) are not idle */
 	int aggressive_end; /* the aggressive latency moves only the end of a call, as in the paper */
 	unsigned jobs;			    /* 0: one a processor */
 	struct lode_notes *notes;

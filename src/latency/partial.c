@@ -9,6 +9,7 @@
 #include "latency/partial.h"
 
 #include "scope/frame_filter.h"
+#include "scope/wait_classes.h"
 #include "scope/where.h"
 
 #include <string.h>
@@ -31,7 +32,7 @@ static int load(struct lode_latency_partial *partial, const struct lode_latency_
 	const unsigned basic = LODE_T | LODE_THREAD | LODE_STACK;
 	const unsigned columns[LODE_EVENT_TYPES] = {
 		[LODE_RUN] = basic | LODE_COST,
-		[LODE_WAIT] = basic | LODE_COST | LODE_DELAY | LODE_WAKER_STACK,
+		[LODE_WAIT] = basic | LODE_COST | LODE_DELAY | LODE_WAKER | LODE_WAKER_STACK,
 		[LODE_CALL] = basic | LODE_DELAY,
 	};
 	int code = lode_store_head(store, &partial->stream, error);
@@ -219,6 +220,7 @@ static const char *const sleeps[] = { "kernel!*nanosleep*", "kernel!common_nslee
 /* What tells idle waits. */
 struct idle {
 	struct lode_idle_stacks *stacks;
+	struct lode_wait_classes classes;
 	uint64_t *lives;
 	uint8_t *joins;	 /* by node: waits for another thread to end */
 	uint8_t *sleeps; /* by node: sleeps until a time has come */
@@ -229,13 +231,13 @@ static int is_idle(const struct idle *idle, const struct lode_events *waits, siz
 	if (length > SOMETHING && less(idle->lives[waits->thread[i]], length) < SOMETHING)
 		return 1;
 	return idle->joins[waits->stack[i]] ||
-	       lode_idle_event(idle->stacks, waits->stack[i], waits->waker_stack[i]);
+	       lode_wait_class(&idle->classes, waits, i) != LODE_WAIT_COUNTS;
 }
 
 /*
- * Idle waits at the leaf of their stacks: those that the rules say; that of a thread which
- * did nothing but wait once, all its life, since it is as long as the recording; and those
- * for another thread to end, which has latencies of its own.
+ * Idle waits at the leaf of their stacks: those that the rules say; those for work; that of
+ * a thread which did nothing but wait once, all its life, since it is as long as the
+ * recording; and those for another thread to end, which has latencies of its own.
  */
 static void add_idle_waits(struct lode_latency_partial *partial, const struct idle *idle)
 {
@@ -256,27 +258,30 @@ static void add_idle_waits(struct lode_latency_partial *partial, const struct id
 	}
 }
 
-static int add_idle(struct lode_latency_partial *partial, const struct lode_idle_rules *rules,
+static int add_idle(struct lode_latency_partial *partial, const struct lode_latency_options *options,
 		    struct lode_error *error)
 {
 	struct idle idle = { 0 };
 	int code;
 
-	if (!rules || !partial->stream.events[LODE_WAIT].count)
+	if (!options->idle || !partial->stream.events[LODE_WAIT].count)
 		return 0;
-	code = lode_idle_stacks_make(&idle.stacks, rules, &partial->dictionary, error);
+	code = lode_idle_stacks_make(&idle.stacks, options->idle, &partial->dictionary, error);
 	if (code)
 		return code;
+	code = lode_wait_classes_make(&idle.classes, &partial->stream, idle.stacks, !options->include_work_waits,
+				      error);
 	idle.lives = find_lives(&partial->stream);
 	idle.joins = find_stacks(&partial->dictionary, joins);
 	idle.sleeps = find_stacks(&partial->dictionary, sleeps);
-	if (idle.lives && idle.joins && idle.sleeps)
+	if (!code && idle.lives && idle.joins && idle.sleeps)
 		add_idle_waits(partial, &idle);
-	else
+	else if (!code)
 		code = lode_fail_memory(error);
 	lode_free(idle.lives);
 	lode_free(idle.joins);
 	lode_free(idle.sleeps);
+	lode_wait_classes_release(&idle.classes);
 	lode_idle_stacks_free(idle.stacks);
 	return code;
 }
@@ -314,7 +319,7 @@ static void normalise(struct lode_latency_partial *partial)
 				lode_add_saturating(nodes[tree->nodes[i].parent].idle, nodes[i].idle);
 }
 
-int lode_latency_partial_infer(struct lode_latency_partial *partial, const struct lode_idle_rules *rules,
+int lode_latency_partial_infer(struct lode_latency_partial *partial, const struct lode_latency_options *options,
 			       struct lode_error *error)
 {
 	size_t nodes = partial->dictionary.tree.count;
@@ -330,7 +335,7 @@ int lode_latency_partial_infer(struct lode_latency_partial *partial, const struc
 	if (!code)
 		add_queued(partial);
 	if (!code)
-		code = add_idle(partial, rules, error);
+		code = add_idle(partial, options, error);
 	if (!code)
 		normalise(partial);
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)

@@ -29,7 +29,7 @@ int lode_latency_partial_load(struct lode_latency_partial *partial,
 /* Infers and adds up on nodes and own, which are there; the first step of lode_latency_partial_infer. */
 int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_error *error);
 /* Infers, adds up and normalises; afterwards the events are gone. */
-int lode_latency_partial_infer(struct lode_latency_partial *partial, const struct lode_idle_rules *rules,
+int lode_latency_partial_infer(struct lode_latency_partial *partial, const struct lode_latency_options *options,
 			       struct lode_error *error);
 void lode_latency_partial_release(struct lode_latency_partial *partial);
 

@@ -15,8 +15,8 @@
 
 #include "scope/frame_filter.h"
 #include "scope/symptom_claims.h"
+#include "scope/wait_classes.h"
 #include "scope/where.h"
-#include "scope/work_waits.h"
 
 #include <string.h>
 
@@ -50,8 +50,7 @@ struct mapping {
 	struct lode_area_partial *partial;
 	struct lode_store *store;
 	struct lode_idle_stacks *idle; /* NULL: nothing is */
-	struct lode_work_waits *work;  /* NULL: nobody waits for work */
-	uint8_t *on_path;              /* by wait: a symptom's path goes through it; NULL: none does */
+	struct lode_wait_classes classes;
 	uint8_t *match;                /* by node; NULL: all match */
 	uint8_t *exclude;
 	struct sums sums[LODE_AREA_KINDS][SETS];
@@ -111,21 +110,17 @@ static int add(const struct mapping *mapping, struct sums *sums, uint32_t stack,
 /* Whose rows event `i` is added to. */
 static enum set set_of(const struct mapping *mapping, int type, const struct lode_events *events, size_t i)
 {
-	enum set listed;
+	static const enum set sets[] = {
+		[LODE_WAIT_COUNTS] = COUNTED,
+		[LODE_WAIT_IDLE] = IDLE,
+		[LODE_WAIT_FOR_WORK] = WORK,
+	};
 
 	if (!mapping->idle || mapping->plan->options->include_idle)
 		return COUNTED;
-	listed = lode_idle_event(mapping->idle, events->stack[i], events->waker_stack[i]) ? IDLE : COUNTED;
-	if (!mapping->work || type != LODE_WAIT)
-		return listed;
-	switch (lode_work_wait(mapping->work, events, i)) {
-	case LODE_WORK_OUTSIDE:
-		return listed == IDLE || (mapping->on_path && mapping->on_path[i]) ? listed : WORK;
-	case LODE_WORK_INSIDE:
-		return COUNTED;
-	default:
-		return listed;
-	}
+	if (type == LODE_WAIT)
+		return sets[lode_wait_class(&mapping->classes, events, i)];
+	return lode_idle_event(mapping->idle, events->stack[i], events->waker_stack[i]) ? IDLE : COUNTED;
 }
 
 static void count_stacks(struct mapping *mapping, const struct lode_events *events)
@@ -196,8 +191,8 @@ static int show_blocks(struct mapping *mapping, enum lode_event_type type, unsig
 		if (code)
 			break;
 		if (type == LODE_RUN)
-			lode_work_waits_see_runs(mapping->work, &events);
-		else if (lode_work_waits_count(mapping->work, &events) < 0)
+			lode_work_waits_see_runs(mapping->classes.work, &events);
+		else if (lode_work_waits_count(mapping->classes.work, &events) < 0)
 			code = lode_fail_memory(error);
 	}
 	lode_events_release(&events);
@@ -208,7 +203,7 @@ static int show_stored(struct mapping *mapping, struct lode_error *error)
 {
 	int code = show_blocks(mapping, LODE_WAIT, WORK_COLUMNS, error);
 
-	if (!code && lode_work_waits_needs_runs(mapping->work))
+	if (!code && lode_work_waits_needs_runs(mapping->classes.work))
 		code = show_blocks(mapping, LODE_RUN, LODE_THREAD, error);
 	return code;
 }
@@ -217,8 +212,8 @@ static int show_loaded(struct mapping *mapping, struct lode_error *error)
 {
 	const struct lode_events *events = mapping->partial->stream.events;
 
-	lode_work_waits_see_runs(mapping->work, &events[LODE_RUN]);
-	return lode_work_waits_count(mapping->work, &events[LODE_WAIT]) < 0 ? lode_fail_memory(error) : 0;
+	lode_work_waits_see_runs(mapping->classes.work, &events[LODE_RUN]);
+	return lode_work_waits_count(mapping->classes.work, &events[LODE_WAIT]) < 0 ? lode_fail_memory(error) : 0;
 }
 
 /* Finds where threads wait for work, unless nothing is to be kept apart; `loaded`: the events are in memory. */
@@ -230,41 +225,16 @@ static int learn_work_waits(struct mapping *mapping, int loaded, struct lode_err
 	if (!mapping->idle || options->include_idle || options->include_work_waits ||
 	    !(mapping->plan->kinds & 1u << LODE_WAIT))
 		return 0;
-	code = lode_work_waits_make(&mapping->work, &mapping->partial->stream, mapping->idle, error);
-	if (!code && !lode_work_waits_possible(mapping->work)) {
-		lode_work_waits_free(mapping->work);
-		mapping->work = NULL;
+	code = lode_work_waits_make(&mapping->classes.work, &mapping->partial->stream, mapping->idle, error);
+	if (!code && !lode_work_waits_possible(mapping->classes.work)) {
+		lode_work_waits_free(mapping->classes.work);
+		mapping->classes.work = NULL;
 		return 0;
 	}
 	if (!code)
 		code = loaded ? show_loaded(mapping, error) : show_stored(mapping, error);
-	if (!code && lode_work_waits_settle(mapping->work) < 0)
+	if (!code && lode_work_waits_settle(mapping->classes.work) < 0)
 		code = lode_fail_memory(error);
-	return code;
-}
-
-/* Marks the waits that the paths of the symptoms go through: whatever they wait for, they kept somebody waiting. */
-static int mark_paths(struct mapping *mapping, struct lode_scope_index *index, const struct lode_symptom *symptoms,
-		      size_t count, struct lode_error *error)
-{
-	struct lode_parts parts = { 0 }, stepped = { 0 };
-	uint64_t unknown;
-	int code = 0;
-
-	mapping->on_path = lode_calloc(mapping->partial->stream.events[LODE_WAIT].count + 1, 1);
-	if (!mapping->on_path)
-		return lode_fail_memory(error);
-	for (size_t i = 0; !code && i < count; i++) {
-		parts.count = stepped.count = 0;
-		code = lode_critical_path(index, &symptoms[i], &parts, &stepped, &unknown, error);
-		for (size_t k = 0; !code && k < parts.count; k++)
-			if (parts.items[k].type == LODE_WAIT)
-				mapping->on_path[parts.items[k].event] = 1;
-		for (size_t k = 0; !code && k < stepped.count; k++)
-			mapping->on_path[stepped.items[k].event] = 1;
-	}
-	lode_parts_release(&parts);
-	lode_parts_release(&stepped);
 	return code;
 }
 
@@ -402,8 +372,9 @@ static int add_symptoms(struct mapping *mapping, const struct lode_symptom *symp
 	}
 	if (!code && mapping->idle)
 		lode_scope_index_interrupts(index, lode_idle_interrupts(mapping->idle));
-	if (!code && mapping->work)
-		code = mark_paths(mapping, index, symptoms, count, error);
+	if (!code && mapping->classes.work)
+		code = lode_wait_classes_mark_paths(&mapping->classes, index, partial->stream.events[LODE_WAIT].count,
+						    symptoms, count, error);
 	for (size_t i = 0; !code && i < count; i++) {
 		uint64_t length = symptoms[i].t1 > symptoms[i].t0 ? symptoms[i].t1 - symptoms[i].t0 : 0;
 		struct lode_scope_result result = { 0 };
@@ -486,7 +457,8 @@ static int add_beside_symptoms(struct mapping *mapping, struct lode_error *error
 		code = lode_scope_index_make(&index, stream, error);
 	if (!code) {
 		lode_scope_index_interrupts(index, lode_idle_interrupts(mapping->idle));
-		code = mark_paths(mapping, index, stream->symptoms, stream->symptom_count, error);
+		code = lode_wait_classes_mark_paths(&mapping->classes, index, stream->events[LODE_WAIT].count,
+						    stream->symptoms, stream->symptom_count, error);
 	}
 	for (int type = 0; !code && type < LODE_EVENT_TYPES; type++) {
 		count_stacks(mapping, &stream->events[type]);
@@ -505,7 +477,7 @@ static int add_everything(struct mapping *mapping, struct lode_error *error)
 
 	if (code)
 		return code;
-	return mapping->work && mapping->partial->stream.symptom_count ? add_beside_symptoms(mapping, error)
+	return mapping->classes.work && mapping->partial->stream.symptom_count ? add_beside_symptoms(mapping, error)
 								       : add_blocks(mapping, 1, error);
 }
 
@@ -546,7 +518,9 @@ static int prepare(struct mapping *mapping, struct lode_error *error)
 	}
 	if (failed)
 		return lode_fail_memory(error);
-	return options->idle ? lode_idle_stacks_make(&mapping->idle, options->idle, dictionary, error) : 0;
+	failed = options->idle ? lode_idle_stacks_make(&mapping->idle, options->idle, dictionary, error) : 0;
+	mapping->classes.idle = mapping->idle;
+	return failed;
 }
 
 static void set_time(struct mapping *mapping, uint64_t first_t)
@@ -592,9 +566,8 @@ int lode_area_stream(const struct lode_area_plan *plan, const struct lode_corpus
 		return code;
 	code = map_stream(&mapping, entry, error);
 	lode_store_close(mapping.store);
-	lode_work_waits_free(mapping.work);
+	lode_wait_classes_release(&mapping.classes);
 	lode_idle_stacks_free(mapping.idle);
-	lode_free(mapping.on_path);
 	lode_free(mapping.match);
 	lode_free(mapping.exclude);
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++)

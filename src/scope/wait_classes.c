@@ -1,0 +1,92 @@
+/* Which waits count: see wait_classes.h. */
+#include "scope/wait_classes.h"
+
+#include <string.h>
+
+enum lode_wait_class lode_wait_class(const struct lode_wait_classes *classes, const struct lode_events *waits, size_t i)
+{
+	enum lode_wait_class listed = lode_idle_event(classes->idle, waits->stack[i], waits->waker_stack[i])
+					      ? LODE_WAIT_IDLE
+					      : LODE_WAIT_COUNTS;
+
+	if (!classes->work)
+		return listed;
+	switch (lode_work_wait(classes->work, waits, i)) {
+	case LODE_WORK_OUTSIDE:
+		return listed == LODE_WAIT_IDLE || (classes->on_path && classes->on_path[i]) ? listed
+											     : LODE_WAIT_FOR_WORK;
+	case LODE_WORK_INSIDE:
+		return LODE_WAIT_COUNTS;
+	default:
+		return listed;
+	}
+}
+
+int lode_wait_classes_mark_paths(struct lode_wait_classes *classes, struct lode_scope_index *index, size_t waits,
+				 const struct lode_symptom *symptoms, size_t count, struct lode_error *error)
+{
+	struct lode_parts parts = { 0 }, stepped = { 0 };
+	uint64_t unknown;
+	int code = 0;
+
+	classes->on_path = lode_calloc(waits + 1, 1);
+	if (!classes->on_path)
+		return lode_fail_memory(error);
+	for (size_t i = 0; !code && i < count; i++) {
+		parts.count = stepped.count = 0;
+		code = lode_critical_path(index, &symptoms[i], &parts, &stepped, &unknown, error);
+		for (size_t k = 0; !code && k < parts.count; k++)
+			if (parts.items[k].type == LODE_WAIT)
+				classes->on_path[parts.items[k].event] = 1;
+		for (size_t k = 0; !code && k < stepped.count; k++)
+			classes->on_path[stepped.items[k].event] = 1;
+	}
+	lode_parts_release(&parts);
+	lode_parts_release(&stepped);
+	return code;
+}
+
+/* The paths of all symptoms of the stream. */
+static int mark_symptoms(struct lode_wait_classes *classes, const struct lode_stream *stream, struct lode_error *error)
+{
+	struct lode_scope_index *index;
+	int code = lode_scope_index_make(&index, stream, error);
+
+	if (code)
+		return code;
+	lode_scope_index_interrupts(index, lode_idle_interrupts(classes->idle));
+	code = lode_wait_classes_mark_paths(classes, index, stream->events[LODE_WAIT].count, stream->symptoms,
+					    stream->symptom_count, error);
+	lode_scope_index_free(index);
+	return code;
+}
+
+int lode_wait_classes_make(struct lode_wait_classes *classes, const struct lode_stream *stream,
+			   const struct lode_idle_stacks *idle, int work, struct lode_error *error)
+{
+	int code;
+
+	*classes = (struct lode_wait_classes){ .idle = idle };
+	if (!work)
+		return 0;
+	code = lode_work_waits_make(&classes->work, stream, idle, error);
+	if (code)
+		return code;
+	if (!lode_work_waits_possible(classes->work)) {
+		lode_wait_classes_release(classes);
+		classes->idle = idle;
+		return 0;
+	}
+	lode_work_waits_see_runs(classes->work, &stream->events[LODE_RUN]);
+	if (lode_work_waits_count(classes->work, &stream->events[LODE_WAIT]) < 0 ||
+	    lode_work_waits_settle(classes->work) < 0)
+		return lode_fail_memory(error);
+	return stream->symptom_count ? mark_symptoms(classes, stream, error) : 0;
+}
+
+void lode_wait_classes_release(struct lode_wait_classes *classes)
+{
+	lode_work_waits_free(classes->work);
+	lode_free(classes->on_path);
+	memset(classes, 0, sizeof(*classes));
+}
