@@ -38,6 +38,50 @@ function readBlocks(file) {
 
 const lines = (text) => text.trim().split('\n').map((line) => JSON.parse(line));
 
+// Random stacks, with recursion: callers, callees and both sides of a comparison against sums over the stacks themselves.
+async function sandwichesAreRight() {
+	const { buildTree, stackOf } = await source('stack_tree');
+	const { sandwichOf, comparedTree } = await source('tree_views');
+	const dice = (sides) => Math.floor(Math.random() * sides);
+	const sums = (stacks, part) => {
+		const all = new Map();
+
+		for (const { frames, value } of stacks)
+			for (const key of part(frames))
+				all.set(key, (all.get(key) ?? 0) + value);
+		return all;
+	};
+	const prefixes = (frames) => frames.map((_, end) => frames.slice(0, end + 1).join(';'));
+	const totals = (tree, values) => new Map([...tree.parent.keys()].filter((node) => values[node] > 0).map((node) => [stackOf(tree, node).join(';'), values[node]]));
+	const inOrder = (map) => [...map].sort();
+
+	for (let round = 0; round < 2000; round++) {
+		const make = () => Array.from({ length: dice(8) }, () => ({ frames: Array.from({ length: 1 + dice(6) }, () => 'abc'[dice(3)]), value: 1 + dice(9) }));
+		const stacks = make();
+		const other = make();
+		const tree = buildTree(stacks);
+		const from = (frames) => (frames.includes('a') ? frames.slice(frames.indexOf('a')) : []);
+		const found = sandwichOf(tree, 'a');
+
+		assert.equal(!found, !stacks.some(({ frames }) => frames.includes('a')));
+		if (found) {
+			assert.deepEqual(inOrder(totals(found.callees, found.callees.total)), inOrder(sums(stacks, (frames) => prefixes(from(frames)))), 'callees');
+			assert.deepEqual(inOrder(totals(found.callers, found.callers.total)), inOrder(sums(stacks, (frames) => (frames.includes('a') ? prefixes(frames.slice(0, frames.indexOf('a') + 1).reverse()) : []))), 'callers');
+			assert.equal(found.total, found.callees.whole);
+			assert.equal(found.self, stacks.reduce((sum, { frames, value }) => sum + (frames.at(-1) === 'a' ? value : 0), 0));
+		}
+		const both = comparedTree(tree, buildTree(other), 2);
+		const twice = other.map(({ frames, value }) => ({ frames, value: 2 * value }));
+
+		assert.deepEqual(inOrder(totals(both, both.total)), inOrder(sums(stacks, prefixes)), 'one side');
+		assert.deepEqual(inOrder(totals(both, both.otherTotal)), inOrder(sums(twice, prefixes)), 'the other side');
+		const compared = sandwichOf(both, 'a');
+
+		if (compared)
+			assert.deepEqual(inOrder(totals(compared.callees, compared.callees.otherTotal)), inOrder(sums(twice, (frames) => prefixes(from(frames)))), 'callees of the other side');
+	}
+}
+
 try {
 	run('synth', '-q', '-o', 'corpus', '--streams', '4', '--events', '3000', '--symptoms', '3');
 	run('report', '-q', 'corpus', '-o', 'report.html');
@@ -132,6 +176,7 @@ try {
 		assert.equal(lines.filter(({ kind }) => kind !== 'step').reduce((sum, { cost }) => sum + cost, symptom.unknown_ns), symptom.t1 - symptom.t0, 'lines do not add up to the symptom');
 		assert.ok(lines.every(({ parent, t, end }) => parent < 0 || (lines[parent].kind === 'step' && lines[parent].t <= t && end <= lines[parent].end)), 'a line is not within its step');
 	});
+	await sandwichesAreRight();
 	for (const [ns, text] of [[0, '0ns'], [999, '999ns'], [999_600, '1ms'], [1500, '1.5us'], [56_869_817, '56.9ms'], [90e9, '90s'], [194413386629, '3.24m'], [18200712883185, '5.06h'], [999.4e6, '999ms']])
 		assert.equal(duration(ns), text);
 	console.log(`ok: ${info.streams.length} streams, ${symptoms.length} critical paths`);

@@ -64,7 +64,27 @@ function writeHostile() {
 	run('report', '-q', 'hostile', '--title', '</title><script>window.wrong=1</script>', '-o', 'hostile.html');
 }
 
+// A thread that waits for another, which waits for a third.
+function writeChain() {
+	const ms = 1000000;
+	const lines = [
+		{ stream: 'chain', host: 'h' },
+		...['main', 'worker', 'disk'].map((name, place) => ({ type: 'thread', pid: 1, tid: place + 1, name })),
+		{ type: 'wait', t: 0, cost: 300 * ms, pid: 1, tid: 1, waker: 2, stack: ['app!main', 'app!lock'], waker_stack: ['app!work', 'app!unlock'] },
+		{ type: 'run', t: 300 * ms, cost: 20 * ms, pid: 1, tid: 1, stack: ['app!main', 'app!show'] },
+		{ type: 'wait', t: 10 * ms, cost: 240 * ms, pid: 1, tid: 2, waker: 3, stack: ['app!work', 'app!read_page'], waker_stack: ['app!serve', 'app!answer'] },
+		{ type: 'run', t: 250 * ms, cost: 50 * ms, pid: 1, tid: 2, stack: ['app!work', 'app!parse'] },
+		{ type: 'run', t: 0, cost: 250 * ms, pid: 1, tid: 3, stack: ['app!serve', 'app!unpack'] },
+		{ type: 'symptom', tid: 1, t0: 0, t1: 320 * ms, name: 'click' },
+	];
+
+	writeFileSync(join(folder, 'chain.jsonl'), lines.map((line) => JSON.stringify(line)).join('\n') + '\n');
+	run('import', '-q', 'chain.jsonl', '-o', 'chain');
+	run('report', '-q', 'chain', '--scope', 'all', '-o', 'chain.html');
+}
+
 function writePages() {
+	writeChain();
 	run('synth', '-q', '-o', 'corpus', '--streams', '12', '--events', '4000');
 	run('report', '-q', 'corpus', '--streams', '6', '-o', 'report.html');
 	run('mine', '-q', 'corpus', '-o', 'mine.html');
@@ -90,9 +110,9 @@ async function open(file, width, colorScheme = 'light') {
 
 	page.on('console', (message) => check(!/^(error|warning)$/.test(message.type()) || /status of 422/.test(message.text()), `console: ${message.text()}`));
 	page.on('pageerror', (error) => check(false, `error: ${error.message}`));
-	const address = /^http/.test(file) ? file : `file://${join(folder, file)}`;
+	const address = /^(http|file):/.test(file) ? file : `file://${join(folder, file)}`;
 
-	page.on('request', (request) => check(/^(data|blob):/.test(request.url()) || request.url().startsWith(address.replace(/[^/]*$/, '')), `asks for ${request.url()}`));
+	page.on('request', (request) => check(/^(data|blob):/.test(request.url()) || request.url().startsWith(address.replace(/#.*/, '').replace(/[^/]*$/, '')), `asks for ${request.url()}`));
 	await page.goto(address);
 	await page.waitForSelector('main .help');
 	return page;
@@ -145,9 +165,9 @@ async function walkThrough(width, colours) {
 	await page.close();
 }
 
-// From a cluster into a stream, from a wait to its waker, to the flame graph, and back.
+// From a cluster into a stream, from a wait to its waker and on, to the flame graph, a function's callers, and all the way back.
 async function followACluster() {
-	const page = await open('report.html', 1400);
+	const page = await open('chain.html', 1400);
 
 	await page.click('nav >> text=Waits');
 	await page.waitForSelector('article.detail');
@@ -156,20 +176,76 @@ async function followACluster() {
 	check((await links.count()) > 0, 'no example of the first cluster leads into a stream');
 	await links.first().click();
 	await page.waitForSelector('canvas.time-line');
-	const detail = page.locator('article.detail');
+	const heading = page.locator('article.detail h2');
+	const places = [await page.innerText('article.detail')];
+	const urls = [page.url()];
 
-	check(/^Waited/.test(await detail.locator('h2').innerText()), 'the link does not select its wait');
-	const before = await detail.innerText();
-	const waker = page.locator('text=Go to the waker');
-
-	if (await waker.count()) {
-		await waker.click();
-		check((await detail.innerText()) !== before, 'the way to the waker leads nowhere');
+	check(/^Waited/.test(await heading.innerText()), 'the link does not select its wait');
+	for (let step = 0; step < 3 && (await page.locator('text=/^Go to the w/').count()); step++) {
+		await page.click('text=/^Go to the w/');
+		await page.waitForFunction((before) => location.href !== before, urls.at(-1));
+		places.push(await page.innerText('article.detail'));
+		urls.push(page.url());
 	}
-	await page.click('text=only the selected thread');
+	const firsts = places.map((text) => text.match(/^(Waited|Ran) \S+\s+(\w+)/)?.slice(1).join(' ')).join(', ');
+
+	check(firsts === 'Waited main, Ran worker, Waited worker, Ran disk', `the way from waker to waker is ${firsts}`);
+	await page.click('text=only this thread');
 	check((await page.locator('.flame canvas').count()) === 1, 'no flame graph of the selection');
+	await page.focus('.flame canvas');
+	for (const key of ['ArrowDown', 'ArrowDown', 'Enter'])
+		await page.keyboard.press(key);
+	await page.click('text=Callers and callees');
+	check((await page.locator('section[aria-label="Callers and callees"] canvas').count()) === 2, 'no callers and callees');
+	await page.goBack();
+	await page.goBack();
+	for (let step = urls.length - 1; step > 0; step--) {
+		check(page.url() === urls[step] && (await page.innerText('article.detail')) === places[step], `step ${step} is not found on the way back`);
+		await page.goBack();
+	}
+	check(page.url() === urls[0], 'the way back does not lead to the first wait');
 	await page.goBack();
 	await page.waitForSelector('table[aria-label=Clusters]');
+	await page.close();
+}
+
+// A link opens its moment, selection and function in a page that is opened anew; what is selected has its own graph.
+async function linksAreLasting() {
+	const page = await open('report.html', 1400);
+
+	await page.click('table[aria-label=Streams] a >> nth=0');
+	await page.waitForSelector('canvas.time-line');
+	const box = await page.locator('canvas.time-line').boundingBox();
+	const drag = async (from, to) => {
+		await page.keyboard.down('Shift');
+		await page.mouse.move(box.x + box.width * from, box.y + 40);
+		await page.mouse.down();
+		await page.mouse.move(box.x + box.width * (from + to) / 2, box.y + 40);
+		await page.mouse.move(box.x + box.width * to, box.y + 40);
+		await page.mouse.up();
+		await page.keyboard.up('Shift');
+	};
+	const title = () => page.innerText('section h2 >> nth=-1');
+
+	await drag(0.3, 0.5);
+	check(/^Selected time/.test(await title()), 'Shift and drag does not select');
+	const first = await title();
+
+	await page.click('text=Compare other time with this');
+	await drag(0.6, 0.8);
+	await page.waitForSelector('text=Width is what is selected');
+	await page.focus('.flame canvas');
+	await page.keyboard.press('ArrowDown');
+	check(/the base, to scale/.test(await page.innerText('.flame-details >> nth=-1')), 'no differential flame graph of two spans');
+	check((await title()) !== first, 'the same time is still selected');
+	await checkView(page, 'compared spans');
+	await page.click('text=only this symptom');
+	check(/critical path/.test(await title()), 'only this symptom does not select its path');
+	const other = await open(page.url(), 1400);
+
+	await other.waitForSelector('text=Width is what is selected');
+	check((await other.innerText('section h2 >> nth=-1')) === (await title()), 'a link does not lead to the selection');
+	await other.close();
 	await page.close();
 }
 
@@ -370,6 +446,7 @@ try {
 	await section('from the heat map to a context', () => heatMapLeadsToARow('latency', 'Contexts'));
 	await section('from the heat map to a path', () => heatMapLeadsToARow('diff', 'Paths'));
 	await section('from a cluster to a waker and back', followACluster);
+	await section('links are lasting', linksAreLasting);
 	await section('search and sort', searchAndSort);
 	await section('keyboard alone', byKeyboard);
 	await section('hostile names', hostileNames);

@@ -108,8 +108,8 @@ export class StreamData {
 	}
 
 	// What a thread did at a moment: the wait that covers it, else the sample that does.
-	eventAt(thread: number, t: number): EventRef | null {
-		for (const type of [WAIT, RUN] as const) {
+	eventAt(thread: number, t: number, types: readonly (typeof RUN | typeof WAIT)[] = [WAIT, RUN]): EventRef | null {
+		for (const type of types) {
 			const list = this.lists[type];
 			const from = list.first[thread]!;
 			const to = list.first[thread + 1]!;
@@ -142,6 +142,20 @@ export class StreamData {
 		}
 		return usedTree(this.head.names, this.parent, this.frame, self);
 	}
+}
+
+// The critical path of a symptom as a tree, within a span of time.
+export function pathTree(data: StreamData, symptom: Symptom, type: typeof RUN | typeof WAIT | 'both', t0: number, t1: number): StackTree {
+	const self = new Float64Array(data.parent.length);
+
+	for (let i = symptom.path_first; i < symptom.path_first + symptom.path_count; i++) {
+		const kind = data.path.type[i]! as typeof RUN | typeof WAIT;
+		const part = Math.min(data.path.t[i]! + data.path.cost[i]!, t1) - Math.max(data.path.t[i]!, t0);
+
+		if (part > 0 && (type === 'both' || type === kind))
+			self[data.lists[kind].stack[data.path.event[i]!]!]! += part;
+	}
+	return usedTree(data.head.names, data.parent, data.frame, self);
 }
 
 // The last place in values[from..to) whose value is at most `wanted`; `from` when there is none.

@@ -3,10 +3,13 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 
 import { changeColour, fillOf, palette, type Palette } from '../colours';
-import { duration, percent, signed } from '../format';
+import { duration, percent, plural, signed } from '../format';
 import type { Frame, FrameTable } from '../frames';
+import { FrameName } from './frame_list';
 import { useDrawing } from './redraw';
+import { go, linkHere, route } from '../route';
 import { layOut, stackOf, type Layout, type StackTree } from '../stack_tree';
+import { sandwichOf } from '../tree_views';
 
 const ROW = 20;
 const NARROWEST = 0.5; // pixels; what is narrower is drawn with its neighbours
@@ -21,6 +24,7 @@ interface Scene {
 	inverted: boolean; // the root is at the bottom
 	compare: Comparison | null;
 	largest: number; // change of all calls
+	rows: number; // levels that are shown; those below have only narrow calls
 }
 
 // Widths are one side of a comparison (`tree.total`), colours what it takes more than the other (`tree.otherTotal`).
@@ -49,8 +53,23 @@ function rangeOf(scene: Scene): [number, number] {
 	return focus < 0 ? [0, tree.whole] : [layout.left[focus]!, tree.total[focus]!];
 }
 
+const SMALLEST = 0.002; // of the width: levels without a wider call are left out until one zooms in
+
+const MOST_ROWS = 48; // before one zooms in
+
+// How many levels have a call that is wide enough to be seen.
+function shownRows(tree: StackTree, layout: Layout, focus: number): number {
+	const [start, length] = focus < 0 ? [0, tree.whole] : [layout.left[focus]!, tree.total[focus]!];
+	let rows = Math.min(1, tree.deepest);
+
+	for (let node = 0; node < tree.parent.length; node++)
+		if (tree.depth[node]! >= rows && tree.total[node]! >= length * SMALLEST && layout.left[node]! >= start && layout.left[node]! < start + length)
+			rows = tree.depth[node]! + 1;
+	return focus < 0 ? Math.min(rows, MOST_ROWS) : rows;
+}
+
 function yOf(scene: Scene, depth: number): number {
-	return (scene.inverted ? scene.tree.deepest - 1 - depth : depth) * ROW;
+	return (scene.inverted ? scene.rows - 1 - depth : depth) * ROW;
 }
 
 // The last place in order[from..to) whose node begins at or before `x`.
@@ -70,10 +89,10 @@ function nodeAt(scene: Scene, width: number, x: number, y: number): number {
 	const { tree, layout } = scene;
 	const [start, length] = rangeOf(scene);
 	const row = Math.floor(y / ROW);
-	const depth = scene.inverted ? tree.deepest - 1 - row : row;
+	const depth = scene.inverted ? scene.rows - 1 - row : row;
 	const value = start + (x / width) * length;
 
-	if (depth < 0 || depth >= tree.deepest)
+	if (depth < 0 || depth >= scene.rows)
 		return -1;
 	const from = layout.levels[depth]!;
 	const to = layout.levels[depth + 1]!;
@@ -125,7 +144,7 @@ function draw(canvas: HTMLCanvasElement, scene: Scene, colours: Palette): void {
 	context.scale(ratio, ratio);
 	context.font = '12px ui-monospace, monospace';
 	context.textBaseline = 'middle';
-	for (let depth = 0; depth < tree.deepest; depth++) {
+	for (let depth = 0; depth < scene.rows; depth++) {
 		const to = layout.levels[depth + 1]!;
 		let drawn = -1; // the last pixel that was filled
 
@@ -157,7 +176,7 @@ function walk(scene: Scene, key: string): number {
 	if (key === towardsRoot)
 		return tree.parent[node]! < 0 ? node : tree.parent[node]!;
 	if (key === 'ArrowUp' || key === 'ArrowDown')
-		return layout.firstChild[node]! < 0 ? node : layout.firstChild[node]!;
+		return layout.firstChild[node]! < 0 || tree.depth[node]! + 1 >= scene.rows ? node : layout.firstChild[node]!;
 	const from = layout.levels[tree.depth[node]!]!;
 	const to = layout.levels[tree.depth[node]! + 1]!;
 	const next = findPlace(layout, from, to, layout.left[node]!) + (key === 'ArrowLeft' ? -1 : 1);
@@ -211,18 +230,26 @@ export interface FlameGraphProps {
 	label: string;
 	unit?: (value: number) => string;
 	compare?: Comparison;
-	onOpen?: (stack: string[]) => void; // a call was zoomed into
+}
+
+interface FlameCanvasProps extends FlameGraphProps {
+	rootBelow?: boolean; // at first
+	onFunction: (name: string) => void; // callers and callees are wanted
 }
 
 function largestChange({ total, otherTotal }: StackTree): number {
 	return otherTotal ? total.reduce((most, value, node) => Math.max(most, Math.abs(value - otherTotal[node]!)), 0) : 0;
 }
 
-export function FlameGraph({ tree, table, label, unit = duration, compare }: FlameGraphProps) {
+function FlameCanvas({ tree, table, label, unit = duration, compare, rootBelow = false, onFunction }: FlameCanvasProps) {
 	const canvas = useRef<HTMLCanvasElement>(null);
-	const [focus, setFocus] = useState(-1);
-	const [hover, setHover] = useState(-1);
-	const [inverted, setInverted] = useState(false);
+	const [zoomed, setZoomed] = useState({ tree, node: -1 });
+	const [pointed, setPointed] = useState({ tree, node: -1 });
+	const focus = zoomed.tree === tree ? zoomed.node : -1; // another tree has other numbers
+	const hover = pointed.tree === tree ? pointed.node : -1;
+	const setFocus = (node: number) => setZoomed({ tree, node });
+	const setHover = (node: number) => setPointed({ tree, node });
+	const [inverted, setInverted] = useState(rootBelow);
 	const [search, setSearch] = useState('');
 	const layout = useMemo(() => layOut(tree), [tree]);
 	const frames = useMemo(() => table.list(tree.names), [tree, table]);
@@ -231,10 +258,11 @@ export function FlameGraph({ tree, table, label, unit = duration, compare }: Fla
 
 		return wanted ? Uint8Array.from(tree.names, (name) => Number(name.toLowerCase().includes(wanted))) : null;
 	}, [tree, search]);
-	const inside = focus < tree.parent.length ? focus : -1;
+	const inside = focus;
 	const largest = useMemo(() => largestChange(tree), [tree]);
+	const rows = useMemo(() => shownRows(tree, layout, inside), [tree, inside]);
 	const scene: Scene = {
-		tree, layout, frames, matches, focus: inside, hover: hover < tree.parent.length ? hover : -1, inverted, compare: compare ?? null, largest,
+		tree, layout, frames, matches, focus: inside, hover, inverted, compare: compare ?? null, largest, rows,
 	};
 	const colours = palette.value;
 
@@ -247,6 +275,8 @@ export function FlameGraph({ tree, table, label, unit = duration, compare }: Fla
 			setFocus(scene.hover);
 		else if (event.key === 'Escape' || event.key === 'Backspace')
 			setFocus(inside < 0 ? -1 : tree.parent[inside]!);
+		else if (event.key === 'c' && scene.hover >= 0 && !event.ctrlKey && !event.metaKey)
+			onFunction(tree.names[tree.frame[scene.hover]!]!);
 		else
 			return;
 		event.preventDefault();
@@ -265,17 +295,56 @@ export function FlameGraph({ tree, table, label, unit = duration, compare }: Fla
 					{inverted ? 'Root at the top' : 'Root at the bottom'}
 				</button>
 				{inside >= 0 && <button type="button" onClick={() => setFocus(-1)}>Show all</button>}
+				{inside >= 0 && <button type="button" onClick={() => onFunction(tree.names[tree.frame[inside]!]!)}>Callers and callees</button>}
 			</div>
 			{inside >= 0 && (
 				<p class="dim">
 					Zoomed into <bdi class="mono">{stackOf(tree, inside).at(-1)}</bdi>, {percent(tree.total[inside]! / (tree.whole || 1))} of all
 				</p>
 			)}
-			<canvas ref={canvas} tabIndex={0} role="img" aria-label={`${label}. Arrow keys walk, Enter zooms in, Escape zooms out.`}
-				style={{ height: `${tree.deepest * ROW}px` }} onKeyDown={onKey}
+			<canvas ref={canvas} tabIndex={0} role="img" aria-label={`${label}. Arrow keys walk, Enter zooms in, Escape zooms out, c shows callers and callees.`}
+				style={{ height: `${rows * ROW}px` }} onKeyDown={onKey}
 				onMouseMove={(event) => setHover(atPointer(event))} onMouseLeave={() => setHover(-1)}
 				onClick={(event) => setFocus(atPointer(event))} />
+			{rows < tree.deepest && <p class="dim">{plural(tree.deepest - rows, 'deeper level')}: zoom into a call to see what is below it.</p>}
 			<Details scene={scene} unit={unit} />
 		</section>
+	);
+}
+
+// One function: who calls it above, what it calls below.
+function SandwichView({ tree, table, unit = duration, compare, name, onFunction }: FlameCanvasProps & { name: string }) {
+	const sandwich = useMemo(() => sandwichOf(tree, name), [tree, name]);
+	const frame = table.get(name);
+
+	return (
+		<section class="detail" aria-label="Callers and callees">
+			<h3>Callers and callees of <FrameName frame={frame} /> <button type="button" onClick={() => onFunction('')}>Close</button></h3>
+			{sandwich ? (
+				<>
+					<p>
+						<b>{unit(sandwich.total)}</b> ({percent(tree.whole ? sandwich.total / tree.whole : 0)} of all) with what it calls, {unit(sandwich.self)} in itself.
+						Above, who calls it: the next caller is one row up. Below, what it calls.
+					</p>
+					<FlameCanvas tree={sandwich.callers} table={table} unit={unit} compare={compare} label={`Callers of ${frame.name}`} rootBelow onFunction={onFunction} />
+					<FlameCanvas tree={sandwich.callees} table={table} unit={unit} compare={compare} label={`Callees of ${frame.name}`} onFunction={onFunction} />
+				</>
+			) : (
+				<p>It does not occur in what is shown here.</p>
+			)}
+		</section>
+	);
+}
+
+// The graph, and callers and callees of the function that the link names.
+export function FlameGraph(props: FlameGraphProps) {
+	const name = route.value.query.get('function');
+	const onFunction = (next: string) => go(linkHere(route.value.parts, { function: next }));
+
+	return (
+		<>
+			<FlameCanvas {...props} onFunction={onFunction} />
+			{name && <SandwichView {...props} name={name} onFunction={onFunction} />}
+		</>
 	);
 }

@@ -25,10 +25,12 @@ const terms: Record<string, string> = {
 	layer: 'Where a function belongs: the program, its libraries, the kernel. Time in the kernel and the C library counts for whoever called them.',
 	own: 'The time that a function takes by itself, without what it calls.',
 	'R²': 'The share of the variance of y that is explained; 1 is all of it.',
+	'run queue': 'Ready to run, but all CPUs are busy with others.',
 	signature: 'Patterns with a name, and perhaps a bug, by which a known cause is found again (lode sign).',
 	stream: 'One recording on one host.',
 	symptom: 'A span of time in which a thread was too slow.',
 	tree: 'Questions about a run, from the first on; each answer leads on, to the function that the run follows.',
+	waker: 'The thread that made a waiting thread ready to run again, such as one that unlocks what it waits for.',
 	variant: 'The frames in which the patterns of a cluster differ.',
 };
 

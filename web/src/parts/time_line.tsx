@@ -3,8 +3,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { palette, type Palette } from '../colours';
-import { duration } from '../format';
+import { duration, plural } from '../format';
 import { useDrawing } from './redraw';
+import { drawWakeArrows, wakeArrows, type WakeArrow } from './wake_arrows';
+import { nextOnTheWay } from '../wake_chain';
 import { lastAtOrBefore, RUN, WAIT, type EventRef, type StreamData } from '../stream_data';
 
 export interface Span {
@@ -18,7 +20,8 @@ export interface TimeLineProps {
 	view: Span;
 	onView: (view: Span) => void;
 	selected: EventRef | null;
-	onSelect: (event: EventRef | null) => void;
+	// `step`: one of many on the way, which the history need not keep.
+	onSelect: (event: EventRef | null, step: boolean) => void;
 	span: Span | null; // selected time
 	onSpan: (span: Span | null) => void;
 	path: { first: number; count: number } | null; // the critical path to highlight
@@ -195,7 +198,7 @@ function drawLabels(drawing: Drawing, props: TimeLineProps, height: number): voi
 	});
 }
 
-function draw(canvas: HTMLCanvasElement, props: TimeLineProps, dragged: Span | null): void {
+function draw(canvas: HTMLCanvasElement, props: TimeLineProps, dragged: Span | null, arrows: WakeArrow[] | null): void {
 	const context = canvas.getContext('2d')!;
 	const width = canvas.clientWidth;
 	const height = canvas.clientHeight;
@@ -215,6 +218,8 @@ function draw(canvas: HTMLCanvasElement, props: TimeLineProps, dragged: Span | n
 	drawScale(drawing, view, height);
 	props.rows.forEach((thread, row) => drawThread(drawing, props, thread, HEAD + row * ROW));
 	drawPath(drawing, props, rowOf);
+	if (arrows)
+		drawWakeArrows(context, arrows, drawing.x, (row) => HEAD + row * ROW + ROW / 2, drawing.colours.text);
 	drawArrow(drawing, props, rowOf);
 	if (marked) {
 		context.globalAlpha = 0.2;
@@ -225,6 +230,7 @@ function draw(canvas: HTMLCanvasElement, props: TimeLineProps, dragged: Span | n
 	drawLabels(drawing, props, height);
 }
 
+const MOST_ARROWS = 250;
 const LEAST_SPAN = 1000; // ns across the screen
 
 function zoomed(view: Span, at: number, factor: number, whole: number): Span {
@@ -257,7 +263,9 @@ export function TimeLine(props: TimeLineProps) {
 	const latest = useRef(props);
 
 	latest.current = props;
-	useDrawing(canvas, (element) => draw(element, props, dragged));
+	const arrows = wakeArrows(data, props.rows, view.t0, view.t1, MOST_ARROWS);
+
+	useDrawing(canvas, (element) => draw(element, props, dragged, arrows));
 	useEffect(() => {
 		const element = canvas.current!;
 		// Not passive: the page must not scroll when Ctrl and the wheel zoom.
@@ -300,8 +308,9 @@ export function TimeLine(props: TimeLineProps) {
 			ArrowLeft: () => step(-1),
 			ArrowDown: () => change(1),
 			ArrowUp: () => change(-1),
-			Enter: () => props.selected && props.onSelect(wakerEvent(data, props.selected) ?? props.selected),
-			Escape: () => (props.span ? props.onSpan(null) : props.onSelect(null)),
+			Enter: () => props.selected && props.onSelect(nextOnTheWay(data, props.selected) ?? props.selected, false),
+			Backspace: () => history.back(),
+			Escape: () => (props.span ? props.onSpan(null) : props.onSelect(null, false)),
 		};
 		const act = keys[event.key];
 
@@ -315,7 +324,7 @@ export function TimeLine(props: TimeLineProps) {
 		const now = props.selected ?? data.eventAt(props.rows[0]!, (view.t0 + view.t1) / 2) ?? firstEvent(data, props.rows);
 
 		if (!now || !props.selected) {
-			props.onSelect(now);
+			props.onSelect(now, true);
 			return;
 		}
 		const list = data.lists[now.type];
@@ -323,7 +332,7 @@ export function TimeLine(props: TimeLineProps) {
 		const place = now.place + by;
 
 		if (place >= list.first[thread]! && place < list.first[thread + 1]!)
-			props.onSelect({ type: now.type, place });
+			props.onSelect({ type: now.type, place }, true);
 	}
 	function change(by: number): void {
 		if (!props.selected) {
@@ -338,7 +347,7 @@ export function TimeLine(props: TimeLineProps) {
 			const found = data.eventAt(props.rows[row]!, t);
 
 			if (found) {
-				props.onSelect(found);
+				props.onSelect(found, true);
 				return;
 			}
 		}
@@ -366,15 +375,20 @@ export function TimeLine(props: TimeLineProps) {
 		drag.current = null;
 		setDragged(null);
 		if (from && !from.moved)
-			props.onSelect(eventAt(event));
+			props.onSelect(eventAt(event), false);
 		else if (from?.selecting)
 			props.onSpan(ordered(timeAt(from.x, view), timeAt(event.offsetX, view)));
 	}
 
 	return (
-		<canvas ref={canvas} class="time-line" tabIndex={0} role="img" style={{ height: `${HEAD + props.rows.length * ROW}px` }}
-			aria-label="Time line of threads. w and s zoom, a and d pan, arrows go from event to event, Enter goes to the waker."
-			onKeyDown={onKey} onPointerDown={onDown} onPointerMove={onMove} onPointerUp={onUp} />
+		<>
+			<canvas ref={canvas} class="time-line" tabIndex={0} role="img" style={{ height: `${HEAD + props.rows.length * ROW}px` }}
+				aria-label="Time line of threads. w and s zoom, a and d pan, arrows go from event to event, Enter goes to the waker, Backspace back."
+				onKeyDown={onKey} onPointerDown={onDown} onPointerMove={onMove} onPointerUp={onUp} />
+			<p class="dim">
+				{arrows ? (arrows.length > 0 ? `Arrows: ${plural(arrows.length, 'wakeup')} between these threads` : 'No wakeup between these threads here') : 'Too many wakeups to draw: zoom in to see their arrows'}
+			</p>
+		</>
 	);
 }
 
@@ -388,12 +402,4 @@ function firstEvent(data: StreamData, rows: number[]): EventRef | null {
 			if (data.lists[type].first[thread]! < data.lists[type].first[thread + 1]!)
 				return { type, place: data.lists[type].first[thread]! };
 	return null;
-}
-
-// What the thread that ended a wait did at that moment.
-export function wakerEvent(data: StreamData, event: EventRef): EventRef | null {
-	const waker = data.wakerOf(event);
-	const list = data.lists[event.type];
-
-	return waker < 0 ? null : data.eventAt(waker, list.t[event.place]! + list.cost[event.place]!);
 }
