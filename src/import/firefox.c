@@ -1,0 +1,623 @@
+/*
+ * Firefox Profiler's JSON: processed profiles (what profiler.firefox.com saves and
+ * samply writes) and the raw profiles of Gecko.
+ *
+ * Both hold tables in columns, a set a thread or one for all (`shared`): samples
+ * name stacks, a stack is a frame below another stack, a frame has a function.
+ * Gecko writes rows with a schema and a frame's place as one text; json_profile.h
+ * makes columns of either.
+ *
+ * What a sample stands for. With CPU deltas (`threadCPUDelta`) we know how much of
+ * the time since the sample before was spent on a CPU: that is its run time, and
+ * where it is less than half of a gap, the rest is a wait in the sample's stack.
+ * Waits that follow one another in one stack are one wait. Without CPU deltas a
+ * sample is `interval` times its weight of run time. What `lode export --format
+ * firefox` wrote has a second thread `NAME, waiting` for the waits.
+ */
+#include "base/memory.h"
+#include "import/json_profile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Processes inside one another in a Gecko profile. */
+#define PROCESS_DEPTH 8
+
+struct reading {
+	struct lode_json_import import;
+	double interval; /* nanoseconds */
+	double cpu_unit; /* nanoseconds of a CPU delta of 1; 0: unknown */
+	int is_lode; /* written by `lode export` */
+	double first; /* the earliest time, in milliseconds; ours begin there */
+	uint64_t threads;
+	uint64_t without_tid;
+	uint64_t estimated; /* waits */
+	uint64_t bytes; /* threads whose samples count bytes */
+	uint64_t cut; /* frames too deep */
+	uint64_t back; /* samples that come before the one before them */
+};
+
+/* Where the tables of one thread are. */
+struct tables {
+	struct lode_json_value thread, shared, libs;
+};
+
+/* The stacks of one thread, or of all, as ours. */
+struct stacks {
+	uint32_t *ids;
+	uint32_t *depths;
+	size_t count;
+};
+
+static int fail(struct reading *reading, const char *what)
+{
+	return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: thread %llu: %s", lode_input_name(reading->import.input),
+			 (unsigned long long)reading->threads, what);
+}
+
+static struct lode_json_value find_table(const struct tables *tables, const char *name)
+{
+	struct lode_json_value table = lode_json_get(tables->thread, name);
+
+	return table.at ? table : lode_json_get(tables->shared, name);
+}
+
+/* ---- functions and frames ---- */
+
+/* Columns that lead from a frame to its name. */
+struct names {
+	struct lode_json_column strings;
+	struct lode_json_column function;	   /* frame -> function, processed profiles */
+	struct lode_json_column location;	   /* frame -> string, Gecko */
+	struct lode_json_column name, resource, file; /* of functions */
+	struct lode_json_column lib;		   /* resource -> library */
+	struct lode_json_column libs;
+};
+
+static void release_names(struct names *names)
+{
+	lode_json_column_release(&names->strings);
+	lode_json_column_release(&names->function);
+	lode_json_column_release(&names->location);
+	lode_json_column_release(&names->name);
+	lode_json_column_release(&names->resource);
+	lode_json_column_release(&names->file);
+	lode_json_column_release(&names->lib);
+	lode_json_column_release(&names->libs);
+}
+
+static int load_names(struct reading *reading, const struct tables *tables, struct names *names)
+{
+	struct lode_json_value frames = find_table(tables, "frameTable"), functions = find_table(tables, "funcTable");
+	struct lode_json_value owner = lode_json_get(tables->thread, "stringArray").at ||
+						       lode_json_get(tables->thread, "stringTable").at ?
+					       tables->thread :
+					       tables->shared;
+	const char *strings = lode_json_get(owner, "stringArray").at ? "stringArray" : "stringTable";
+
+	if (lode_json_column(owner, strings, &names->strings) < 0 || lode_json_column(frames, "func", &names->function) < 0 ||
+	    lode_json_column(frames, "location", &names->location) < 0 ||
+	    lode_json_column(functions, "name", &names->name) < 0 ||
+	    lode_json_column(functions, "resource", &names->resource) < 0 ||
+	    lode_json_column(functions, "fileName", &names->file) < 0 ||
+	    lode_json_column(find_table(tables, "resourceTable"), "lib", &names->lib) < 0 ||
+	    lode_json_column(tables->libs, "libs", &names->libs) < 0)
+		return lode_fail_memory(reading->import.error);
+	return 0;
+}
+
+static const char *string_at(const struct names *names, struct lode_json_value index, struct lode_buffer *buffer)
+{
+	return lode_json_string(lode_json_cell(&names->strings, lode_json_u64_or(index, SIZE_MAX)), buffer);
+}
+
+/* The library of a function, or an absent value. */
+static struct lode_json_value library_of(const struct names *names, uint64_t function)
+{
+	uint64_t resource = lode_json_u64_or(lode_json_cell(&names->resource, function), SIZE_MAX);
+	uint64_t lib = lode_json_u64_or(lode_json_cell(&names->lib, resource), SIZE_MAX);
+
+	return lode_json_cell(&names->libs, lib);
+}
+
+/* The file a function is in, into `reading->import.file`: its library's path or name, else its source file. */
+static const char *file_of(struct reading *reading, const struct names *names, uint64_t function)
+{
+	struct lode_json_value lib = library_of(names, function);
+	const char *path;
+
+	if (!lib.at)
+		return string_at(names, lode_json_cell(&names->file, function), &reading->import.file);
+	path = lode_json_string(lode_json_get(lib, "path"), &reading->import.file);
+	if (path && !path[0])
+		path = lode_json_string(lode_json_get(lib, "name"), &reading->import.file);
+	return path;
+}
+
+/* The build-id, where the library has one in ELF's form. */
+static int keep_build_id(struct reading *reading, struct lode_json_value lib, uint32_t module)
+{
+	struct lode_frames *frames = &reading->import.dictionary.frames;
+	const char *id = lode_json_string(lode_json_get(lib, "codeId"), &reading->import.text);
+	size_t length;
+	uint32_t string;
+
+	if (!id)
+		return lode_fail_memory(reading->import.error);
+	length = strlen(id);
+	if (!module || frames->modules[module].build_id || length < 16 || length > 40 ||
+	    strspn(id, "0123456789abcdef") != length)
+		return 0;
+	string = lode_strings_add(&frames->strings, id, length);
+	if (string == LODE_NONE)
+		return lode_fail_memory(reading->import.error);
+	frames->modules[module].build_id = string;
+	return 0;
+}
+
+/* `name (file:line)` as Gecko writes a place in a script: cut apart where it has that form. */
+static const char *split_location(char *text)
+{
+	size_t length = strlen(text);
+	char *open = strstr(text, " (");
+
+	if (!open || text[length - 1] != ')')
+		return "";
+	text[length - 1] = '\0';
+	*open = '\0';
+	for (char *colon = strrchr(open + 2, ':'); colon && colon[1] && strspn(colon + 1, "0123456789") == strlen(colon + 1);
+	     colon = strrchr(open + 2, ':'))
+		*colon = '\0';
+	return open + 2;
+}
+
+static uint32_t gecko_frame(struct reading *reading, const struct names *names, size_t frame)
+{
+	const char *text = string_at(names, lode_json_cell(&names->location, frame), &reading->import.text), *file;
+
+	if (!text)
+		return LODE_NONE;
+	file = split_location(reading->import.text.bytes);
+	return lode_json_frame(&reading->import.dictionary.frames, text, file);
+}
+
+static int make_frame(struct reading *reading, const struct names *names, size_t frame, uint32_t *id)
+{
+	uint64_t function = lode_json_u64_or(lode_json_cell(&names->function, frame), UINT64_MAX);
+	const char *name, *file;
+
+	if (names->location.count) {
+		*id = gecko_frame(reading, names, frame);
+		return *id == LODE_NONE ? lode_fail_memory(reading->import.error) : 0;
+	}
+	if (function >= names->name.count)
+		return fail(reading, "a frame names a function that is not in `funcTable`");
+	name = string_at(names, names->name.values[function], &reading->import.text);
+	file = file_of(reading, names, function);
+	*id = name && file ? lode_json_frame(&reading->import.dictionary.frames, name, file) : LODE_NONE;
+	if (*id == LODE_NONE)
+		return lode_fail_memory(reading->import.error);
+	return keep_build_id(reading, library_of(names, function),
+			     reading->import.dictionary.frames.items[*id].module);
+}
+
+static int make_frames(struct reading *reading, const struct tables *tables, uint32_t **ids, size_t *count)
+{
+	struct names names = { 0 };
+	int code = load_names(reading, tables, &names);
+
+	*count = names.location.count ? names.location.count : names.function.count;
+	*ids = code == 0 ? lode_calloc(*count + 1, sizeof(**ids)) : NULL;
+	if (code == 0 && !*ids)
+		code = lode_fail_memory(reading->import.error);
+	for (size_t i = 0; code == 0 && i < *count; i++)
+		code = make_frame(reading, &names, i, &(*ids)[i]);
+	release_names(&names);
+	return code;
+}
+
+/* ---- stacks ---- */
+
+/* Stack `i`, a frame below a stack that comes before it. */
+static int make_stack(struct reading *reading, struct stacks *stacks, struct lode_json_value prefix, uint32_t frame)
+{
+	size_t i = stacks->count;
+	uint64_t parent = lode_json_u64_or(prefix, UINT64_MAX);
+	uint32_t above = 0;
+
+	stacks->depths[i] = 1;
+	if (lode_json_kind(prefix) == LODE_JSON_NUMBER && lode_json_double_or(prefix, 0) >= 0) {
+		if (parent >= i)
+			return fail(reading, "a stack comes before the stack it is called from");
+		above = stacks->ids[parent];
+		stacks->depths[i] = stacks->depths[parent] + 1;
+	}
+	if (stacks->depths[i] > LODE_STACK_DEPTH_LIMIT) {
+		reading->cut++;
+		stacks->ids[i] = above;
+	} else {
+		stacks->ids[i] = lode_stack_tree_child(&reading->import.dictionary.tree, above, frame);
+	}
+	if (stacks->ids[i] == LODE_NONE)
+		return lode_fail_memory(reading->import.error);
+	stacks->count++;
+	return 0;
+}
+
+static void release_stacks(struct stacks *stacks)
+{
+	lode_free(stacks->ids);
+	lode_free(stacks->depths);
+	*stacks = (struct stacks){ 0 };
+}
+
+static int fill_stacks(struct reading *reading, struct lode_json_value table, const uint32_t *frames, size_t count,
+		       struct stacks *stacks)
+{
+	struct lode_json_column frame = { 0 }, prefix = { 0 };
+	int code = 0;
+
+	if (lode_json_column(table, "frame", &frame) < 0 || lode_json_column(table, "prefix", &prefix) < 0 ||
+	    !(stacks->ids = lode_calloc(frame.count + 1, sizeof(*stacks->ids))) ||
+	    !(stacks->depths = lode_calloc(frame.count + 1, sizeof(*stacks->depths))))
+		code = lode_fail_memory(reading->import.error);
+	for (size_t i = 0; code == 0 && i < frame.count; i++) {
+		uint64_t index = lode_json_u64_or(frame.values[i], UINT64_MAX);
+
+		if (index >= count)
+			code = fail(reading, "a stack names a frame that is not in `frameTable`");
+		else
+			code = make_stack(reading, stacks, lode_json_cell(&prefix, i), frames[index]);
+	}
+	lode_json_column_release(&frame);
+	lode_json_column_release(&prefix);
+	return code;
+}
+
+static int make_stacks(struct reading *reading, const struct tables *tables, struct stacks *stacks)
+{
+	uint32_t *frames = NULL;
+	size_t count;
+	int code = make_frames(reading, tables, &frames, &count);
+
+	*stacks = (struct stacks){ 0 };
+	if (code == 0)
+		code = fill_stacks(reading, find_table(tables, "stackTable"), frames, count, stacks);
+	lode_free(frames);
+	return code;
+}
+
+/* ---- samples ---- */
+
+struct samples {
+	struct lode_json_column stack, time, delta, cpu, weight;
+	int is_time; /* weights are milliseconds */
+};
+
+static void release_samples(struct samples *samples)
+{
+	lode_json_column_release(&samples->stack);
+	lode_json_column_release(&samples->time);
+	lode_json_column_release(&samples->delta);
+	lode_json_column_release(&samples->cpu);
+	lode_json_column_release(&samples->weight);
+}
+
+static int load_samples(struct reading *reading, struct lode_json_value table, struct samples *samples)
+{
+	if (lode_json_column(table, "stack", &samples->stack) < 0 || lode_json_column(table, "time", &samples->time) < 0 ||
+	    lode_json_column(table, "timeDeltas", &samples->delta) < 0 ||
+	    lode_json_column(table, "threadCPUDelta", &samples->cpu) < 0 ||
+	    lode_json_column(table, "weight", &samples->weight) < 0)
+		return lode_fail_memory(reading->import.error);
+	samples->is_time = lode_json_is_text(lode_json_get(table, "weightType"), "tracing-ms");
+	return 0;
+}
+
+/* Milliseconds of sample `i`, when the one before it was at `last`. */
+static double time_of(const struct samples *samples, size_t i, double last)
+{
+	if (samples->time.count)
+		return lode_json_double_or(lode_json_cell(&samples->time, i), last);
+	return last + lode_json_double_or(lode_json_cell(&samples->delta, i), 0);
+}
+
+/* The thread being read, and a wait that may go on with the next sample. */
+struct lane {
+	uint32_t thread;
+	enum lode_event_type type; /* of samples without CPU deltas */
+	uint64_t t; /* of the sample before */
+	int started;
+	struct lode_event wait; /* cost 0: none */
+};
+
+static uint64_t as_ns(double ns)
+{
+	return ns >= 0 && ns < 0x1p62 ? (uint64_t)(ns + 0.5) : 0;
+}
+
+static int add_event(struct reading *reading, enum lode_event_type type, const struct lode_event *event)
+{
+	if (event->cost && lode_stream_add_event(&reading->import.stream, type, event) < 0)
+		return lode_fail_memory(reading->import.error);
+	return 0;
+}
+
+static int end_wait(struct reading *reading, struct lane *lane)
+{
+	int code = add_event(reading, LODE_WAIT, &lane->wait);
+
+	reading->estimated += lane->wait.cost != 0;
+	lane->wait.cost = 0;
+	return code;
+}
+
+/* Splits the time since the sample before into the part on a CPU and, where that is small, a wait. */
+static int add_measured(struct reading *reading, struct lane *lane, struct lode_event event, uint64_t on_cpu)
+{
+	uint64_t gap = lane->started ? event.t - lane->t : on_cpu;
+	int code = 0, waits = on_cpu < gap / 2;
+
+	if (lane->wait.cost && (!waits || on_cpu || event.stack != lane->wait.stack))
+		code = end_wait(reading, lane);
+	if (code == 0 && waits && lane->wait.cost) {
+		lane->wait.cost += gap;
+	} else if (code == 0 && waits) {
+		lane->wait = event;
+		lane->wait.t = lane->t;
+		lane->wait.cost = gap - on_cpu;
+	}
+	event.cost = on_cpu;
+	return code ? code : add_event(reading, LODE_RUN, &event);
+}
+
+static int add_sample(struct reading *reading, struct lane *lane, const struct samples *samples, size_t i,
+		      struct lode_event event)
+{
+	struct lode_json_value cpu = lode_json_cell(&samples->cpu, i);
+	double weight = lode_json_double_or(lode_json_cell(&samples->weight, i), 1);
+
+	if (reading->cpu_unit > 0 && lode_json_kind(cpu) == LODE_JSON_NUMBER)
+		return add_measured(reading, lane, event, as_ns(lode_json_double_or(cpu, 0) * reading->cpu_unit));
+	event.cost = as_ns(weight * (samples->is_time ? 1e6 : reading->interval));
+	return add_event(reading, lane->type, &event);
+}
+
+static int read_rows(struct reading *reading, const struct samples *samples, const struct stacks *stacks,
+		     struct lane *lane)
+{
+	double ms = reading->first;
+	int code = 0;
+
+	for (size_t i = 0; code == 0 && i < samples->stack.count; i++) {
+		struct lode_json_value value = samples->stack.values[i];
+		uint64_t stack = lode_json_u64_or(value, UINT64_MAX);
+		struct lode_event event = { .thread = lane->thread, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
+
+		ms = time_of(samples, i, ms);
+		event.t = as_ns((ms - reading->first) * 1e6);
+		if (lane->started && event.t < lane->t) {
+			reading->back++;
+			event.t = lane->t;
+		}
+		if (lode_json_kind(value) == LODE_JSON_NUMBER && stack >= stacks->count)
+			return fail(reading, "a sample names a stack that is not in `stackTable`");
+		event.stack = stack < stacks->count ? stacks->ids[stack] : 0;
+		code = add_sample(reading, lane, samples, i, event);
+		lane->t = event.t;
+		lane->started = 1;
+	}
+	return code ? code : end_wait(reading, lane);
+}
+
+/* ---- threads ---- */
+
+/* A number, or the digits a text starts with: Firefox writes `1234.1` for the second thread that had this id. */
+static uint32_t read_id(struct lode_json_value value, uint32_t otherwise)
+{
+	size_t length;
+	const char *text = lode_json_plain_text(value, &length);
+	uint64_t number = lode_json_u64_or(value, UINT64_MAX);
+
+	if (text && length && text[0] >= '0' && text[0] <= '9')
+		number = strtoull(text, NULL, 10); /* ends at the quote at the latest */
+	return number < UINT32_MAX ? (uint32_t)number : otherwise;
+}
+
+static int add_thread(struct reading *reading, struct lode_json_value thread, struct lane *lane)
+{
+	uint32_t pid = read_id(lode_json_get(thread, "pid"), LODE_NO_PID);
+	uint32_t tid = read_id(lode_json_get(thread, "tid"), UINT32_MAX);
+	const char *name = lode_json_string(lode_json_get(thread, "name"), &reading->import.text);
+	uint32_t string = LODE_NONE;
+
+	if (tid == UINT32_MAX) {
+		reading->without_tid++;
+		tid = (uint32_t)reading->threads;
+	}
+	lane->type = name && reading->is_lode && lode_text_drop_end(reading->import.text.bytes, ", waiting") ? LODE_WAIT :
+													       LODE_RUN;
+	if (name)
+		string = lode_strings_add(&reading->import.dictionary.frames.strings, name, strlen(name));
+	lane->thread = string == LODE_NONE ? LODE_NONE : lode_stream_thread(&reading->import.stream, pid, tid);
+	if (lane->thread == LODE_NONE)
+		return lode_fail_memory(reading->import.error);
+	if (string && !reading->import.stream.threads[lane->thread].name)
+		reading->import.stream.threads[lane->thread].name = string;
+	return 0;
+}
+
+static int read_samples(struct reading *reading, const struct tables *tables, const struct stacks *stacks)
+{
+	struct lode_json_value table = lode_json_get(tables->thread, "samples");
+	struct samples samples = { 0 };
+	struct lane lane = { 0 };
+	int code;
+
+	if (lode_json_is_text(lode_json_get(table, "weightType"), "bytes")) {
+		reading->bytes++;
+		return 0;
+	}
+	code = add_thread(reading, tables->thread, &lane);
+	if (code == 0)
+		code = load_samples(reading, table, &samples);
+	if (code == 0)
+		code = read_rows(reading, &samples, stacks, &lane);
+	release_samples(&samples);
+	return code;
+}
+
+static int read_thread(struct reading *reading, struct tables tables, const struct stacks *shared)
+{
+	struct stacks own = { 0 };
+	int code = 0;
+
+	reading->threads++;
+	if (lode_json_get(tables.thread, "stackTable").at)
+		code = make_stacks(reading, &tables, &own);
+	if (code == 0)
+		code = read_samples(reading, &tables, own.ids ? &own : shared);
+	release_stacks(&own);
+	return code;
+}
+
+/* ---- the whole ---- */
+
+/* Nanoseconds of a CPU delta of 1; 0 for cycles, which are no time. */
+static double cpu_unit_of(struct lode_json_value meta)
+{
+	struct lode_json_value unit = lode_json_get(lode_json_get(meta, "sampleUnits"), "threadCPUDelta");
+
+	if (lode_json_is_text(unit, "ns"))
+		return 1;
+	return lode_json_is_text(unit, "µs") ? 1e3 : 0;
+}
+
+/* The earliest time of any sample, in milliseconds. */
+static double first_time(struct lode_json_value threads, double first)
+{
+	struct lode_json_walk walk = lode_json_walk(threads);
+	struct lode_json_value thread, table, row = { NULL };
+	double time;
+
+	while (lode_json_item(&walk, &thread)) {
+		struct lode_json_column column;
+
+		table = lode_json_get(thread, "samples");
+		if (lode_json_column(table, "time", &column) < 0)
+			continue; /* found out again when it is read */
+		row = lode_json_cell(&column, 0);
+		lode_json_column_release(&column);
+		if (!row.at) {
+			struct lode_json_walk deltas = lode_json_walk(lode_json_get(table, "timeDeltas"));
+
+			lode_json_item(&deltas, &row);
+		}
+		time = lode_json_double_or(row, first);
+		if (time < first)
+			first = time;
+	}
+	return first;
+}
+
+static int read_threads(struct reading *reading, struct lode_json_value profile)
+{
+	struct lode_json_walk walk = lode_json_walk(lode_json_get(profile, "threads"));
+	struct tables tables = { .shared = lode_json_get(profile, "shared"), .libs = profile };
+	struct stacks shared = { 0 };
+	int code = 0;
+
+	if (lode_json_get(tables.shared, "stackTable").at)
+		code = make_stacks(reading, &tables, &shared);
+	while (code == 0 && lode_json_item(&walk, &tables.thread)) {
+		tables.libs = lode_json_get(tables.thread, "libs").at ? tables.thread : profile;
+		code = read_thread(reading, tables, &shared);
+	}
+	release_stacks(&shared);
+	return code;
+}
+
+/* A process, and in Gecko's profiles those it started. */
+static int read_process(struct reading *reading, struct lode_json_value profile, unsigned depth)
+{
+	struct lode_json_value meta = lode_json_get(profile, "meta"), process;
+	struct lode_json_walk walk = lode_json_walk(lode_json_get(profile, "processes"));
+	double ms = lode_json_double_or(lode_json_get(meta, "interval"), 1);
+	int code;
+
+	if (depth > PROCESS_DEPTH)
+		return fail(reading, "its processes are nested too deep");
+	reading->interval = ms > 0 && ms < 1e9 ? ms * 1e6 : 1e6;
+	reading->cpu_unit = cpu_unit_of(meta);
+	reading->first = first_time(lode_json_get(profile, "threads"), 0);
+	code = read_threads(reading, profile);
+	while (code == 0 && lode_json_item(&walk, &process))
+		code = read_process(reading, process, depth + 1);
+	return code;
+}
+
+static int keep_product(struct reading *reading, struct lode_json_value meta)
+{
+	const char *product = lode_json_string(lode_json_get(meta, "product"), &reading->import.text);
+
+	if (!product || (product[0] && lode_stream_set_attribute(&reading->import.stream, "product", product, LODE_ATTRIBUTE_TEXT) < 0))
+		return lode_fail_memory(reading->import.error);
+	return 0;
+}
+
+static void add_notes(const struct reading *reading)
+{
+	struct lode_notes *notes = reading->import.options->notes;
+
+	lode_notes_add(notes, reading->estimated, "waits, estimated from samples whose thread used little CPU time", NULL);
+	lode_notes_add(notes, reading->bytes, "threads whose samples count bytes, left out", NULL);
+	lode_notes_add(notes, reading->without_tid, "threads without an id, numbered", NULL);
+	lode_notes_add(notes, reading->cut, "stacks beyond the deepest that Lode keeps, cut off", NULL);
+	lode_notes_add(notes, reading->back, "samples that come before the one before them, taken at its time", NULL);
+}
+
+static int read_document(void *context, struct lode_json_value root)
+{
+	struct reading *reading = context;
+	struct lode_json_value inner = lode_json_get(root, "profile"); /* as the old developer tools wrapped it */
+	int code;
+
+	if (lode_json_kind(inner) == LODE_JSON_OBJECT)
+		root = inner;
+	if (lode_json_kind(lode_json_get(root, "threads")) != LODE_JSON_ARRAY)
+		return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: there are no `threads`; is it a profile of Firefox Profiler?",
+				 lode_input_name(reading->import.input));
+	reading->is_lode = lode_json_is_text(lode_json_get(lode_json_get(root, "meta"), "importedFrom"), "lode");
+	code = keep_product(reading, lode_json_get(root, "meta"));
+	if (code == 0)
+		code = read_process(reading, root, 0);
+	add_notes(reading);
+	return code;
+}
+
+static int sniff(const unsigned char *bytes, size_t size, const char *name)
+{
+	(void)name;
+	if (!size || bytes[0] != '{')
+		return 0;
+	if (lode_sniff_has(bytes, size, "\"preprocessedProfileVersion\"") || lode_sniff_has(bytes, size, "\"processType\"") ||
+	    lode_sniff_has(bytes, size, "\"breakpadId\""))
+		return 90;
+	return lode_sniff_has(bytes, size, "\"meta\"") && lode_sniff_has(bytes, size, "\"interval\"") ? 70 : 0;
+}
+
+static int read_input(struct lode_input *input, const struct lode_import_options *options,
+		      const struct lode_import_sink *sink, struct lode_error *error)
+{
+	struct reading reading = { .import = { .input = input, .options = options, .error = error } };
+
+	return lode_json_import_run(&reading.import, read_document, &reading, sink);
+}
+
+const struct lode_importer lode_importer_firefox = {
+	.name = "firefox",
+	.description = "Firefox Profiler's JSON, processed (also samply's) or raw from Gecko",
+	.sniff = sniff,
+	.read = read_input,
+};

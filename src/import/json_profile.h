@@ -1,0 +1,72 @@
+/*
+ * What importers of JSON profiles share: the whole file as a checked document,
+ * numbers as nanoseconds, frames by name and file, and tables in columns.
+ */
+#ifndef LODE_IMPORT_JSON_PROFILE_H
+#define LODE_IMPORT_JSON_PROFILE_H
+
+#include "base/json_read.h"
+#include "import/import.h"
+
+/* Whether `text` occurs in the bytes. */
+int lode_sniff_has(const unsigned char *bytes, size_t size, const char *text);
+
+/* A document on its way to a stream. */
+struct lode_json_import {
+	struct lode_input *input;
+	const struct lode_import_options *options;
+	struct lode_error *error;
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	struct lode_buffer text, file; /* room for strings */
+};
+
+/*
+ * Reads and checks the whole input, lets `fill` make a stream of it (returning 0 or
+ * a negative code with a sentence in the error) and gives that to the sink.
+ * `import` needs input, options and error, and is released at the end.
+ */
+int lode_json_import_run(struct lode_json_import *import, int (*fill)(void *context, struct lode_json_value root),
+			 void *context, const struct lode_import_sink *sink);
+
+/*
+ * `value` times `unit` as nanoseconds, rounded; exact where both are whole.
+ * Returns 0, or -1 for what is no number, below 0 or too large.
+ */
+int lode_json_ns(struct lode_json_value value, double unit, uint64_t *ns);
+
+/*
+ * A string with its escapes resolved and a NUL behind it, in `buffer`, which is
+ * emptied first; "" for other values. NULL when memory has run out.
+ */
+const char *lode_json_string(struct lode_json_value value, struct lode_buffer *buffer);
+
+/* Cuts `end` off a text that ends so, and is not all there is; returns whether it did. */
+int lode_text_drop_end(char *text, const char *end);
+
+/*
+ * The frame for a function and the file or URL it comes from, whose base name
+ * becomes the module; either may be "". LODE_NONE when memory has run out.
+ */
+uint32_t lode_json_frame(struct lode_frames *frames, const char *function, const char *file);
+
+/* One column of a table: a value a row. */
+struct lode_json_column {
+	struct lode_json_value *values;
+	size_t count;
+};
+
+/*
+ * The column `name` of a table, which is either `{"name":[…],…}` or
+ * `{"schema":{"name":INDEX,…},"data":[[…],…]}`. A column that is not there is
+ * empty. The caller releases it. Returns 0 or LODE_SYSTEM.
+ */
+int lode_json_column(struct lode_json_value table, const char *name, struct lode_json_column *column);
+void lode_json_column_release(struct lode_json_column *column);
+/* The value of a row; an absent one behind the end. */
+static inline struct lode_json_value lode_json_cell(const struct lode_json_column *column, size_t row)
+{
+	return row < column->count ? column->values[row] : (struct lode_json_value){ NULL };
+}
+
+#endif

@@ -1,0 +1,306 @@
+/* The JSON reader: what it accepts, against yajl, and what walking a document gives. */
+#include "cmocka_all.h"
+#include "random_stream.h"
+
+#include "base/json.h"
+#include "base/json_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yajl/yajl_parse.h>
+
+/* An exact copy in fresh memory, so that a read behind its end is seen. */
+static int check(const char *text, size_t size, struct lode_json_value *root, char **copy, struct lode_error *error)
+{
+	*copy = malloc(size ? size : 1);
+	memcpy(*copy, text, size);
+	return lode_json_check("x", *copy, size, root, error);
+}
+
+static void assert_bad_at(const char *text, const char *part)
+{
+	struct lode_error error = { "" };
+	struct lode_json_value root;
+	char *copy;
+
+	if (check(text, strlen(text), &root, &copy, &error) != LODE_BAD_INPUT || !strstr(error.text, part))
+		fail_msg("`%s` gave `%s`, which has no `%s`", text, error.text, part);
+	free(copy);
+}
+
+static void mistakes_are_named_with_their_line(void **state)
+{
+	(void)state;
+	assert_bad_at("", "x:1: the file ends too early");
+	assert_bad_at("{\"a\":1,\n\"b\":[1,2\n", "x:3: the file ends too early");
+	assert_bad_at("[1,\n2 3]", "x:2: this is no JSON, at byte 6: a comma or a closing bracket");
+	assert_bad_at("[1,]", "a value was expected");
+	assert_bad_at("{\"a\" 1}", "a colon was expected");
+	assert_bad_at("{a:1}", "a key in quotes");
+	assert_bad_at("[01]", "no number");
+	assert_bad_at("[1.]", "ends in a point");
+	assert_bad_at("[\"\\x\"]", "nothing to escape");
+	assert_bad_at("[\"\\u12g4\"]", "four hexadecimal digits");
+	assert_bad_at("[\"a\nb\"]", "control character");
+	assert_bad_at("[1] 2", "something follows");
+	assert_bad_at("7", "an object or an array");
+	assert_bad_at("[nul]", "a value was expected");
+}
+
+static void nesting_is_bounded(void **state)
+{
+	size_t size = 100000;
+	char *deep = malloc(size + 1);
+
+	(void)state;
+	memset(deep, '[', size);
+	deep[size] = '\0';
+	assert_bad_at(deep, "nested too deep");
+	free(deep);
+}
+
+static void walking_gives_what_is_there(void **state)
+{
+	static const char text[] = "\xef\xbb\xbf {\"a\" : [1, -2.5e1 ,\"x\\u00e9\\ud83d\\ude00\\n\\ud800\",{ } ,[ ]],"
+				   "\"\\u0062\":null,\"c\":true,\"c\":false}";
+	struct lode_json_value root, item, array, several[3];
+	struct lode_json_walk walk;
+	struct lode_buffer buffer = { 0 };
+	struct lode_error error;
+	char *copy;
+	size_t length;
+
+	(void)state;
+	assert_int_equal(check(text, sizeof(text) - 1, &root, &copy, &error), 0);
+	array = lode_json_get(root, "a");
+	assert_int_equal(lode_json_count(array), 5);
+	assert_int_equal(lode_json_count(root), 0);
+	walk = lode_json_walk(array);
+	assert_true(lode_json_item(&walk, &item));
+	assert_int_equal(lode_json_u64_or(item, 9), 1);
+	assert_true(lode_json_item(&walk, &item));
+	assert_true(lode_json_double_or(item, 9) == -25.0);
+	assert_int_equal(lode_json_u64_or(item, 9), 9);
+	assert_true(lode_json_item(&walk, &item));
+	assert_null(lode_json_plain_text(item, &length));
+	lode_json_text_to(item, &buffer);
+	lode_buffer_byte(&buffer, '\0');
+	assert_string_equal(buffer.bytes, "x\xc3\xa9\xf0\x9f\x98\x80\n\xef\xbf\xbd");
+	assert_true(lode_json_item(&walk, &item));
+	assert_int_equal(lode_json_kind(item), LODE_JSON_OBJECT);
+	assert_null(lode_json_walk(item).at);
+	assert_true(lode_json_item(&walk, &item));
+	assert_false(lode_json_item(&walk, &item));
+	assert_int_equal(lode_json_kind(lode_json_get(root, "b")), LODE_JSON_NULL);
+	assert_int_equal(lode_json_kind(lode_json_get(root, "c")), LODE_JSON_TRUE);
+	assert_int_equal(lode_json_kind(lode_json_get(root, "d")), LODE_JSON_ABSENT);
+	lode_json_get_all(root, (const char *const[]){ "c", "d", "a" }, several, 3);
+	assert_int_equal(lode_json_kind(several[0]), LODE_JSON_TRUE);
+	assert_null(several[1].at);
+	assert_ptr_equal(several[2].at, array.at);
+	lode_buffer_release(&buffer);
+	free(copy);
+}
+
+static void whole_numbers_must_fit(void **state)
+{
+	static const char text[] = "[18446744073709551615,18446744073709551616,1e3,1.0,-1,\"1\"]";
+	static const uint64_t expected[] = { UINT64_MAX, 7, 7, 7, 7, 7 };
+	struct lode_json_value root, item;
+	struct lode_json_walk walk;
+	struct lode_error error;
+	char *copy;
+
+	(void)state;
+	assert_int_equal(check(text, sizeof(text) - 1, &root, &copy, &error), 0);
+	walk = lode_json_walk(root);
+	for (size_t i = 0; lode_json_item(&walk, &item); i++)
+		assert_true(lode_json_u64_or(item, 7) == expected[i]);
+	free(copy);
+}
+
+/* ---- random documents ---- */
+
+static void put_random_text(struct lode_json *json, uint64_t *seed)
+{
+	static const char *const texts[] = { "", "a", "\"", "\\", "\x01", "\xc3\xa9", "\xf0\x9f\x98\x80", "a longer text" };
+
+	lode_json_text(json, texts[random_below(seed, 8)]);
+}
+
+static void put_random(struct lode_json *json, uint64_t *seed, unsigned depth)
+{
+	uint64_t count = random_below(seed, 5);
+
+	switch (random_below(seed, depth ? 7 : 5)) {
+	case 0:
+		lode_json_null(json);
+		break;
+	case 1:
+		lode_json_bool(json, (int)random_below(seed, 2));
+		break;
+	case 2:
+		lode_json_u64(json, random_next(seed) >> random_below(seed, 64));
+		break;
+	case 3:
+		lode_json_double(json, ((double)random_below(seed, 2000) - 1000) / 7);
+		break;
+	case 4:
+		put_random_text(json, seed);
+		break;
+	case 5:
+		lode_json_array(json);
+		while (count--)
+			put_random(json, seed, depth - 1);
+		lode_json_array_end(json);
+		break;
+	default:
+		lode_json_object(json);
+		while (count--) {
+			lode_json_key(json, count & 1 ? "k\n" : "key");
+			put_random(json, seed, depth - 1);
+		}
+		lode_json_object_end(json);
+	}
+}
+
+/* Writes a document again from what walking it gives. */
+static void put_again(struct lode_json *json, struct lode_json_value value)
+{
+	struct lode_json_walk walk = lode_json_walk(value);
+	struct lode_json_value key, item;
+	struct lode_buffer text = { 0 };
+
+	switch (lode_json_kind(value)) {
+	case LODE_JSON_OBJECT:
+		lode_json_object(json);
+		while (lode_json_member(&walk, &key, &item)) {
+			lode_json_text_to(key, &text);
+			lode_buffer_byte(&text, '\0');
+			lode_json_key(json, text.bytes);
+			lode_buffer_clear(&text);
+			put_again(json, item);
+		}
+		lode_json_object_end(json);
+		break;
+	case LODE_JSON_ARRAY:
+		lode_json_array(json);
+		while (lode_json_item(&walk, &item))
+			put_again(json, item);
+		lode_json_array_end(json);
+		break;
+	case LODE_JSON_TEXT:
+		lode_json_text_to(value, &text);
+		lode_json_text_n(json, text.size ? text.bytes : "", text.size);
+		break;
+	case LODE_JSON_NUMBER:
+		lode_json_raw(json, value.at, lode_json_length(value));
+		break;
+	case LODE_JSON_NULL:
+		lode_json_null(json);
+		break;
+	default:
+		lode_json_bool(json, lode_json_kind(value) == LODE_JSON_TRUE);
+	}
+	lode_buffer_release(&text);
+}
+
+static void put_document(struct lode_buffer *buffer, uint64_t *seed)
+{
+	struct lode_json json;
+
+	lode_json_init(&json, buffer);
+	lode_json_array(&json);
+	for (uint64_t count = random_below(seed, 4); count; count--)
+		put_random(&json, seed, 6);
+	lode_json_array_end(&json);
+}
+
+static void documents_survive_walking(void **state)
+{
+	uint64_t seed = 11;
+
+	(void)state;
+	for (int round = 0; round < 5000; round++) {
+		struct lode_buffer written = { 0 }, again = { 0 };
+		struct lode_json_value root;
+		struct lode_error error = { "" };
+		struct lode_json json;
+		char *copy;
+
+		put_document(&written, &seed);
+		if (check(written.bytes, written.size, &root, &copy, &error) < 0)
+			fail_msg("%.*s: %s", (int)written.size, written.bytes, error.text);
+		lode_json_init(&json, &again);
+		put_again(&json, root);
+		assert_int_equal(again.size, written.size);
+		assert_memory_equal(again.bytes, written.bytes, again.size);
+		free(copy);
+		lode_buffer_release(&written);
+		lode_buffer_release(&again);
+	}
+}
+
+static int yajl_takes(const char *text, size_t size)
+{
+	static const yajl_callbacks none;
+	yajl_handle handle = yajl_alloc(&none, NULL, NULL);
+	int fine;
+
+	yajl_config(handle, yajl_dont_validate_strings, 1);
+	fine = yajl_parse(handle, (const unsigned char *)text, size) == yajl_status_ok &&
+	       yajl_complete_parse(handle) == yajl_status_ok;
+	yajl_free(handle);
+	return fine;
+}
+
+/* Where the two may differ: yajl takes a document that is one scalar, and spaces of C. */
+static int is_odd(const char *text, size_t size)
+{
+	return memchr(text, '\v', size) || memchr(text, '\f', size) || (size && text[0] != '[');
+}
+
+static void damaged_documents_are_judged_as_yajl_does(void **state)
+{
+	static const char bytes[] = "[]{}\",:\\0123456789-+.eEtruefalsn \n\tx";
+	uint64_t seed = 12, taken = 0, refused = 0;
+
+	(void)state;
+	for (int round = 0; round < 30000; round++) {
+		struct lode_buffer text = { 0 };
+		struct lode_json_value root;
+		struct lode_error error = { "" };
+		char *copy;
+		int fine;
+
+		put_document(&text, &seed);
+		for (uint64_t changes = 1 + random_below(&seed, 2); changes; changes--)
+			text.bytes[random_below(&seed, text.size)] = bytes[random_below(&seed, sizeof(bytes) - 1)];
+		if (!is_odd(text.bytes, text.size)) {
+			fine = check(text.bytes, text.size, &root, &copy, &error) == 0;
+			/* yajl takes half a value behind the end. */
+			if (fine != yajl_takes(text.bytes, text.size) && !strstr(error.text, "something follows"))
+				fail_msg("`%.*s`: %s", (int)text.size, text.bytes, fine ? "taken" : error.text);
+			taken += (uint64_t)fine;
+			refused += !fine;
+			free(copy);
+		}
+		lode_buffer_release(&text);
+	}
+	assert_true(taken > 1000 && refused > 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mistakes_are_named_with_their_line),
+		cmocka_unit_test(nesting_is_bounded),
+		cmocka_unit_test(walking_gives_what_is_there),
+		cmocka_unit_test(whole_numbers_must_fit),
+		cmocka_unit_test(documents_survive_walking),
+		cmocka_unit_test(damaged_documents_are_judged_as_yajl_does),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
