@@ -36,6 +36,42 @@ function readBlocks(file) {
 	return blocks;
 }
 
+// The share of a pixel that spans cover, moment by moment.
+function coverageByHand(spans, from, to) {
+	const points = [from, to, ...spans.flat()].filter((t) => t >= from && t <= to).sort((a, b) => a - b);
+	let sum = 0;
+
+	for (let i = 1; i < points.length; i++)
+		if (spans.some(([t0, t1]) => t0 <= points[i - 1] && t1 >= points[i]))
+			sum += points[i] - points[i - 1];
+	return sum / (to - from);
+}
+
+function coverageIsRight(Coverage) {
+	const whole = (below) => Math.floor(Math.random() * below);
+
+	for (let round = 0; round < 3000; round++) {
+		const threads = Array.from({ length: 1 + whole(3) }, () =>
+			Array.from({ length: whole(12) }, () => whole(100)).sort((a, b) => a - b).map((t) => [t, t + (whole(3) ? whole(30) : 0)]));
+		const spans = threads.flat();
+		const first = Uint32Array.from([0, ...threads.map((_, i) => threads.slice(0, i + 1).flat().length)]);
+		const coverage = new Coverage(Float64Array.from(spans, ([t]) => t), (place) => spans[place][1], first);
+		const t0 = whole(60) - 10 + Math.random();
+		const pixel = whole(2) ? Math.random() * 5 + 0.01 : 40;
+		const shares = new Float32Array(1 + whole(20));
+
+		threads.forEach((own, thread) => {
+			coverage.fill(thread, t0, pixel, shares);
+			shares.forEach((share, i) => {
+				const [from, to] = [t0 + i * pixel, t0 + (i + 1) * pixel];
+
+				assert.ok(Math.abs(share - coverageByHand(own, from, to)) < 1e-5, 'the share of a pixel');
+				assert.ok(share > 0 || !own.some(([t]) => t > from && t <= to), 'an event that cannot be seen');
+			});
+		});
+	}
+}
+
 const lines = (text) => text.trim().split('\n').map((line) => JSON.parse(line));
 
 // Random stacks, with recursion: callers, callees and both sides of a comparison against sums over the stacks themselves.
@@ -88,6 +124,8 @@ try {
 	const { StreamData, RUN, WAIT } = await source('stream_data');
 	const { Columns } = await source('columns');
 	const { duration } = await source('format');
+
+	coverageIsRight((await source('coverage')).Coverage);
 	const blocks = readBlocks('report.html');
 	const info = JSON.parse(run('info', 'corpus', '--json'));
 	const symptoms = lines(run('scope', 'corpus', '--json'));
@@ -129,6 +167,7 @@ try {
 				return [['run', 'wait'][type], data.head.threads[data.threadOf({ type, place: data.path.event[i] })].tid, Number(start) + data.path.t[i], data.path.cost[i]];
 			});
 
+			assert.ok(places.every((i, n) => !n || data.path.t[i - 1] <= data.path.t[i]), 'a path is not in order of time');
 			assert.deepEqual(path, own[number].path.map((part) => [part.type, part.tid, part.t, part.cost_ns]), 'a critical path');
 			assert.equal(places.reduce((sum, i) => sum + data.path.cost[i], symptom.unknown_ns), symptom.t1 - symptom.t0, 'a path does not tile its symptom');
 		});

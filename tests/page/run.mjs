@@ -3,44 +3,14 @@
 //
 //	node tests/page/run.mjs LODE MODULES [PICTURES]
 //
-// PICTURES: a folder that gets a picture of each view. Exits with 77 when there is no browser
-// or no page in LODE.
-import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+// PICTURES: a folder that gets a picture of each view.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-const [program, modules, pictures] = process.argv.slice(2);
-const lode = resolve(program);
-const require = createRequire(resolve(modules, 'x.js'));
-const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+import { check, current, folder, main, open, others, require, run, section, serve } from './browser.mjs';
 
-function skip(why) {
-	console.log(`skipped: ${why}`);
-	process.exit(77);
-}
-
-if (!browserPath)
-	skip('there is no Chromium');
-if (!existsSync(join(modules, 'playwright-core')))
-	skip('the packages of the page are not there');
-if (/page: no/.test(execFileSync(lode, ['version'], { encoding: 'utf8' })))
-	skip('lode was built without its page');
-
-const { chromium } = require('playwright-core');
+const [pictures] = others;
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const folder = mkdtempSync(join(tmpdir(), 'lode-page-'));
-const run = (...words) => execFileSync(lode, words, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
-let failures = 0;
-let current = '';
-
-function check(right, what) {
-	if (right)
-		return;
-	failures++;
-	console.log(`FAILED ${current}: ${what}`);
-}
 
 // ---- data ----
 
@@ -101,22 +71,7 @@ function writePages() {
 	writeHostile();
 }
 
-// ---- the browser ----
-
-const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] });
-
-async function open(file, width, colorScheme = 'light') {
-	const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
-
-	page.on('console', (message) => check(!/^(error|warning)$/.test(message.type()) || /status of 422/.test(message.text()), `console: ${message.text()}`));
-	page.on('pageerror', (error) => check(false, `error: ${error.message}`));
-	const address = /^(http|file):/.test(file) ? file : `file://${join(folder, file)}`;
-
-	page.on('request', (request) => check(/^(data|blob):/.test(request.url()) || request.url().startsWith(address.replace(/#.*/, '').replace(/[^/]*$/, '')), `asks for ${request.url()}`));
-	await page.goto(address);
-	await page.waitForSelector('main .help');
-	return page;
-}
+// ---- the tests ----
 
 async function checkView(page, name) {
 	const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -131,20 +86,6 @@ async function checkView(page, name) {
 	if (pictures)
 		await page.screenshot({ path: join(pictures, `${current}-${name}.png`.replace(/[^\w.-]+/g, '-')) });
 }
-
-async function section(name, work) {
-	current = name;
-	const before = failures;
-
-	try {
-		await work();
-	} catch (error) {
-		check(false, error.stack);
-	}
-	console.log(`${failures === before ? 'ok' : 'FAILED'} ${name}`);
-}
-
-// ---- the tests ----
 
 async function walkThrough(width, colours) {
 	const page = await open('report.html', width, colours);
@@ -355,10 +296,7 @@ async function hostileNames() {
 
 // The same page from a server: blocks come when a view wants them.
 async function fromAServer() {
-	const server = spawn(lode, ['serve', 'corpus', '--any-port', '-q'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
-
-	try {
-		const address = await new Promise((done) => server.stdout.once('data', (text) => done(String(text).trim())));
+	await serve('corpus', async (address) => {
 		const page = await open(address, 1400);
 
 		for (const view of ['Waits', 'Coverage', 'Symptoms', 'Latency', 'Flame graph', 'Overview']) {
@@ -371,9 +309,7 @@ async function fromAServer() {
 		await page.click('table[aria-label=Streams] a >> nth=0');
 		await page.waitForSelector('canvas.time-line');
 		await page.close();
-	} finally {
-		server.kill();
-	}
+	});
 }
 
 // What to compare and to explain is chosen on the page, is in the link, and stays chosen; what a server refuses is shown.
@@ -409,35 +345,7 @@ async function chooseFromThePage(page) {
 	check(/no stream has 'version=0'/.test(await page.innerText('[role=alert]')), 'what the server refuses is not shown');
 }
 
-// Printed, not judged: machines differ.
-async function measure() {
-	const start = Date.now();
-	const page = await open('report.html', 1400);
-	const first = Date.now() - start;
-
-	await page.click('table[aria-label=Streams] a >> nth=0');
-	await page.waitForSelector('canvas.time-line');
-	await page.focus('canvas.time-line');
-	const frames = await page.evaluate(async () => {
-		const canvas = document.querySelector('canvas.time-line');
-		const times = [];
-
-		for (let i = 0; i < 60; i++) {
-			const key = 'wdsa'[i % 4];
-			const begin = performance.now();
-
-			canvas.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
-			await new Promise(requestAnimationFrame);
-			times.push(performance.now() - begin);
-		}
-		return times.sort((a, b) => a - b);
-	});
-
-	console.log(`   first view ${first} ms; frames of zooming and panning: median ${frames[30].toFixed(1)} ms, 95% under ${frames[57].toFixed(1)} ms`);
-	await page.close();
-}
-
-try {
+await main(async () => {
 	writePages();
 	await section('views at 1400 pixels', () => walkThrough(1400, 'light'));
 	await section('views at 400 pixels, dark', () => walkThrough(400, 'dark'));
@@ -451,9 +359,4 @@ try {
 	await section('keyboard alone', byKeyboard);
 	await section('hostile names', hostileNames);
 	await section('from a server', fromAServer);
-	await section('speed', measure);
-} finally {
-	await browser.close();
-	rmSync(folder, { recursive: true });
-}
-process.exit(failures ? 1 : 0);
+});

@@ -80,7 +80,7 @@ export function fillOf(frame: Frame, colours: Palette): string {
 	return colours.layers[frame.layer] ?? colours.layers.unknown!;
 }
 
-function channels(colour: string): number[] {
+export function channels(colour: string): number[] {
 	return [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
 }
 

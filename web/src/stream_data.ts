@@ -1,5 +1,6 @@
 // A stream's events, thread by thread, in order of time; and what may be asked of them.
 import { Columns } from './columns';
+import { Coverage } from './coverage';
 import { FrameTable, type ModuleLayer } from './frames';
 import { finishTree, type StackTree } from './stack_tree';
 
@@ -59,7 +60,8 @@ export class StreamData {
 	readonly lists: [EventList, EventList];
 	readonly parent: Uint32Array;
 	readonly frame: Uint32Array;
-	readonly path: { t: Float64Array; cost: Float64Array; type: Uint8Array; event: Uint32Array };
+	readonly path: { t: Float64Array; cost: Float64Array; type: Uint8Array; event: Uint32Array; thread: Uint32Array };
+	readonly coverage: { run: Coverage; wait: Coverage; queue: Coverage };
 
 	constructor(bytes: ArrayBuffer) {
 		const columns = new Columns<StreamHead>(bytes);
@@ -83,6 +85,16 @@ export class StreamData {
 			cost: columns.f64('path_cost'),
 			type: columns.u8('path_type'),
 			event: columns.u32('path_event'),
+			thread: columns.u32('path_event').slice(),
+		};
+		for (let i = 0; i < this.path.thread.length; i++)
+			this.path.thread[i] = this.threadOf({ type: this.path.type[i]! as typeof RUN | typeof WAIT, place: this.path.event[i]! });
+		const [run, wait] = this.lists;
+
+		this.coverage = {
+			run: new Coverage(run.t, (i) => run.t[i]! + run.cost[i]!, run.first),
+			wait: new Coverage(wait.t, (i) => wait.t[i]! + wait.cost[i]!, wait.first),
+			queue: queueCoverage(wait),
 		};
 	}
 
@@ -156,6 +168,31 @@ export function pathTree(data: StreamData, symptom: Symptom, type: typeof RUN | 
 			self[data.lists[kind].stack[data.path.event[i]!]!]! += part;
 	}
 	return usedTree(data.head.names, data.parent, data.frame, self);
+}
+
+// The time on the run queue after waits, where there was any.
+function queueCoverage({ t, cost, delay, first }: EventList): Coverage {
+	const kept = delay!.reduce((sum, each) => sum + (each > 0 ? 1 : 0), 0);
+	const start = new Float64Array(kept);
+	const end = new Float64Array(kept);
+	const firsts = new Uint32Array(first.length);
+	let place = 0;
+
+	for (let thread = 0; thread + 1 < first.length; thread++) {
+		firsts[thread] = place;
+		for (let i = first[thread]!; i < first[thread + 1]!; i++) {
+			if (!(delay![i]! > 0))
+				continue;
+			const from = t[i]! + cost[i]!;
+
+			// Waits of a thread rarely overlap; where they do, starts must still be in order.
+			start[place] = place > firsts[thread]! ? Math.max(from, start[place - 1]!) : from;
+			end[place] = Math.max(from + delay![i]!, start[place]!);
+			place++;
+		}
+	}
+	firsts[first.length - 1] = place;
+	return new Coverage(start, (i) => end[i]!, firsts);
 }
 
 // The last place in values[from..to) whose value is at most `wanted`; `from` when there is none.

@@ -7,6 +7,7 @@ import { duration, plural } from '../format';
 import { useDrawing } from './redraw';
 import { drawWakeArrows, wakeArrows, type WakeArrow } from './wake_arrows';
 import { nextOnTheWay } from '../wake_chain';
+import { threadRows } from './thread_rows';
 import { lastAtOrBefore, RUN, WAIT, type EventRef, type StreamData } from '../stream_data';
 
 export interface Span {
@@ -35,31 +36,6 @@ function labelWidth(width: number): number {
 	return width < 600 ? 90 : LABEL;
 }
 
-// One thread's events of one type that the eye can tell apart: at most two a pixel.
-function eachVisible(data: StreamData, type: typeof RUN | typeof WAIT, thread: number, view: Span, pixel: number,
-	take: (place: number, from: number, to: number) => void): void {
-	const list = data.lists[type];
-	const first = list.first[thread]!;
-	const last = list.first[thread + 1]!;
-
-	if (first === last)
-		return;
-	let place = lastAtOrBefore(list.t, first, last, view.t0);
-
-	while (place < last && list.t[place]! < view.t1) {
-		const from = list.t[place]!;
-		const to = from + list.cost[place]!;
-
-		if (to >= view.t0)
-			take(place, from, to);
-		// What begins within the same pixel is drawn with it.
-		const next = Math.max(to, from + pixel);
-		const after = to - from < pixel ? lastAtOrBefore(list.t, place, last, next) : place;
-
-		place = Math.max(after, place + 1);
-	}
-}
-
 interface Drawing {
 	context: CanvasRenderingContext2D;
 	width: number;
@@ -69,23 +45,13 @@ interface Drawing {
 	pixel: number; // in ns
 }
 
-function drawThread(drawing: Drawing, props: TimeLineProps, thread: number, y: number): void {
-	const { context, colours, x, width, label, pixel } = drawing;
-	const bar = (from: number, to: number, colour: string, inset: number) => {
-		const left = Math.max(x(from), label);
+function drawThreads(drawing: Drawing, props: TimeLineProps, ratio: number): void {
+	const { context, colours, width, label, pixel } = drawing;
+	const left = Math.round(label * ratio);
+	const insets = { run: Math.round(3 * ratio), queue: Math.round(5 * ratio), wait: Math.round(7 * ratio) };
+	const shape = { width: Math.max(Math.round(width * ratio) - left, 1), height: ROW * ratio, insets };
 
-		context.fillStyle = colour;
-		context.fillRect(left, y + inset, Math.max(Math.min(x(to), width) - left, 1), ROW - 2 * inset - 1);
-	};
-
-	eachVisible(props.data, WAIT, thread, props.view, pixel, (place, from, to) => {
-		const delay = props.data.lists[WAIT].delay![place]!;
-
-		bar(from, to, colours.states.wait!, 7);
-		if (delay > pixel)
-			bar(to, to + delay, colours.states.queue!, 5);
-	});
-	eachVisible(props.data, RUN, thread, props.view, pixel, (_place, from, to) => bar(from, to, colours.states.run!, 3));
+	context.putImageData(threadRows(props.data, props.rows, props.view.t0, pixel / ratio, shape, colours), left, Math.round(HEAD * ratio));
 }
 
 function niceStep(span: number, lines: number): number {
@@ -96,56 +62,79 @@ function niceStep(span: number, lines: number): number {
 	return factor * power;
 }
 
+// Where three digits do not tell the lines apart, they count from the first one.
 function drawScale(drawing: Drawing, view: Span, height: number): void {
 	const { context, colours, x, width, label } = drawing;
 	const step = niceStep(view.t1 - view.t0, (width - label) / 110);
+	const first = Math.ceil(view.t0 / step) * step;
+	const fine = step < view.t1 / 500;
 
 	context.fillStyle = colours.dim;
 	context.strokeStyle = colours.line;
 	context.lineWidth = 1;
-	for (let t = Math.ceil(view.t0 / step) * step; t < view.t1; t += step) {
+	for (let t = first; t < view.t1; t += step) {
 		context.beginPath();
 		context.moveTo(Math.round(x(t)) + 0.5, HEAD - 4);
 		context.lineTo(Math.round(x(t)) + 0.5, height);
 		context.stroke();
-		context.fillText(duration(t), x(t) + 3, HEAD / 2);
+		context.fillText(fine && t > first ? `+${duration(t - first)}` : duration(t), x(t) + 3, HEAD / 2);
 	}
 }
 
+// What lies within one pixel of the path: one line from its highest to its lowest row.
 function drawPath(drawing: Drawing, props: TimeLineProps, rowOf: Map<number, number>): void {
 	const { context, colours, x, width, label } = drawing;
-	const { path, data } = props;
+	const { path, data: { path: { t, cost, thread } }, view } = props;
 
 	if (!path)
 		return;
+	const end = path.first + path.count;
+	let before = NaN; // the row that the line comes from
+	let column = NaN; // the pixel under way, and the rows that it goes through
+	let highest = Infinity;
+	let lowest = -Infinity;
+
 	context.strokeStyle = colours.path;
 	context.lineWidth = 2;
 	context.beginPath();
-	let before: [number, number] | null = null;
+	for (let i = lastAtOrBefore(t, path.first, end, view.t0); i < end && t[i]! <= view.t1; i++) {
+		const row = rowOf.get(thread[i]!);
+		const to = t[i]! + cost[i]!;
 
-	for (let i = path.first; i < path.first + path.count; i++) {
-		const type = data.path.type[i]! as typeof RUN | typeof WAIT;
-		const row = rowOf.get(data.threadOf({ type, place: data.path.event[i]! }));
-		const from = data.path.t[i]!;
-		const to = from + data.path.cost[i]!;
-
-		if (row === undefined || to < props.view.t0 || from > props.view.t1) {
-			before = null;
+		if (row === undefined || to < view.t0) {
+			before = NaN;
 			continue;
 		}
 		const y = HEAD + row * ROW + ROW - 3;
-		const left = Math.max(x(from), label);
+		const left = Math.max(x(t[i]!), label);
 		const right = Math.max(Math.min(x(to), width), left);
 
-		if (before && before[1] !== y) {
-			context.moveTo(...before);
-			context.lineTo(left, y);
+		if (Math.floor(left) !== column) {
+			flush();
+			column = Math.floor(left);
 		}
-		context.moveTo(left, y);
-		context.lineTo(right, y);
-		before = [right, y];
+		highest = Math.min(highest, y, before || y);
+		lowest = Math.max(lowest, y, before || y);
+		if (right - left >= 0.5) {
+			context.moveTo(left, y);
+			context.lineTo(right, y);
+		}
+		before = y;
 	}
+	flush();
 	context.stroke();
+
+	function flush(): void {
+		if (lowest > highest) {
+			context.moveTo(column + 0.5, highest);
+			context.lineTo(column + 0.5, lowest);
+		} else if (lowest === highest) {
+			context.moveTo(column, lowest);
+			context.lineTo(column + 1, lowest);
+		}
+		highest = Infinity;
+		lowest = -Infinity;
+	}
 }
 
 function drawArrow(drawing: Drawing, props: TimeLineProps, rowOf: Map<number, number>): void {
@@ -212,11 +201,13 @@ function draw(canvas: HTMLCanvasElement, props: TimeLineProps, dragged: Span | n
 
 	canvas.width = Math.round(width * ratio);
 	canvas.height = Math.round(height * ratio);
+	drawThreads(drawing, props, ratio);
 	context.scale(ratio, ratio);
 	context.font = '12px ui-monospace, monospace';
 	context.textBaseline = 'middle';
+	context.globalCompositeOperation = 'destination-over'; // lines are behind bars
 	drawScale(drawing, view, height);
-	props.rows.forEach((thread, row) => drawThread(drawing, props, thread, HEAD + row * ROW));
+	context.globalCompositeOperation = 'source-over';
 	drawPath(drawing, props, rowOf);
 	if (arrows)
 		drawWakeArrows(context, arrows, drawing.x, (row) => HEAD + row * ROW + ROW / 2, drawing.colours.text);

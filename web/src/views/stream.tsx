@@ -24,11 +24,8 @@ function orderThreads(data: StreamData, symptom: Symptom | undefined): number[] 
 	for (const list of data.lists)
 		for (let thread = 0; thread < weight.length; thread++)
 			weight[thread]! += list.first[thread + 1]! - list.first[thread]!;
-	for (let i = symptom?.path_first ?? 0; symptom && i < symptom.path_first + symptom.path_count; i++) {
-		const thread = data.threadOf({ type: data.path.type[i]! as 0 | 1, place: data.path.event[i]! });
-
-		weight[thread]! += 1e12 + data.path.cost[i]!;
-	}
+	for (let i = symptom?.path_first ?? 0; symptom && i < symptom.path_first + symptom.path_count; i++)
+		weight[data.path.thread[i]!]! += 1e12 + data.path.cost[i]!;
 	if (symptom)
 		weight[symptom.thread] = Infinity;
 	return [...weight.keys()].filter((thread) => weight[thread]! > 0).sort((a, b) => weight[b]! - weight[a]! || a - b);

@@ -1,0 +1,105 @@
+// How fast the page is, in a real browser: printed, and judged only where it is far off, since machines differ.
+//
+//	node tests/page/speed.mjs LODE MODULES
+//
+// A time line of a million events, from a file and from a server.
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { check, folder, main, open, run, section, serve } from './browser.mjs';
+
+const FAR_OFF = 10; // times what it should be
+
+const round = (value) => Math.round(value * 10) / 10;
+const share = (sorted, part) => sorted[Math.min(Math.floor(sorted.length * part), sorted.length - 1)];
+
+function tell(what, value, unit, wanted) {
+	console.log(`   ${what}: ${round(value)} ${unit}${wanted ? ` (wanted: under ${wanted})` : ''}`);
+	check(!wanted || value < wanted * FAR_OFF, `${what}: ${round(value)} ${unit}, wanted under ${wanted}`);
+}
+
+// From one animation frame to the next, with a key for each: what a person sees.
+async function framesOf(page, keys) {
+	return page.evaluate(async (row) => {
+		const canvas = document.querySelector('canvas.time-line');
+		const frame = () => new Promise(requestAnimationFrame);
+		const frames = [];
+		let last = await frame();
+
+		for (const key of row) {
+			canvas.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+			const now = await frame();
+
+			frames.push(now - last);
+			last = now;
+		}
+		return frames;
+	}, keys);
+}
+
+const times = (count, keys) => Array.from({ length: count }, () => keys).join('').split('');
+
+// CPU time of the page's main thread, in ms: what neighbours on the machine do not change.
+async function cpuMeter(page) {
+	const session = await page.context().newCDPSession(page);
+
+	await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+	return async () => (await session.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'ThreadTime').value * 1000;
+}
+
+async function lookAround(page, what) {
+	const cpu = await cpuMeter(page);
+	const frames = [];
+
+	await page.click('text=All of the stream');
+	await page.waitForTimeout(500);
+	const before = await cpu();
+
+	for (const keys of [times(20, 'ws'), times(3, 'w'), times(20, 'da'), times(8, 'w'), times(20, 'da'), times(6, 'w'), times(20, 'da'), times(17, 's')])
+		frames.push(...(await framesOf(page, keys)));
+	const work = (await cpu()) - before;
+
+	frames.sort((a, b) => a - b);
+	const under = frames.filter((frame) => frame < 33.4).length / frames.length;
+
+	console.log(`   ${what}: ${frames.length} frames, median ${round(share(frames, 0.5))} ms, ${round(under * 100)}% under 33 ms, the slowest ${round(frames.at(-1))} ms; ${round(work / frames.length)} ms of CPU time each`);
+	tell(`${what}: 95% of frames`, share(frames, 0.95), 'ms', 33);
+}
+
+async function timed(work) {
+	const begin = performance.now();
+	const result = await work();
+
+	return [performance.now() - begin, result];
+}
+
+async function openStream(page) {
+	const [ms] = await timed(async () => {
+		await page.click('table[aria-label=Streams] a >> nth=0');
+		await page.waitForSelector('canvas.time-line');
+	});
+
+	return ms;
+}
+
+async function aMillionEvents() {
+	run('synth', '-q', '-o', 'million', '--streams', '1', '--events', '1000000', '--symptoms', '3');
+	run('report', '-q', 'million', '-o', 'million.html');
+	tell('report of a million events', statSync(join(folder, 'million.html')).size / 1e6, 'MB');
+	const [ms, page] = await timed(() => open('million.html', 1400));
+
+	tell('its first view', ms, 'ms', 1000);
+	tell('its time line opens', await openStream(page), 'ms');
+	await lookAround(page, 'time line of a million events');
+	await page.close();
+	await serve('million', async (address) => {
+		const served = await open(address, 1400);
+
+		tell('its time line opens from a server', await openStream(served), 'ms');
+		await served.close();
+	});
+}
+
+await main(async () => {
+	await section('a stream of a million events', aMillionEvents);
+});
