@@ -15,8 +15,8 @@
 #include <string.h>
 
 #define DEFAULT_STREAMS 20
-/* Streams are no longer added to a page once their columns, before they are packed, come to this. */
-#define MOST_STREAM_BYTES (64u << 20)
+/* Events in the time lines of a page, at 8 to 20 bytes each: more are slow to open. */
+#define MOST_EVENTS 4000000
 /* Slices of the streams' time lines. */
 #define SLICES 60
 
@@ -45,7 +45,8 @@ struct making {
 	const char *path;
 	struct lode_work *work;
 	struct lode_buffer page;
-	size_t left_out;	       /* streams without a time line */
+	size_t left_out;  /* streams without a time line: more than were asked for */
+	size_t too_large; /* and those that do not fit */
 	struct lode_error *error;
 };
 
@@ -119,7 +120,7 @@ static int add_profile(struct making *making, struct lode_corpus *corpus)
 		return code;
 	code = lode_idle_stacks_make(&idle, reading.rules, &reading.area.dictionary, making->error);
 	if (!code)
-		code = lode_profile_page(&reading.area, idle, &columns, making->error);
+		code = lode_profile_page(&reading.area, idle, !making->settings->block, &columns, making->error);
 	if (!code)
 		put_block(making, "profile", &columns);
 	lode_buffer_release(&columns);
@@ -170,7 +171,7 @@ static int compare_entries(const void *left, const void *right)
 }
 
 static int add_stream(struct making *making, const struct lode_corpus_entry *entry,
-		      const struct lode_scope_options *how, size_t *bytes)
+		      const struct lode_scope_options *how)
 {
 	struct lode_scope_report report;
 	struct lode_buffer columns = {0};
@@ -178,11 +179,10 @@ static int add_stream(struct making *making, const struct lode_corpus_entry *ent
 	int code = lode_scope_report_make(&report, entry, how, making->error);
 
 	if (!code && report.wanted)
-		code = lode_stream_page(&report, &columns, making->error);
+		code = lode_stream_page(&report, !making->settings->block, &columns, making->error);
 	if (!code && report.wanted) {
 		snprintf(name, sizeof(name), "stream/%s", entry->id);
 		put_block(making, name, &columns);
-		*bytes += columns.size;
 	}
 	lode_buffer_release(&columns);
 	lode_scope_report_release(&report);
@@ -194,17 +194,26 @@ static int add_slowest(struct making *making, const struct lode_corpus_list *lis
 {
 	const struct lode_corpus_entry **entries = lode_calloc(list->count + 1, sizeof(*entries));
 	uint64_t most = making->settings->streams ? making->settings->streams : DEFAULT_STREAMS;
-	size_t bytes = 0, i;
+	uint64_t events = 0, taken = 0;
 	int code = 0;
 
 	if (!entries)
 		return lode_fail_memory(making->error);
-	for (i = 0; i < list->count; i++)
+	for (size_t i = 0; i < list->count; i++)
 		entries[i] = &list->items[i];
 	qsort(entries, list->count, sizeof(*entries), compare_entries);
-	for (i = 0; i < list->count && i < most && bytes < MOST_STREAM_BYTES && !code; i++)
-		code = add_stream(making, entries[i], how, &bytes);
-	making->left_out = list->count - i;
+	for (size_t i = 0; i < list->count && taken < most && !code; i++) {
+		uint64_t own = entries[i]->events[LODE_RUN] + entries[i]->events[LODE_WAIT];
+
+		if (own > MOST_EVENTS - events) {
+			making->too_large++;
+			continue;
+		}
+		code = add_stream(making, entries[i], how);
+		events += own;
+		taken++;
+	}
+	making->left_out = list->count - taken - making->too_large;
 	lode_free(entries);
 	return code;
 }
@@ -212,11 +221,9 @@ static int add_slowest(struct making *making, const struct lode_corpus_list *lis
 static int add_one(struct making *making, const struct lode_corpus_list *list, const struct lode_scope_options *how,
 		   const char *id)
 {
-	size_t bytes = 0;
-
 	for (size_t i = 0; i < list->count; i++)
 		if (!strcmp(list->items[i].id, id))
-			return add_stream(making, &list->items[i], how, &bytes);
+			return add_stream(making, &list->items[i], how);
 	return lode_fail(making->error, LODE_USAGE, "%s: is no stream of %s; 'lode info' lists them", id, making->path);
 }
 
@@ -260,6 +267,9 @@ static int write_page(struct making *making)
 	if (!code && making->left_out)
 		lode_notes_add(&making->work->notes, making->left_out, "stream has no time line in the page",
 			       "'--streams N' takes more");
+	if (!code && making->too_large)
+		lode_notes_add(&making->work->notes, making->too_large, "stream has too many events for the page",
+			       "'lode serve' shows its time line");
 	return code;
 }
 

@@ -3,40 +3,50 @@
  */
 #include "page/page_columns.h"
 
+#include "base/memory.h"
+
+#include <math.h>
 #include <string.h>
+#include <zlib.h>
 
 #define ALIGNMENT 8
-
-void lode_page_columns_init(struct lode_page_columns *columns)
-{
-	memset(columns, 0, sizeof(*columns));
-	lode_json_init(&columns->json, &columns->list);
-	lode_json_array(&columns->json);
-}
+/* Predictions and zigzag differences of such numbers are exact in a double. */
+#define LARGEST ((double)(1ull << 50))
+/* How many numbers are packed to see which coding is better. */
+#define TRIED 16384
 
 void lode_page_columns_release(struct lode_page_columns *columns)
 {
 	lode_buffer_release(&columns->data);
-	lode_buffer_release(&columns->list);
+	lode_free(columns->items);
+}
+
+static void align(struct lode_buffer *buffer, size_t start)
+{
+	static const char zeros[ALIGNMENT];
+
+	lode_buffer_add(buffer, zeros, -(buffer->size - start) % ALIGNMENT);
 }
 
 static void *add(struct lode_page_columns *columns, const char *name, const char *type, size_t count, size_t width)
 {
-	static const char zeros[ALIGNMENT];
 	size_t size = count * width;
-	void *room;
+	void *room = lode_buffer_room(&columns->data, size + ALIGNMENT);
 
-	lode_json_object(&columns->json);
-	lode_json_key_text(&columns->json, "name", name);
-	lode_json_key_text(&columns->json, "type", type);
-	lode_json_key_u64(&columns->json, "offset", columns->data.size);
-	lode_json_key_u64(&columns->json, "count", count);
-	lode_json_object_end(&columns->json);
-	room = lode_buffer_room(&columns->data, size + ALIGNMENT);
-	if (!room)
+	if (!room || lode_grow(&columns->items, &columns->capacity, columns->count + 1, sizeof(*columns->items)) < 0) {
+		columns->failed = 1;
 		return NULL;
+	}
+	columns->items[columns->count++] = (struct lode_page_column){
+		.name = name,
+		.type = type,
+		.width = width,
+		.count = count,
+		.offset = columns->data.size,
+		.size = size,
+	};
 	columns->data.size += size;
-	lode_buffer_add(&columns->data, zeros, -size % ALIGNMENT);
+	align(&columns->data, 0);
 	return room;
 }
 
@@ -55,22 +65,217 @@ uint8_t *lode_page_columns_u8(struct lode_page_columns *columns, const char *nam
 	return add(columns, name, "u8", count, sizeof(uint8_t));
 }
 
-void lode_page_columns_json(struct lode_page_columns *columns, struct lode_json *head)
+/* ---- coding ---- */
+
+static struct lode_page_column *find(const struct lode_page_columns *columns, const char *name)
 {
-	lode_json_array_end(&columns->json);
+	for (size_t i = 0; i < columns->count && name; i++)
+		if (!strcmp(columns->items[i].name, name))
+			return &columns->items[i];
+	return NULL;
+}
+
+void lode_page_columns_predict(struct lode_page_columns *columns, const char *name, const char *first,
+			       const char *second)
+{
+	struct lode_page_column *column = find(columns, name);
+
+	if (!column)
+		return;
+	column->steps[0] = first;
+	column->steps[1] = second;
+}
+
+/* Where the numbers are while they are coded. */
+struct numbers {
+	const char *bytes;
+	size_t width;
+};
+
+static struct numbers numbers_of(const struct lode_page_columns *columns, const struct lode_page_column *column)
+{
+	return (struct numbers){columns->data.bytes + column->offset, column->width};
+}
+
+static double number_at(struct numbers numbers, size_t i)
+{
+	const char *place = numbers.bytes + i * numbers.width;
+	uint32_t u32;
+	double f64;
+
+	switch (numbers.width) {
+	case sizeof(double):
+		memcpy(&f64, place, sizeof(f64));
+		return f64;
+	case sizeof(uint32_t):
+		memcpy(&u32, place, sizeof(u32));
+		return u32;
+	default:
+		return *(const uint8_t *)place;
+	}
+}
+
+static int can_be_coded(struct numbers numbers, size_t count)
+{
+	if (numbers.width != sizeof(double))
+		return 1;
+	for (size_t i = 0; i < count; i++) {
+		double number = number_at(numbers, i);
+
+		/* The order matters: the conversion of what is out of range, or no number, is undefined. */
+		if (!(number >= 0 && number < LARGEST) || number != (double)(uint64_t)number || signbit(number))
+			return 0;
+	}
+	return 1;
+}
+
+static void write_plain(struct numbers numbers, size_t count, struct lode_buffer *out)
+{
+	for (size_t i = 0; i < count; i++)
+		lode_buffer_varint(out, (uint64_t)number_at(numbers, i));
+}
+
+static uint64_t zigzag(int64_t number)
+{
+	return ((uint64_t)number << 1) ^ (uint64_t)(number >> 63);
+}
+
+static void write_predicted(struct numbers numbers, size_t count, const struct numbers *steps, struct lode_buffer *out)
+{
+	int64_t predicted = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t number = (int64_t)number_at(numbers, i);
+
+		lode_buffer_varint(out, zigzag(number - predicted));
+		predicted = number;
+		for (int k = 0; k < LODE_PAGE_COLUMN_STEPS && steps[k].bytes; k++)
+			predicted += (int64_t)number_at(steps[k], i);
+	}
+}
+
+/* Only columns that are coded, and as long as this one, can help. */
+static void find_steps(const struct lode_page_columns *columns, struct lode_page_column *column, struct numbers *steps)
+{
+	int found = 0;
+
+	for (int k = 0; k < LODE_PAGE_COLUMN_STEPS; k++) {
+		const struct lode_page_column *step = find(columns, column->steps[k]);
+
+		if (!step || step->count != column->count || !can_be_coded(numbers_of(columns, step), step->count))
+			continue;
+		column->steps[found] = step->name;
+		steps[found++] = numbers_of(columns, step);
+	}
+	for (; found < LODE_PAGE_COLUMN_STEPS; found++) {
+		column->steps[found] = NULL;
+		steps[found] = (struct numbers){0};
+	}
+}
+
+/* How large it is packed; a quick look. */
+static size_t packed_size(const struct lode_buffer *bytes, struct lode_buffer *room)
+{
+	uLongf size = compressBound(bytes->size);
+	char *out;
+
+	lode_buffer_clear(room);
+	out = lode_buffer_room(room, size);
+	if (!out || compress2((Bytef *)out, &size, (const Bytef *)bytes->bytes, bytes->size, Z_BEST_SPEED) != Z_OK)
+		return bytes->size;
+	return size;
+}
+
+static int is_better_predicted(struct numbers numbers, size_t count, const struct numbers *steps)
+{
+	struct lode_buffer plain = {0}, predicted = {0}, room = {0};
+	size_t tried = count < TRIED ? count : TRIED;
+	int better;
+
+	write_plain(numbers, tried, &plain);
+	write_predicted(numbers, tried, steps, &predicted);
+	better = packed_size(&predicted, &room) < packed_size(&plain, &room);
+	lode_buffer_release(&plain);
+	lode_buffer_release(&predicted);
+	lode_buffer_release(&room);
+	return better;
+}
+
+static void code(const struct lode_page_columns *columns, struct lode_page_column *column, struct lode_buffer *out)
+{
+	struct numbers numbers = numbers_of(columns, column);
+	struct numbers steps[LODE_PAGE_COLUMN_STEPS];
+
+	if (!can_be_coded(numbers, column->count)) {
+		lode_buffer_add(out, numbers.bytes, column->size);
+		return;
+	}
+	find_steps(columns, column, steps);
+	column->coded = 1;
+	column->predicted = is_better_predicted(numbers, column->count, steps);
+	if (column->predicted)
+		write_predicted(numbers, column->count, steps, out);
+	else
+		write_plain(numbers, column->count, out);
+}
+
+void lode_page_columns_code(struct lode_page_columns *columns)
+{
+	struct lode_buffer coded = {0};
+
+	/* Offsets are those of the old data until all are written. */
+	for (size_t i = 0; i < columns->count && !columns->failed; i++) {
+		size_t start = coded.size;
+
+		code(columns, &columns->items[i], &coded);
+		columns->items[i].size = coded.size - start;
+		align(&coded, 0);
+	}
+	for (size_t i = 0, offset = 0; i < columns->count; i++) {
+		columns->items[i].offset = offset;
+		offset += (columns->items[i].size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	}
+	lode_buffer_release(&columns->data);
+	columns->data = coded;
+}
+
+/* ---- the whole ---- */
+
+static void column_json(const struct lode_page_column *column, struct lode_json *head)
+{
+	lode_json_object(head);
+	lode_json_key_text(head, "name", column->name);
+	lode_json_key_text(head, "type", column->type);
+	lode_json_key_u64(head, "offset", column->offset);
+	lode_json_key_u64(head, "count", column->count);
+	if (column->coded)
+		lode_json_key_u64(head, "coded_bytes", column->size);
+	if (column->predicted) {
+		lode_json_key(head, "steps");
+		lode_json_array(head);
+		for (int k = 0; k < LODE_PAGE_COLUMN_STEPS && column->steps[k]; k++)
+			lode_json_text(head, column->steps[k]);
+		lode_json_array_end(head);
+	}
+	lode_json_object_end(head);
+}
+
+void lode_page_columns_json(const struct lode_page_columns *columns, struct lode_json *head)
+{
 	lode_json_key(head, "columns");
-	lode_json_raw(head, columns->list.bytes, columns->list.size);
-	head->buffer->failed |= columns->list.failed;
+	lode_json_array(head);
+	for (size_t i = 0; i < columns->count; i++)
+		column_json(&columns->items[i], head);
+	lode_json_array_end(head);
 }
 
 void lode_page_columns_pack(const struct lode_page_columns *columns, const struct lode_buffer *head, struct lode_buffer *out)
 {
-	static const char zeros[ALIGNMENT];
 	size_t start = out->size;
 
 	lode_buffer_u32(out, (uint32_t)head->size);
 	lode_buffer_add(out, head->bytes, head->size);
-	lode_buffer_add(out, zeros, -(out->size - start) % ALIGNMENT);
+	align(out, start);
 	lode_buffer_add(out, columns->data.bytes, columns->data.size);
-	out->failed |= head->failed | columns->data.failed | (head->size > UINT32_MAX);
+	out->failed |= columns->failed | head->failed | columns->data.failed | (head->size > UINT32_MAX);
 }

@@ -138,15 +138,14 @@ static void put_nodes(const struct profile *profile, struct lode_page_columns *c
 	}
 }
 
-static void write(struct profile *profile, const struct lode_idle_stacks *idle, struct lode_buffer *out)
+static void write(struct profile *profile, const struct lode_idle_stacks *idle, int coded, struct lode_buffer *out)
 {
 	const struct lode_frames *frames = &profile->area->dictionary.frames;
 	uint8_t *used = lode_calloc(frames->count + 1, 1);
-	struct lode_page_columns columns;
+	struct lode_page_columns columns = {0};
 	struct lode_buffer head = {0};
 	struct lode_json json;
 
-	lode_page_columns_init(&columns);
 	lode_json_init(&json, &head);
 	lode_json_object(&json);
 	lode_json_key_u64(&json, "streams", profile->area->stream_count);
@@ -157,6 +156,8 @@ static void write(struct profile *profile, const struct lode_idle_stacks *idle, 
 	if (used)
 		lode_frame_facts_json(&json, frames, used, idle);
 	put_nodes(profile, &columns);
+	if (coded)
+		lode_page_columns_code(&columns);
 	lode_page_columns_json(&columns, &json);
 	lode_json_object_end(&json);
 	head.failed |= !used;
@@ -166,8 +167,8 @@ static void write(struct profile *profile, const struct lode_idle_stacks *idle, 
 	lode_free(used);
 }
 
-int lode_profile_page(const struct lode_area *area, const struct lode_idle_stacks *idle, struct lode_buffer *out,
-		      struct lode_error *error)
+int lode_profile_page(const struct lode_area *area, const struct lode_idle_stacks *idle, int coded,
+		      struct lode_buffer *out, struct lode_error *error)
 {
 	struct profile profile = {.area = area};
 	int code = make_room(&profile);
@@ -175,7 +176,7 @@ int lode_profile_page(const struct lode_area *area, const struct lode_idle_stack
 	if (!code) {
 		add_up(&profile);
 		choose_nodes(&profile);
-		write(&profile, idle, out);
+		write(&profile, idle, coded, out);
 	}
 	for (int value = 0; value < VALUES; value++) {
 		lode_free(profile.self[value]);

@@ -9,9 +9,10 @@
 
 /*
  * Appends the columns of an area that holds both kinds of events. Stacks that are less
- * than a hundred-thousandth of their kind go to their callers; the head says how many.
+ * than a hundred-thousandth of their kind go to their callers; the head says how many. `coded`: for a page
+ * on disk (page_columns.h).
  */
-int lode_profile_page(const struct lode_area *area, const struct lode_idle_stacks *idle, struct lode_buffer *out,
-		      struct lode_error *error);
+int lode_profile_page(const struct lode_area *area, const struct lode_idle_stacks *idle, int coded,
+		      struct lode_buffer *out, struct lode_error *error);
 
 #endif

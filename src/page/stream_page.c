@@ -185,6 +185,15 @@ static void put_paths(struct writing *writing)
 			types[at++] = report->items[i].parts.items[k].type;
 }
 
+/* Each event begins near the end of the one before it; what a wait ends with is the run queue. */
+static void code_columns(struct lode_page_columns *columns)
+{
+	lode_page_columns_predict(columns, "run_t", "run_cost", NULL);
+	lode_page_columns_predict(columns, "wait_t", "wait_cost", "wait_delay");
+	lode_page_columns_predict(columns, "path_t", "path_cost", NULL);
+	lode_page_columns_code(columns);
+}
+
 /* ---- the head ---- */
 
 static void attributes_json(struct lode_json *json, const struct lode_stream *stream)
@@ -297,14 +306,13 @@ static void head_json(struct writing *writing, struct lode_buffer *head)
 	lode_free(all);
 }
 
-int lode_stream_page(struct lode_scope_report *report, struct lode_buffer *out, struct lode_error *error)
+int lode_stream_page(struct lode_scope_report *report, int coded, struct lode_buffer *out, struct lode_error *error)
 {
 	struct writing writing = {.report = report, .error = error};
 	struct lode_buffer head = {0};
 	uint64_t last;
 	int code = find_threads(&writing);
 
-	lode_page_columns_init(&writing.columns);
 	for (size_t i = 0; i < report->count && !code; i++)
 		code = lode_scope_report_find(report, i, error);
 	if (!code)
@@ -317,6 +325,8 @@ int lode_stream_page(struct lode_scope_report *report, struct lode_buffer *out, 
 		put_events(&writing);
 		put_tree(&writing);
 		put_paths(&writing);
+		if (coded)
+			code_columns(&writing.columns);
 		head_json(&writing, &head);
 		lode_page_columns_pack(&writing.columns, &head, out);
 		if (out->failed)

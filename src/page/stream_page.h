@@ -9,8 +9,9 @@
 
 /*
  * Appends the columns of a stream whose scopes are critical paths and whose events are
- * loaded (the option `all_streams`). Times count from the stream's first event.
+ * loaded (the option `all_streams`). Times count from the stream's first event. `coded`: for a
+ * page on disk (page_columns.h).
  */
-int lode_stream_page(struct lode_scope_report *report, struct lode_buffer *out, struct lode_error *error);
+int lode_stream_page(struct lode_scope_report *report, int coded, struct lode_buffer *out, struct lode_error *error);
 
 #endif

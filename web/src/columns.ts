@@ -3,17 +3,56 @@
 
 const kinds = { f64: Float64Array, u32: Uint32Array, u8: Uint8Array };
 
+type Numbers = Float64Array | Uint32Array | Uint8Array;
+
 interface ColumnHead {
 	name: string;
 	type: keyof typeof kinds;
 	offset: number;
 	count: number;
+	// Only in files: varints of the numbers; with `steps` of the zigzag differences from a prediction, the
+	// number before plus those that these columns have there.
+	coded_bytes?: number;
+	steps?: string[];
+}
+
+// LEB128; numbers are below 2^53.
+function readVarints(bytes: Uint8Array, numbers: Numbers): void {
+	let at = 0;
+
+	for (let i = 0; i < numbers.length; i++) {
+		let byte = bytes[at++]!;
+		let number = byte & 127;
+
+		for (let scale = 128; byte >= 128; scale *= 128) {
+			byte = bytes[at++]!;
+			number += (byte & 127) * scale;
+		}
+		numbers[i] = number;
+	}
+	if (at !== bytes.length)
+		throw new Error('The data of this page is damaged.');
+}
+
+function addPredictions(differences: Float64Array, steps: Numbers[], numbers: Numbers): void {
+	let predicted = 0;
+
+	for (let i = 0; i < numbers.length; i++) {
+		const half = Math.floor(differences[i]! / 2);
+		const number = predicted + (differences[i] === 2 * half ? half : -half - 1);
+
+		numbers[i] = number;
+		predicted = number;
+		for (const step of steps)
+			predicted += step[i]!;
+	}
 }
 
 export class Columns<Head> {
 	readonly head: Head;
 	private places: Map<string, ColumnHead>;
 	private start: number;
+	private decoded = new Map<string, Numbers>();
 
 	constructor(private bytes: ArrayBuffer) {
 		const size = new DataView(bytes).getUint32(0, true);
@@ -24,12 +63,31 @@ export class Columns<Head> {
 		this.places = new Map(head.columns.map((column) => [column.name, column]));
 	}
 
-	private get(name: string, type: keyof typeof kinds) {
+	private decode({ type, offset, count, coded_bytes: size, steps }: ColumnHead): Numbers {
+		const coded = new Uint8Array(this.bytes, this.start + offset, size);
+		const numbers = new kinds[type](count);
+
+		if (!steps) {
+			readVarints(coded, numbers);
+			return numbers;
+		}
+		const differences = new Float64Array(count);
+
+		readVarints(coded, differences);
+		addPredictions(differences, steps.map((step) => this.get(step)), numbers);
+		return numbers;
+	}
+
+	private get(name: string, type?: keyof typeof kinds): Numbers {
 		const place = this.places.get(name);
 
-		if (!place || place.type !== type)
+		if (!place || (type && place.type !== type))
 			throw new Error(`The data has no column "${name}".`);
-		return new kinds[type](this.bytes, this.start + place.offset, place.count);
+		if (place.coded_bytes === undefined)
+			return new kinds[place.type](this.bytes, this.start + place.offset, place.count);
+		if (!this.decoded.has(name))
+			this.decoded.set(name, this.decode(place));
+		return this.decoded.get(name)!;
 	}
 
 	f64(name: string): Float64Array {
@@ -39,7 +97,6 @@ export class Columns<Head> {
 	u32(name: string): Uint32Array {
 		return this.get(name, 'u32') as Uint32Array;
 	}
-
 
 	u8(name: string): Uint8Array {
 		return this.get(name, 'u8') as Uint8Array;
