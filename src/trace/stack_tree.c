@@ -11,7 +11,7 @@ int lode_stack_tree_init(struct lode_stack_tree *tree)
 	if (lode_grow(&tree->nodes, &tree->capacity, 1, sizeof(*tree->nodes)) < 0)
 		return LODE_SYSTEM;
 	tree->nodes[0] = (struct lode_stack_node){ 0, LODE_NONE };
-	tree->count = 1;
+	tree->count = tree->indexed = 1;
 	return 0;
 }
 
@@ -24,28 +24,64 @@ void lode_stack_tree_release(struct lode_stack_tree *tree)
 
 int lode_stack_tree_reserve(struct lode_stack_tree *tree, size_t count)
 {
-	if (lode_grow(&tree->nodes, &tree->capacity, count, sizeof(*tree->nodes)) < 0)
+	return lode_grow(&tree->nodes, &tree->capacity, count, sizeof(*tree->nodes));
+}
+
+static int is_child(const struct lode_stack_tree *tree, uint32_t id, uint32_t parent, uint32_t frame)
+{
+	return tree->nodes[id].parent == parent && tree->nodes[id].frame == frame;
+}
+
+/* Makes the index cover all nodes. */
+static int complete_index(struct lode_stack_tree *tree)
+{
+	if (lode_index_reserve(&tree->index, tree->count) < 0)
 		return LODE_SYSTEM;
-	return lode_index_reserve(&tree->index, count);
+	for (; tree->indexed < tree->count; tree->indexed++) {
+		const struct lode_stack_node *node = &tree->nodes[tree->indexed];
+
+		if (lode_index_insert(&tree->index, lode_hash_pair(node->parent, node->frame),
+				      (uint32_t)tree->indexed) < 0)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+uint32_t lode_stack_tree_append(struct lode_stack_tree *tree, uint32_t parent, uint32_t frame)
+{
+	if (tree->count >= LODE_NONE ||
+	    lode_grow(&tree->nodes, &tree->capacity, tree->count + 1, sizeof(*tree->nodes)) < 0)
+		return LODE_NONE;
+	tree->nodes[tree->count] = (struct lode_stack_node){ parent, frame };
+	return (uint32_t)tree->count++;
 }
 
 uint32_t lode_stack_tree_child(struct lode_stack_tree *tree, uint32_t parent, uint32_t frame)
 {
-	uint64_t hash = lode_hash_pair(parent, frame);
+	uint64_t hash;
 	size_t probe = 0;
 	uint32_t id;
 
 	if (parent == LODE_NONE || frame == LODE_NONE)
 		return LODE_NONE;
-	while ((id = lode_index_next(&tree->index, hash, &probe)) != LODE_NONE)
-		if (tree->nodes[id].parent == parent && tree->nodes[id].frame == frame)
-			return id;
-	if (tree->count >= LODE_NONE ||
-	    lode_grow(&tree->nodes, &tree->capacity, tree->count + 1, sizeof(*tree->nodes)) < 0 ||
-	    lode_index_insert(&tree->index, hash, (uint32_t)tree->count) < 0)
+	/* Stacks come frame by frame, so the first child of a node mostly follows it at once. */
+	if ((size_t)parent + 1 < tree->count && is_child(tree, parent + 1, parent, frame))
+		return parent + 1;
+	if (tree->indexed < tree->count && complete_index(tree) < 0)
 		return LODE_NONE;
-	tree->nodes[tree->count] = (struct lode_stack_node){ parent, frame };
-	return (uint32_t)tree->count++;
+	hash = lode_hash_pair(parent, frame);
+	while ((id = lode_index_next(&tree->index, hash, &probe)) != LODE_NONE)
+		if (is_child(tree, id, parent, frame))
+			return id;
+	id = lode_stack_tree_append(tree, parent, frame);
+	if (id == LODE_NONE)
+		return LODE_NONE;
+	if (lode_index_insert(&tree->index, hash, id) < 0) {
+		tree->count--;
+		return LODE_NONE;
+	}
+	tree->indexed++;
+	return id;
 }
 
 uint32_t lode_stack_tree_depth(const struct lode_stack_tree *tree, uint32_t node)

@@ -21,16 +21,22 @@ struct lode_stack_tree {
 	struct lode_stack_node *nodes;
 	size_t count;
 	size_t capacity;
-	struct lode_index index;
+	struct lode_index index; /* of the nodes below `indexed`; the others follow when somebody asks */
+	size_t indexed;
 };
 
 /* Returns 0 or LODE_SYSTEM. Afterwards node 0 is there. */
 int lode_stack_tree_init(struct lode_stack_tree *tree);
 void lode_stack_tree_release(struct lode_stack_tree *tree);
-/* Makes room for `count` nodes in all, so that adding them moves nothing. Returns 0 or LODE_SYSTEM. */
+/* Makes room for `count` nodes in all, so that appending them moves nothing. Returns 0 or LODE_SYSTEM. */
 int lode_stack_tree_reserve(struct lode_stack_tree *tree, size_t count);
 /* The stack `parent` with `frame` called from it, added if new; LODE_NONE when memory has run out. */
 uint32_t lode_stack_tree_child(struct lode_stack_tree *tree, uint32_t parent, uint32_t frame);
+/*
+ * The same where the caller knows that the stack is new, as those of a stream file are:
+ * much quicker, since nothing is looked for.
+ */
+uint32_t lode_stack_tree_append(struct lode_stack_tree *tree, uint32_t parent, uint32_t frame);
 /* Number of frames of a stack. */
 uint32_t lode_stack_tree_depth(const struct lode_stack_tree *tree, uint32_t node);
 /* Writes the frames of `node`, root first, into `frames`, which has room for lode_stack_tree_depth of them. */

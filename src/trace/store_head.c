@@ -29,6 +29,7 @@ struct head {
 	uint8_t *bytes;         /* the text of a block of strings, and small columns */
 	size_t bytes_capacity;
 	uint64_t text;          /* bytes of all strings so far */
+	int alone;              /* nothing but this file is in the dictionary */
 	const char *wrong;      /* what a damaged file did */
 };
 
@@ -190,7 +191,9 @@ static int read_node(struct head *head, uint64_t row, uint32_t parent, uint32_t 
 
 	if (above == LODE_NONE || called == LODE_NONE || store->depths[parent] >= LODE_STACK_DEPTH_LIMIT)
 		return damaged(head, "a stack is damaged");
-	id = lode_stack_tree_child(&head->stream->dictionary->tree, above, called);
+	/* Into an empty dictionary the file's stacks come as they are: a file has each of them once. */
+	id = head->alone ? lode_stack_tree_append(&head->stream->dictionary->tree, above, called)
+			 : lode_stack_tree_child(&head->stream->dictionary->tree, above, called);
 	if (id == LODE_NONE)
 		return LODE_SYSTEM;
 	store->depths[row] = (uint16_t)(store->depths[parent] + 1);
@@ -388,6 +391,7 @@ static int prepare_head(struct head *head)
 	struct lode_id_map *maps[] = { &store->strings, &store->modules, &store->frames, &store->nodes,
 				       &store->threads };
 
+	head->alone = !store->salvage && head->stream->dictionary->tree.count == 1;
 	head->codec = lode_codec_create();
 	for (size_t i = 0; i < 4; i++)
 		head->columns[i] = lode_calloc(rows, sizeof(uint32_t));

@@ -135,6 +135,41 @@ static int compare_events(const void *left, const void *right)
 	return (a->cost > b->cost) - (a->cost < b->cost);
 }
 
+static uint32_t find_slowly(const struct lode_stack_tree *tree, uint32_t parent, uint32_t frame)
+{
+	for (uint32_t i = 1; i < tree->count; i++)
+		if (tree->nodes[i].parent == parent && tree->nodes[i].frame == frame)
+			return i;
+	return LODE_NONE;
+}
+
+static void stacks_are_found_however_they_came_into_the_tree(void **state)
+{
+	uint64_t seed = 3;
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		uint64_t frames = 1 + random_below(&seed, 6), often = 1 + random_below(&seed, 20);
+		struct lode_stack_tree tree;
+
+		assert_int_equal(lode_stack_tree_init(&tree), 0);
+		for (int i = 0; i < 300; i++) {
+			uint32_t parent = random_below(&seed, 2) ? (uint32_t)random_below(&seed, tree.count)
+								 : (uint32_t)tree.count - 1;
+			uint32_t frame = (uint32_t)random_below(&seed, frames), count = (uint32_t)tree.count;
+			uint32_t known = find_slowly(&tree, parent, frame), node;
+
+			if (known == LODE_NONE && random_below(&seed, often))
+				node = lode_stack_tree_append(&tree, parent, frame);
+			else
+				node = lode_stack_tree_child(&tree, parent, frame);
+			assert_int_equal(node, known == LODE_NONE ? count : known);
+			assert_int_equal(tree.count, known == LODE_NONE ? count + 1 : count);
+		}
+		lode_stack_tree_release(&tree);
+	}
+}
+
 static void sorting_orders_by_time_and_keeps_the_order_of_equal_times(void **state)
 {
 	uint64_t seed = 31;
@@ -268,6 +303,7 @@ int main(void)
 		cmocka_unit_test(a_frame_of_any_module_reads_back_the_same),
 		cmocka_unit_test(a_module_name_suggests_its_kind),
 		cmocka_unit_test(equal_stacks_are_one_node_and_frames_read_back_root_first),
+		cmocka_unit_test(stacks_are_found_however_they_came_into_the_tree),
 		cmocka_unit_test(sorting_orders_by_time_and_keeps_the_order_of_equal_times),
 		cmocka_unit_test(parts_filled_apart_and_merged_equal_the_whole),
 		cmocka_unit_test(the_span_reaches_from_the_first_start_to_the_last_end),
