@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "cmd/progress.h"
+#include "trace/map_cache.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -44,6 +45,19 @@ int lode_area_rules(struct lode_corpus *corpus, const struct lode_area_settings 
 	return code;
 }
 
+/* Events of a stream below which reading them takes no longer than looking for what is kept. */
+#define WORTH_KEEPING 10000
+
+int lode_area_use_cache(struct lode_corpus *corpus, const struct lode_area_settings *settings,
+			struct lode_error *error)
+{
+	const struct lode_map_cache_options options = { .least_events = WORTH_KEEPING };
+
+	if (settings->no_cache)
+		return 0;
+	return lode_corpus_use_cache(corpus, &options) < 0 ? lode_fail_memory(error) : 0;
+}
+
 int lode_area_read(struct lode_corpus *corpus, const struct lode_area_settings *settings, unsigned kinds,
 		   struct lode_notes *notes, const struct lode_progress *progress,
 		   struct lode_area_reading *reading, struct lode_error *error)
@@ -52,7 +66,9 @@ int lode_area_read(struct lode_corpus *corpus, const struct lode_area_settings *
 	int code;
 
 	memset(reading, 0, sizeof(*reading));
-	code = lode_area_rules(corpus, settings, &reading->rules, error);
+	code = lode_area_use_cache(corpus, settings, error);
+	if (!code)
+		code = lode_area_rules(corpus, settings, &reading->rules, error);
 	if (code)
 		return code;
 	reading->options = (struct lode_area_options){

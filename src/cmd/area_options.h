@@ -20,6 +20,7 @@ struct lode_area_settings {
 	int include_work_waits;
 	struct lode_option_list idle_rules;
 	uint64_t jobs;
+	int no_cache;
 	int by_symptom; /* see area.h; no option */
 };
 
@@ -49,11 +50,17 @@ const char *lode_scope_choice(size_t i);
 	LODE_LIST("idle-rules", 0, LODE_AREA_FIELD(base, idle_rules), "FILE",                                \
 		  "more rules for what is idle; see lode-idle(5)"),                                          \
 	LODE_NUMBER("jobs", 'j', LODE_AREA_FIELD(base, jobs), "N",                                           \
-		    "number of threads (default: one a processor)", 1, 1024)
+		    "number of threads (default: one a processor)", 1, 1024),                                \
+	LODE_FLAG("no-cache", 0, LODE_AREA_FIELD(base, no_cache),                                            \
+		  "read all events again and keep nothing")
 
 /* Loads the built-in idle rules, those of the corpus (CORPUS/idle.rules), those of the command line. */
 int lode_area_rules(struct lode_corpus *corpus, const struct lode_area_settings *settings,
 		    struct lode_idle_rules **rules, struct lode_error *error);
+
+/* Lets analyses of the corpus keep their work beside it, unless the settings forbid it. */
+int lode_area_use_cache(struct lode_corpus *corpus, const struct lode_area_settings *settings,
+			struct lode_error *error);
 
 /* An area with the rules it was collected with. */
 struct lode_area_reading {

@@ -113,6 +113,8 @@ int lode_latency_open(struct lode_latency_reading *reading, const char *path,
 	memset(reading, 0, sizeof(*reading));
 	code = lode_corpus_open(&reading->corpus, path, LODE_CORPUS_READ, error);
 	if (!code)
+		code = lode_area_use_cache(reading->corpus, &settings->area, error);
+	if (!code)
 		code = check_streams(reading->corpus, &settings->streams, error);
 	if (!code)
 		code = lode_area_rules(reading->corpus, &settings->area, &reading->rules, error);

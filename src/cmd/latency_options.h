@@ -42,6 +42,8 @@ struct lode_latency_settings {
 			  "more rules for what is idle; see lode-idle(5)"),                                  \
 		LODE_NUMBER("jobs", 'j', LODE_LATENCY_AREA(base, jobs), "N",                                 \
 			    "number of threads (default: one a processor)", 1, 1024),                        \
+		LODE_FLAG("no-cache", 0, LODE_LATENCY_AREA(base, no_cache),                                  \
+			  "read all events again and keep nothing"),                        \
 		LODE_NUMBER("top", 'n', LODE_LATENCY_FIELD(base, top), "N",                                  \
 			    "show so many " things " (JSON: all, else 10)", 1, 0),                           \
 		LODE_FLAG("all", 'a', LODE_LATENCY_FIELD(base, all), "show all " things),                    \

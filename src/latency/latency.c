@@ -121,14 +121,8 @@ static int tell(struct collection *collection, const struct lode_corpus_entry *e
 static int map(void *context, size_t i, void *result, struct lode_error *error)
 {
 	struct collection *collection = context;
-	struct lode_latency_partial *partial = result;
-	int code =
-		lode_latency_partial_load(partial, collection->options, &collection->list->items[i], error);
 
-	if (code || !partial->wanted)
-		return code;
-	partial->aggressive_end = collection->options->aggressive_end;
-	return lode_latency_partial_infer(partial, collection->options, error);
+	return lode_latency_partial_make(result, collection->options, &collection->list->items[i], error);
 }
 
 static int merge(void *context, size_t i, void *result, struct lode_error *error)

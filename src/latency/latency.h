@@ -65,6 +65,7 @@ struct lode_latency {
 	uint64_t unplaced;
 };
 
+/* What of it changes the result of a stream belongs to the key in partial_cache.c, too. */
 struct lode_latency_options {
 	const char *const *where;   /* `key=value`: streams must have all of these; NULL: all streams */
 	const char *const *streams; /* names or ids, one of which a stream must have; NULL: all */

@@ -8,6 +8,7 @@
  */
 #include "latency/partial.h"
 
+#include "latency/partial_cache.h"
 #include "scope/frame_filter.h"
 #include "scope/wait_classes.h"
 #include "scope/where.h"
@@ -26,8 +27,27 @@ static int is_called_so(const struct lode_corpus_entry *entry, const char *const
 	return 0;
 }
 
-static int load(struct lode_latency_partial *partial, const struct lode_latency_options *options,
-		struct lode_store *store, struct lode_error *error)
+/* Opens a stream that is called as the options say and reads its head; `*store` is NULL for others. */
+static int load_head(struct lode_latency_partial *partial, const struct lode_latency_options *options,
+		     const struct lode_corpus_entry *entry, struct lode_store **store, struct lode_error *error)
+{
+	int code;
+
+	*store = NULL;
+	if (lode_dictionary_init(&partial->dictionary) < 0)
+		return lode_fail_memory(error);
+	lode_stream_init(&partial->stream, &partial->dictionary);
+	if (!is_called_so(entry, options->streams))
+		return 0;
+	code = lode_store_open(store, entry->path, error);
+	if (!code)
+		code = lode_store_head(*store, &partial->stream, error);
+	if (!code)
+		partial->wanted = lode_where_fits(&partial->stream, options->where);
+	return code;
+}
+
+static int load_events(struct lode_latency_partial *partial, const struct lode_store *store, struct lode_error *error)
 {
 	const unsigned basic = LODE_T | LODE_THREAD | LODE_STACK;
 	const unsigned columns[LODE_EVENT_TYPES] = {
@@ -35,12 +55,11 @@ static int load(struct lode_latency_partial *partial, const struct lode_latency_
 		[LODE_WAIT] = basic | LODE_COST | LODE_DELAY | LODE_WAKER | LODE_WAKER_STACK,
 		[LODE_CALL] = basic | LODE_DELAY,
 	};
-	int code = lode_store_head(store, &partial->stream, error);
+	int code = lode_store_load_events(store, &partial->stream, columns, error);
 
-	if (code)
-		return code;
-	partial->wanted = lode_where_fits(&partial->stream, options->where);
-	return partial->wanted ? lode_store_load_events(store, &partial->stream, columns, error) : 0;
+	if (!code && lode_lost_callers_find(&partial->stream, &partial->lost) < 0)
+		code = lode_fail_memory(error);
+	return code;
 }
 
 int lode_latency_partial_load(struct lode_latency_partial *partial,
@@ -48,20 +67,11 @@ int lode_latency_partial_load(struct lode_latency_partial *partial,
 			      const struct lode_corpus_entry *entry, struct lode_error *error)
 {
 	struct lode_store *store;
-	int code;
+	int code = load_head(partial, options, entry, &store, error);
 
-	if (lode_dictionary_init(&partial->dictionary) < 0)
-		return lode_fail_memory(error);
-	lode_stream_init(&partial->stream, &partial->dictionary);
-	if (!is_called_so(entry, options->streams))
-		return 0;
-	code = lode_store_open(&store, entry->path, error);
-	if (code)
-		return code;
-	code = load(partial, options, store, error);
+	if (!code && partial->wanted)
+		code = load_events(partial, store, error);
 	lode_store_close(store);
-	if (!code && partial->wanted && lode_lost_callers_find(&partial->stream, &partial->lost) < 0)
-		code = lode_fail_memory(error);
 	return code;
 }
 
@@ -340,6 +350,78 @@ int lode_latency_partial_infer(struct lode_latency_partial *partial, const struc
 		normalise(partial);
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		lode_events_release(&partial->stream.events[type]);
+	return code;
+}
+
+/* ---- with the cache ---- */
+
+static int infer(struct lode_latency_partial *partial, const struct lode_latency_options *options,
+		 const struct lode_store *store, struct lode_error *error)
+{
+	int code = load_events(partial, store, error);
+
+	if (code)
+		return code;
+	partial->aggressive_end = options->aggressive_end;
+	return lode_latency_partial_infer(partial, options, error);
+}
+
+static int infer_and_keep(struct lode_latency_partial *partial, const struct lode_latency_options *options,
+			  const struct lode_corpus_entry *entry, const struct lode_store *store,
+			  const struct lode_map_key *key, struct lode_error *error)
+{
+	size_t nodes = partial->dictionary.tree.count;
+	int code = infer(partial, options, store, error);
+
+	if (!code && key)
+		lode_latency_cache_put(entry->cache, key, partial, nodes);
+	return code;
+}
+
+/* What was kept turned out to be damaged when part of it was taken over: from the beginning, without it. */
+static int make_anew(struct lode_latency_partial *partial, const struct lode_latency_options *options,
+		     const struct lode_corpus_entry *entry, const struct lode_map_key *key, struct lode_error *error)
+{
+	struct lode_store *store;
+	int code;
+
+	lode_latency_partial_release(partial);
+	memset(partial, 0, sizeof(*partial));
+	code = load_head(partial, options, entry, &store, error);
+	if (!code)
+		code = infer_and_keep(partial, options, entry, store, key, error);
+	lode_store_close(store);
+	return code;
+}
+
+static int make(struct lode_latency_partial *partial, const struct lode_latency_options *options,
+		const struct lode_corpus_entry *entry, const struct lode_store *store, struct lode_error *error)
+{
+	struct lode_map_key key;
+	int kept = lode_latency_cache_key(options, entry, store, &key);
+	int found = kept > 0 ? lode_latency_cache_find(entry->cache, &key, partial) : kept;
+
+	switch (found) {
+	case 1:
+		return 0;
+	case 0:
+		return infer_and_keep(partial, options, entry, store, kept ? &key : NULL, error);
+	case LODE_BAD_INPUT:
+		return make_anew(partial, options, entry, &key, error);
+	default:
+		return lode_fail_memory(error);
+	}
+}
+
+int lode_latency_partial_make(struct lode_latency_partial *partial, const struct lode_latency_options *options,
+			      const struct lode_corpus_entry *entry, struct lode_error *error)
+{
+	struct lode_store *store;
+	int code = load_head(partial, options, entry, &store, error);
+
+	if (!code && partial->wanted)
+		code = make(partial, options, entry, store, error);
+	lode_store_close(store);
 	return code;
 }
 

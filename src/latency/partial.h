@@ -31,6 +31,9 @@ int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_e
 /* Infers, adds up and normalises; afterwards the events are gone. */
 int lode_latency_partial_infer(struct lode_latency_partial *partial, const struct lode_latency_options *options,
 			       struct lode_error *error);
+/* Both of the above, or what the cache of the stream's corpus has kept of them. */
+int lode_latency_partial_make(struct lode_latency_partial *partial, const struct lode_latency_options *options,
+			      const struct lode_corpus_entry *entry, struct lode_error *error);
 void lode_latency_partial_release(struct lode_latency_partial *partial);
 
 #endif

@@ -163,6 +163,28 @@ int lode_sketch_merge(struct lode_sketch *sketch, const struct lode_sketch *from
 	return code;
 }
 
+uint32_t lode_sketch_steps(const struct lode_sketch *sketch, uint32_t node, struct lode_sketch_step *steps)
+{
+	const struct lode_sketch_row *row = node < sketch->count ? &sketch->rows[node] : NULL;
+
+	for (uint32_t i = 0; steps && row && i < row->count; i++)
+		steps[i] = (struct lode_sketch_step){ steps_of(row)[i], row->counts[i] };
+	return row ? row->count : 0;
+}
+
+int lode_sketch_put(struct lode_sketch *sketch, uint32_t node, const struct lode_sketch_step *steps, uint32_t count)
+{
+	uint32_t highest = lode_sketch_step(UINT64_MAX);
+	int code = 0;
+
+	for (uint32_t i = 0; !code && i < count; i++) {
+		if (steps[i].step > highest || (i && steps[i].step <= steps[i - 1].step))
+			return LODE_BAD_INPUT;
+		code = add(sketch, node, steps[i].step, steps[i].count);
+	}
+	return code;
+}
+
 static uint64_t middle_of(uint32_t step)
 {
 	uint64_t low = lode_sketch_floor(step);

@@ -42,6 +42,16 @@ struct lode_sketch_item {
 int lode_sketch_add_all(struct lode_sketch *sketch, const struct lode_sketch_item *items, size_t count);
 /* Adds all of `from`, whose nodes are called `nodes[node]` here. Returns 0 or LODE_SYSTEM. */
 int lode_sketch_merge(struct lode_sketch *sketch, const struct lode_sketch *from, const uint32_t *nodes);
+/* Latencies of a node that fall into one step. */
+struct lode_sketch_step {
+	uint32_t step;
+	uint32_t count;
+};
+
+/* The steps of a node, in order, into `steps` (NULL: only counted). Returns how many there are. */
+uint32_t lode_sketch_steps(const struct lode_sketch *sketch, uint32_t node, struct lode_sketch_step *steps);
+/* Gives an empty node its steps. Returns 0, LODE_BAD_INPUT where they are not steps in order, or LODE_SYSTEM. */
+int lode_sketch_put(struct lode_sketch *sketch, uint32_t node, const struct lode_sketch_step *steps, uint32_t count);
 /*
  * The latency that `share` (0 to 1) of the node's instances do not exceed: the middle of
  * the step that holds it. 0 for a node without instances.

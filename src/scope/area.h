@@ -88,7 +88,10 @@ struct lode_area {
 	uint64_t *occurrences;
 };
 
-/* All zero: the default scope over everything. */
+/*
+ * All zero: the default scope over everything. What of it changes the rows of a stream
+ * belongs to the key in area_cache.c, too.
+ */
 struct lode_area_options {
 	enum lode_scope scope;
 	const char *const *symptoms; /* texts of --symptom (symptoms.h), NULL-terminated; NULL: those of the streams */

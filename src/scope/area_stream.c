@@ -13,6 +13,7 @@
  */
 #include "scope/area_stream.h"
 
+#include "scope/area_cache.h"
 #include "scope/frame_filter.h"
 #include "scope/symptom_claims.h"
 #include "scope/wait_classes.h"
@@ -531,7 +532,7 @@ static void set_time(struct mapping *mapping, uint64_t first_t)
 	mapping->to = plan->relative ? lode_add_saturating(first_t, plan->to) : plan->to;
 }
 
-static int map_stream(struct mapping *mapping, const struct lode_corpus_entry *entry, struct lode_error *error)
+static int read_head(struct mapping *mapping, struct lode_error *error)
 {
 	struct lode_area_partial *partial = mapping->partial;
 	int code = lode_store_head(mapping->store, &partial->stream, error);
@@ -542,13 +543,41 @@ static int map_stream(struct mapping *mapping, const struct lode_corpus_entry *e
 	if (!partial->occurrences)
 		return lode_fail_memory(error);
 	partial->wanted = lode_where_fits(&partial->stream, mapping->plan->options->where);
-	if (!partial->wanted)
+	return 0;
+}
+
+static int map_events(struct mapping *mapping, struct lode_error *error)
+{
+	int code;
+
+	if (!mapping->partial->wanted)
 		return add_blocks(mapping, 0, error);
 	code = prepare(mapping, error);
 	if (code)
 		return code;
-	set_time(mapping, entry->first_t);
+	set_time(mapping, mapping->entry->first_t);
 	return mapping->plan->scope == LODE_SCOPE_ALL ? add_everything(mapping, error) : add_scope(mapping, error);
+}
+
+/* From the cache where it is there. */
+static int map_stream(struct mapping *mapping, struct lode_error *error)
+{
+	const struct lode_corpus_entry *entry = mapping->entry;
+	struct lode_map_key key;
+	int code = read_head(mapping, error), kept, found;
+
+	if (code)
+		return code;
+	kept = lode_area_cache_key(mapping->plan, entry, mapping->store, mapping->partial, &key);
+	found = kept > 0 ? lode_area_cache_find(entry->cache, &key, mapping->partial) : 0;
+	if (kept < 0 || found < 0)
+		return lode_fail_memory(error);
+	if (found)
+		return 0;
+	code = map_events(mapping, error);
+	if (!code && kept)
+		lode_area_cache_put(entry->cache, &key, mapping->partial);
+	return code;
 }
 
 int lode_area_stream(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,
@@ -564,7 +593,7 @@ int lode_area_stream(const struct lode_area_plan *plan, const struct lode_corpus
 	code = lode_store_open(&mapping.store, entry->path, error);
 	if (code)
 		return code;
-	code = map_stream(&mapping, entry, error);
+	code = map_stream(&mapping, error);
 	lode_store_close(mapping.store);
 	lode_wait_classes_release(&mapping.classes);
 	lode_idle_stacks_free(mapping.idle);

@@ -60,6 +60,23 @@ const char *lode_idle_rules_builtin(void)
 	return lode_idle_builtin_rules;
 }
 
+static void describe_glob(struct lode_buffer *buffer, const char *glob)
+{
+	lode_buffer_byte(buffer, glob ? '=' : '-');
+	lode_buffer_add(buffer, glob ? glob : "", glob ? strlen(glob) + 1 : 1);
+}
+
+void lode_idle_rules_describe(const struct lode_idle_rules *rules, struct lode_buffer *buffer)
+{
+	lode_buffer_u64(buffer, rules ? rules->count : UINT64_MAX);
+	for (size_t i = 0; rules && i < rules->count; i++) {
+		lode_buffer_byte(buffer, (char)rules->items[i].list);
+		describe_glob(buffer, rules->items[i].module);
+		describe_glob(buffer, rules->items[i].function);
+		describe_glob(buffer, rules->items[i].waker);
+	}
+}
+
 /* ---- reading rules ---- */
 
 static int is_wild(const char *glob)

@@ -21,6 +21,9 @@ void lode_idle_rules_free(struct lode_idle_rules *rules);
 /* The text of the built-in rules, NUL-terminated. */
 const char *lode_idle_rules_builtin(void);
 
+/* Appends what tells these rules from any others; NULL stands for no rules. */
+void lode_idle_rules_describe(const struct lode_idle_rules *rules, struct lode_buffer *buffer);
+
 /* The rules applied to one dictionary: what each stack is. */
 struct lode_idle_stacks;
 

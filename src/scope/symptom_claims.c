@@ -469,3 +469,21 @@ int lode_symptom_claims_apply(const struct lode_symptom_claims *claims, const st
 	lode_free(stays);
 	return own.items && stays ? 0 : LODE_SYSTEM;
 }
+
+/* Only symptoms of its host can be the same as its own, and then it matters who owns them. */
+void lode_symptom_claims_describe(const struct lode_symptom_claims *claims, const struct lode_corpus_entry *entry,
+				  struct lode_buffer *buffer)
+{
+	for (size_t i = 0; claims && i < claims->owners.count; i++) {
+		const struct claim *owner = &claims->owners.items[i];
+
+		if (strcmp(owner->entry->host, entry->host) != 0)
+			continue;
+		lode_buffer_byte(buffer, owner->entry == entry);
+		lode_buffer_u32(buffer, owner->tid);
+		lode_buffer_u64(buffer, owner->t0);
+		lode_buffer_u64(buffer, owner->t1);
+		lode_buffer_u64(buffer, owner->event_t);
+		lode_buffer_u64(buffer, owner->event_cost);
+	}
+}

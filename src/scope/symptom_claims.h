@@ -29,4 +29,8 @@ void lode_symptom_claims_free(struct lode_symptom_claims *claims);
 int lode_symptom_claims_apply(const struct lode_symptom_claims *claims, const struct lode_corpus_entry *entry,
 			      const struct lode_stream *stream, struct lode_symptom *symptoms, size_t *count);
 
+/* Appends all of the claims that the result for this stream may depend on. */
+void lode_symptom_claims_describe(const struct lode_symptom_claims *claims, const struct lode_corpus_entry *entry,
+				  struct lode_buffer *buffer);
+
 #endif

@@ -13,6 +13,7 @@
 #include "trace/catalogue.h"
 #include "trace/corpus_files.h"
 #include "trace/corpus_readers.h"
+#include "trace/map_cache.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@ struct lode_corpus {
 	char *streams; /* the folder of stream files */
 	struct lode_catalogue *catalogue;
 	struct lode_corpus_readers readers;
+	struct lode_map_cache *cache;
 	int writable;
 };
 
@@ -133,6 +135,7 @@ void lode_corpus_close(struct lode_corpus *corpus)
 	if (corpus->catalogue && corpus->writable)
 		lode_corpus_sweep(&corpus->readers, corpus->catalogue);
 	lode_corpus_readers_release(&corpus->readers);
+	lode_map_cache_close(corpus->cache);
 	lode_catalogue_close(corpus->catalogue);
 	lode_free(corpus->path);
 	lode_free(corpus->streams);
@@ -142,6 +145,18 @@ void lode_corpus_close(struct lode_corpus *corpus)
 const char *lode_corpus_path(const struct lode_corpus *corpus)
 {
 	return corpus->path;
+}
+
+int lode_corpus_use_cache(struct lode_corpus *corpus, const struct lode_map_cache_options *options)
+{
+	if (!corpus->cache)
+		corpus->cache = lode_map_cache_open(corpus->path, options);
+	return corpus->cache ? 0 : LODE_SYSTEM;
+}
+
+struct lode_map_cache *lode_corpus_cache(struct lode_corpus *corpus)
+{
+	return corpus->cache;
 }
 
 struct lode_catalogue *lode_corpus_catalogue(struct lode_corpus *corpus)
@@ -387,8 +402,13 @@ int lode_corpus_streams_with(struct lode_corpus *corpus, const char *key, const 
 
 int lode_corpus_streams(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error)
 {
+	int code;
+
 	lode_corpus_readers_enter(&corpus->readers);
-	return lode_catalogue_list(corpus->catalogue, corpus->streams, LODE_STREAMS_ALL, list, error);
+	code = lode_catalogue_list(corpus->catalogue, corpus->streams, LODE_STREAMS_ALL, list, error);
+	for (size_t i = 0; !code && i < list->count; i++)
+		list->items[i].cache = corpus->cache;
+	return code;
 }
 
 int lode_corpus_unmatched(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error)

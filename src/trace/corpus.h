@@ -5,6 +5,7 @@
  *	CORPUS/streams/ID.lode     one file a stream, ID = 32 hexadecimal digits
  *	CORPUS/signatures.txt      signatures, as people edit them
  *	CORPUS/mined.txt           the last result of mining
+ *	CORPUS/cache/              results that can be made again (map_cache.h)
  *
  * The catalogue is the truth about what is there: a stream is visible when its
  * row is committed, and that happens after its file is complete, durable and in
@@ -21,6 +22,8 @@
 
 struct lode_corpus;
 struct lode_catalogue;
+struct lode_map_cache;
+struct lode_map_cache_options;
 
 enum lode_corpus_mode {
 	LODE_CORPUS_READ,   /* must be there */
@@ -33,6 +36,10 @@ int lode_corpus_open(struct lode_corpus **corpus, const char *path, enum lode_co
 		     struct lode_error *error);
 void lode_corpus_close(struct lode_corpus *corpus);
 const char *lode_corpus_path(const struct lode_corpus *corpus);
+/* From here on analyses keep what they make of each stream, and take what is kept. Returns 0 or LODE_SYSTEM. */
+int lode_corpus_use_cache(struct lode_corpus *corpus, const struct lode_map_cache_options *options);
+/* NULL where lode_corpus_use_cache was not called. */
+struct lode_map_cache *lode_corpus_cache(struct lode_corpus *corpus);
 /* Its catalogue, for what others keep there (catalogue_signatures.h); goes with the corpus. */
 struct lode_catalogue *lode_corpus_catalogue(struct lode_corpus *corpus);
 
@@ -72,6 +79,7 @@ struct lode_corpus_entry {
 	uint64_t symptoms;
 	uint64_t file_size;
 	uint64_t added;     /* seconds since 1970, UTC: when its file was written */
+	struct lode_map_cache *cache; /* of its corpus; NULL: results are not kept */
 };
 
 struct lode_corpus_list {

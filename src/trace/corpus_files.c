@@ -75,6 +75,7 @@ int lode_corpus_look_at(const char *path, struct lode_corpus_entry *entry, struc
 static int is_ours(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, LODE_STREAMS_FOLDER) == 0 ||
+	       strcmp(name, LODE_CACHE_FOLDER) == 0 ||
 	       strcmp(name, LODE_SIGNATURES_FILE) == 0 || strcmp(name, LODE_MINED_FILE) == 0 ||
 	       strcmp(name, "idle.rules") == 0 ||
 	       strncmp(name, LODE_CATALOGUE_FILE, strlen(LODE_CATALOGUE_FILE)) == 0;

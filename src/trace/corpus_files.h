@@ -6,6 +6,7 @@
 
 #define LODE_CATALOGUE_FILE "catalogue.sqlite"
 #define LODE_STREAMS_FOLDER "streams"
+#define LODE_CACHE_FOLDER "cache" /* map_cache.h */
 #define LODE_REPLACED_SUFFIX ".replaced"
 
 /* What stands in a folder of stream files. */

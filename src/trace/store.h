@@ -68,6 +68,11 @@ int lode_store_open(struct lode_store **store, const char *path, struct lode_err
 void lode_store_close(struct lode_store *store);
 size_t lode_store_blocks(const struct lode_store *store);
 const struct lode_store_block *lode_store_block(const struct lode_store *store, size_t i);
+/*
+ * Appends a digest of what the file holds: of the checksums of all its blocks. Equal
+ * digests, equal content; nothing but block headers is read.
+ */
+void lode_store_digest(const struct lode_store *store, struct lode_buffer *buffer);
 
 /*
  * Reads all but the events into `stream` (empty, over any dictionary): name,

@@ -309,6 +309,21 @@ const struct lode_store_block *lode_store_block(const struct lode_store *store, 
 	return &store->events[i];
 }
 
+void lode_store_digest(const struct lode_store *store, struct lode_buffer *buffer)
+{
+	uint64_t high = lode_checksum(store->map.bytes, LODE_FILE_HEADER_SIZE, store->map.size), low = 0;
+
+	for (size_t i = 0; i < store->block_count; i++) {
+		const unsigned char *header = store->map.bytes + store->blocks[i].offset;
+
+		/* Two chains of different beginnings: 128 bits in all. */
+		high = lode_checksum(header, LODE_BLOCK_HEADER_SIZE, high);
+		low = lode_checksum(header, LODE_BLOCK_HEADER_SIZE, low);
+	}
+	lode_buffer_u64(buffer, high);
+	lode_buffer_u64(buffer, low);
+}
+
 /* ---- events ---- */
 
 /* Turns the file's ids into the dictionary's; non-zero when one has no meaning. */

@@ -1,13 +1,16 @@
 /*
  * Seeds for the fuzz targets of Lode's own formats: `seeds FOLDER` writes valid
- * files into FOLDER/store, FOLDER/codec, FOLDER/catalogue and FOLDER/symbol_cache,
+ * files into FOLDER/store, FOLDER/codec, FOLDER/catalogue, FOLDER/symbol_cache and FOLDER/map_cache,
  * which must be there. make-seeds calls it and makes the seeds of all other formats.
  */
 #include "random_stream.h"
 
+#include "latency/latency.h"
 #include "mine/signatures.h"
+#include "scope/area.h"
 #include "symbols/cache.h"
 #include "trace/corpus.h"
+#include "trace/map_cache.h"
 #include "trace/store.h"
 #include "trace/store_codec.h"
 
@@ -175,6 +178,72 @@ static void seed_symbol_cache(const char *folder)
 	lode_cached_release(&cached);
 }
 
+/* The one entry of the cache, without its header, into FOLDER/map_cache/NAME. */
+static void take_entry(const char *corpus_path, const char *folder, const char *name)
+{
+	char command[1200];
+
+	snprintf(command, sizeof(command), "tail -c +57 '%s'/cache/*.map >'%s/map_cache/%s' && rm -r '%s/cache'",
+		 corpus_path, folder, name, corpus_path);
+	require(system(command) == 0, "no entry");
+}
+
+static struct lode_corpus *open_with_cache(const char *path)
+{
+	const struct lode_map_cache_options everything = { 0 };
+	struct lode_error error = { "" };
+	struct lode_corpus *corpus;
+
+	require(lode_corpus_open(&corpus, path, LODE_CORPUS_READ, &error) == 0, error.text);
+	require(lode_corpus_use_cache(corpus, &everything) == 0, "no memory");
+	return corpus;
+}
+
+static void keep_area(const char *path, enum lode_scope scope)
+{
+	const struct lode_area_options options = { .scope = scope, .by_symptom = scope == LODE_SCOPE_GRAPH };
+	struct lode_corpus *corpus = open_with_cache(path);
+	struct lode_error error = { "" };
+	struct lode_area area;
+
+	require(lode_area_collect(corpus, &options, &area, &error) == 0, error.text);
+	lode_area_release(&area);
+	lode_corpus_close(corpus);
+}
+
+static void keep_latency(const char *path)
+{
+	const struct lode_latency_options options = { 0 };
+	struct lode_corpus *corpus = open_with_cache(path);
+	struct lode_error error = { "" };
+	struct lode_latency latency;
+
+	require(lode_latency_collect(corpus, &options, &latency, &error) == 0, error.text);
+	lode_latency_release(&latency);
+	lode_corpus_close(corpus);
+}
+
+/* map_cache_fuzz.c reads them over the same stream. */
+static void seed_map_cache(const char *folder)
+{
+	char corpus_path[] = "/tmp/lode-seeds-XXXXXX", command[1200];
+	struct lode_error error = { "" };
+	struct lode_corpus *corpus;
+
+	require(mkdtemp(corpus_path) != NULL, "no folder");
+	require(lode_corpus_open(&corpus, corpus_path, LODE_CORPUS_CREATE, &error) == 0, error.text);
+	with_stream(9, 30, add_stream, corpus);
+	lode_corpus_close(corpus);
+	for (int scope = LODE_SCOPE_ALL; scope < LODE_SCOPES; scope++) {
+		keep_area(corpus_path, (enum lode_scope)scope);
+		take_entry(corpus_path, folder, lode_scope_name((enum lode_scope)scope));
+	}
+	keep_latency(corpus_path);
+	take_entry(corpus_path, folder, "latency");
+	snprintf(command, sizeof(command), "rm -r '%s'", corpus_path);
+	require(system(command) == 0, "rm");
+}
+
 int main(int count, char **arguments)
 {
 	if (count != 2) {
@@ -185,5 +254,6 @@ int main(int count, char **arguments)
 	seed_codec(arguments[1]);
 	seed_catalogue(arguments[1]);
 	seed_symbol_cache(arguments[1]);
+	seed_map_cache(arguments[1]);
 	return 0;
 }

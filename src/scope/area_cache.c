@@ -1,0 +1,244 @@
+/*
+ * The map step of the area, kept: see area_cache.h.
+ *
+ * Everything that the rows of a stream depend on is in the key: the plan, the idle rules,
+ * the content of the stream and, where its symptoms may count in another stream, which
+ * ones do. `--where` is not: it only decides between all rows and none, so other streams
+ * that are let in or left out change nothing. The dictionary stays in the stream file,
+ * which is read in either case.
+ */
+#include "scope/area_cache.h"
+
+#include "scope/symptom_claims.h"
+#include "trace/map_columns.h"
+
+#include <string.h>
+
+/* ---- the key ---- */
+
+static void describe_texts(struct lode_buffer *buffer, const char *const *texts)
+{
+	for (; texts && *texts; texts++)
+		lode_buffer_add(buffer, *texts, strlen(*texts) + 1);
+	lode_buffer_byte(buffer, '\0');
+}
+
+static void describe_plan(struct lode_buffer *buffer, const struct lode_area_plan *plan)
+{
+	const struct lode_area_options *options = plan->options;
+
+	lode_buffer_u32(buffer, (uint32_t)plan->scope);
+	lode_buffer_u32(buffer, plan->kinds);
+	lode_buffer_u32(buffer, (uint32_t)plan->relative);
+	lode_buffer_u64(buffer, plan->from);
+	lode_buffer_u64(buffer, plan->to);
+	lode_buffer_byte(buffer, options->include_idle ? 1 : 0);
+	lode_buffer_byte(buffer, options->include_work_waits ? 1 : 0);
+	lode_buffer_byte(buffer, options->by_symptom ? 1 : 0);
+	describe_texts(buffer, options->symptoms);
+	describe_texts(buffer, options->match);
+	describe_texts(buffer, options->exclude);
+	lode_idle_rules_describe(options->idle, buffer);
+}
+
+int lode_area_cache_key(const struct lode_area_plan *plan, const struct lode_corpus_entry *entry,
+			const struct lode_store *store, const struct lode_area_partial *partial,
+			struct lode_map_key *key)
+{
+	struct lode_buffer description = { 0 };
+	uint64_t events = 0;
+	int code;
+
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		events += entry->events[type];
+	if (plan->keep || !lode_map_cache_wants(entry->cache, events))
+		return 0;
+	lode_store_digest(store, &description);
+	lode_buffer_byte(&description, (char)partial->wanted);
+	if (partial->wanted) {
+		describe_plan(&description, plan);
+		lode_buffer_u64(&description, plan->relative ? entry->first_t : 0);
+		lode_symptom_claims_describe(plan->claims, entry, &description);
+	}
+	code = lode_map_key_make(key, "area 1", &description);
+	lode_buffer_release(&description);
+	return code ? code : 1;
+}
+
+/* ---- bytes ---- */
+
+static const struct lode_map_field row_fields[] = {
+	LODE_MAP_FIELD(struct lode_area_row, stack),	 LODE_MAP_FIELD(struct lode_area_row, stream),
+	LODE_MAP_FIELD(struct lode_area_row, cost),	 LODE_MAP_FIELD(struct lode_area_row, events),
+	LODE_MAP_FIELD(struct lode_area_row, longest),	 LODE_MAP_FIELD(struct lode_area_row, longest_t),
+	LODE_MAP_FIELD(struct lode_area_row, longest_thread),
+};
+static const struct lode_map_layout row_layout = { sizeof(struct lode_area_row), row_fields,
+						   sizeof(row_fields) / sizeof(row_fields[0]) };
+
+static const struct lode_map_field symptom_fields[] = {
+	LODE_MAP_FIELD(struct lode_area_symptom, name), LODE_MAP_FIELD(struct lode_area_symptom, tid),
+	LODE_MAP_FIELD(struct lode_area_symptom, t0),	LODE_MAP_FIELD(struct lode_area_symptom, t1),
+};
+static const struct lode_map_layout symptom_layout = { sizeof(struct lode_area_symptom), symptom_fields, 4 };
+
+static const struct lode_map_field account_fields[] = {
+	LODE_MAP_FIELD(struct lode_area_account, unknown), LODE_MAP_FIELD(struct lode_area_account, running),
+	LODE_MAP_FIELD(struct lode_area_account, waiting), LODE_MAP_FIELD(struct lode_area_account, idling),
+};
+static const struct lode_map_layout account_layout = { sizeof(struct lode_area_account), account_fields, 4 };
+
+static const struct lode_map_field number_field[] = { { 0, sizeof(uint64_t) } };
+static const struct lode_map_layout number_layout = { sizeof(uint64_t), number_field, 1 };
+
+/* All rows of a partial, one set after the other. */
+static struct lode_area_rows *rows_of(struct lode_area_partial *partial, int i)
+{
+	if (i < LODE_AREA_KINDS)
+		return &partial->rows[i];
+	return i < 2 * LODE_AREA_KINDS ? &partial->idle[i - LODE_AREA_KINDS] : &partial->work;
+}
+
+#define ROW_SETS (2 * LODE_AREA_KINDS + 1)
+
+static void write_rows(struct lode_map_writer *writer, const struct lode_area_rows *rows)
+{
+	lode_map_write_number(writer, rows->count);
+	lode_map_write_number(writer, rows->cost);
+	lode_map_write_number(writer, rows->events);
+	lode_map_write_rows(writer, rows->items, rows->count, &row_layout);
+}
+
+static void write_partial(struct lode_map_writer *writer, const struct lode_area_partial *partial)
+{
+	const uint64_t numbers[] = { partial->symptoms, partial->repeated, partial->delay, partial->longest_delay };
+
+	lode_map_write_number(writer, partial->dictionary.tree.count);
+	lode_map_write_rows(writer, partial->occurrences, partial->dictionary.tree.count, &number_layout);
+	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
+		lode_map_write_number(writer, partial->input_events[kind]);
+		lode_map_write_number(writer, partial->input_cost[kind]);
+	}
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		lode_map_write_number(writer, numbers[i]);
+	lode_map_write_rows(writer, &partial->account, 1, &account_layout);
+	lode_map_write_number(writer, partial->each ? partial->symptoms : 0);
+	if (partial->each) {
+		lode_map_write_rows(writer, partial->each, partial->symptoms, &symptom_layout);
+		lode_map_write_rows(writer, partial->each_account, partial->symptoms, &account_layout);
+	}
+	for (int i = 0; i < ROW_SETS; i++)
+		write_rows(writer, rows_of((struct lode_area_partial *)(uintptr_t)partial, i));
+}
+
+/* ---- reading ---- */
+
+/* Symptoms that have rows of their own; none of what they hold may point beyond the dictionary. */
+static void read_each(struct lode_map_reader *reader, struct lode_area_partial *partial)
+{
+	size_t count = lode_map_read_count(reader, partial->symptoms);
+
+	if (!count)
+		return;
+	lode_map_reader_expect(reader, count == partial->symptoms);
+	partial->each = lode_map_read_new_rows(reader, count, &symptom_layout);
+	partial->each_account = lode_map_read_new_rows(reader, count, &account_layout);
+	for (size_t i = 0; !reader->code && i < count; i++)
+		lode_map_reader_expect(reader, partial->each[i].name < partial->dictionary.frames.strings.count &&
+						       partial->each[i].t0 <= partial->each[i].t1);
+}
+
+static void read_rows(struct lode_map_reader *reader, const struct lode_area_partial *partial,
+		      struct lode_area_rows *rows)
+{
+	uint64_t streams = partial->each ? partial->symptoms : 1;
+	size_t count = lode_map_read_count(reader, UINT32_MAX);
+
+	rows->cost = lode_map_read_number(reader);
+	rows->events = lode_map_read_number(reader);
+	rows->items = lode_map_read_new_rows(reader, count, &row_layout);
+	for (size_t i = 0; !reader->code && i < count; i++)
+		lode_map_reader_expect(reader, rows->items[i].stack < partial->dictionary.tree.count &&
+						       rows->items[i].stream < streams);
+	rows->count = reader->code ? 0 : count;
+	rows->capacity = rows->items ? count + 1 : 0;
+}
+
+static void read_numbers(struct lode_map_reader *reader, struct lode_area_partial *partial)
+{
+	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
+		partial->input_events[kind] = lode_map_read_number(reader);
+		partial->input_cost[kind] = lode_map_read_number(reader);
+	}
+	partial->symptoms = lode_map_read_number(reader);
+	partial->repeated = lode_map_read_number(reader);
+	partial->delay = lode_map_read_number(reader);
+	partial->longest_delay = lode_map_read_number(reader);
+	lode_map_read_rows(reader, &partial->account, 1, &account_layout);
+}
+
+int lode_area_partial_read(struct lode_cursor payload, struct lode_area_partial *partial)
+{
+	struct lode_map_reader reader = lode_map_reader(payload);
+	size_t nodes = partial->dictionary.tree.count;
+	int code;
+
+	lode_map_reader_expect(&reader, lode_map_read_number(&reader) == nodes);
+	lode_map_read_rows(&reader, partial->occurrences, nodes, &number_layout);
+	read_numbers(&reader, partial);
+	read_each(&reader, partial);
+	for (int i = 0; i < ROW_SETS; i++)
+		read_rows(&reader, partial, rows_of(partial, i));
+	code = lode_map_reader_finish(&reader);
+	lode_map_reader_release(&reader);
+	return code;
+}
+
+/* ---- the cache ---- */
+
+/* Back to the head alone. */
+static void forget(struct lode_area_partial *partial)
+{
+	struct lode_area_partial empty = {
+		.dictionary = partial->dictionary,
+		.stream = partial->stream,
+		.wanted = partial->wanted,
+		.occurrences = partial->occurrences,
+	};
+
+	for (int i = 0; i < ROW_SETS; i++)
+		lode_free(rows_of(partial, i)->items);
+	lode_free(partial->each);
+	lode_free(partial->each_account);
+	memset(partial->occurrences, 0, partial->dictionary.tree.count * sizeof(*partial->occurrences));
+	*partial = empty;
+}
+
+int lode_area_cache_find(struct lode_map_cache *cache, const struct lode_map_key *key,
+			 struct lode_area_partial *partial)
+{
+	struct lode_cached_map found;
+	int code;
+
+	if (!lode_map_cache_find(cache, key, &found))
+		return 0;
+	code = lode_area_partial_read(found.payload, partial);
+	lode_cached_map_release(&found);
+	if (!code)
+		return 1;
+	forget(partial);
+	if (code != LODE_BAD_INPUT)
+		return code;
+	lode_map_cache_drop(cache, key);
+	return 0;
+}
+
+void lode_area_cache_put(struct lode_map_cache *cache, const struct lode_map_key *key,
+			 const struct lode_area_partial *partial)
+{
+	struct lode_map_writer writer = { 0 };
+
+	write_partial(&writer, partial);
+	lode_map_cache_put(cache, key, &writer.buffer);
+	lode_map_writer_release(&writer);
+}

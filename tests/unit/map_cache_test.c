@@ -1,0 +1,546 @@
+/* Results of streams that are kept beside a corpus: the same with and without, whatever happens to what is kept. */
+#include "cmocka_all.h"
+#include "random_stream.h"
+#include "temporary.h"
+
+#include "latency/latency.h"
+#include "scope/area.h"
+#include "trace/map_cache.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define STREAMS 7
+
+struct fixture {
+	char folder[64];
+	struct lode_error error;
+};
+
+static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *walk)
+{
+	(void)status;
+	(void)flag;
+	(void)walk;
+	return remove(path);
+}
+
+static void remove_tree(const char *path)
+{
+	nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Streams of two hosts overlap, and some have the same symptoms, so that one counts in another. */
+static void fill_stream(struct lode_stream *stream, int number, uint64_t *seed)
+{
+	const char *host = number % 3 ? "h1" : "h2";
+	uint32_t thread;
+
+	assert_int_equal(random_stream(stream, seed, 200), 0);
+	stream->host = lode_strings_add(&stream->dictionary->frames.strings, host, strlen(host));
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		for (size_t i = 0; i < stream->events[type].count; i++) {
+			stream->events[type].cost[i] %= 1000;
+			stream->events[type].delay[i] %= 100;
+			stream->events[type].t[i] %= 1u << 20;
+		}
+	thread = lode_stream_thread(stream, 1, 77);
+	for (int i = 0; i < 3; i++) {
+		struct lode_symptom symptom = { .thread = thread, .t0 = 1000, .t1 = 5000 };
+		struct lode_event event = { .t = 2000, .cost = 50, .thread = thread, .waker = LODE_NONE };
+
+		assert_int_equal(lode_stream_add_symptom(stream, &symptom), 0);
+		assert_int_equal(lode_stream_add_event(stream, LODE_RUN, &event), 0);
+	}
+	assert_int_equal(lode_stream_sort(stream), 0);
+	assert_int_equal(lode_stream_set_attribute(stream, "version", number % 2 ? "1" : "2", LODE_ATTRIBUTE_NUMBER),
+			 0);
+}
+
+static void add_stream(struct fixture *fixture, struct lode_corpus *corpus, int number, uint64_t seed)
+{
+	struct lode_dictionary dictionary;
+	struct lode_stream stream;
+	char id[33];
+
+	snprintf(id, sizeof(id), "%032x", number + 1);
+	assert_int_equal(lode_dictionary_init(&dictionary), 0);
+	lode_stream_init(&stream, &dictionary);
+	fill_stream(&stream, number, &seed);
+	assert_int_equal(lode_corpus_add(corpus, id, "test", &stream, 1, 1, &fixture->error), 1);
+	lode_stream_release(&stream);
+	lode_dictionary_release(&dictionary);
+}
+
+static void add_streams(struct fixture *fixture, int first, int end)
+{
+	struct lode_corpus *corpus;
+
+	assert_int_equal(lode_corpus_open(&corpus, fixture->folder, LODE_CORPUS_CREATE, &fixture->error), 0);
+	for (int i = first; i < end; i++)
+		add_stream(fixture, corpus, i, 11 + (uint64_t)i);
+	lode_corpus_close(corpus);
+}
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	*state = fixture;
+	if (temporary_folder(fixture->folder, sizeof(fixture->folder)) < 0)
+		return -1;
+	add_streams(fixture, 0, STREAMS);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	remove_tree(fixture->folder);
+	free(fixture);
+	return 0;
+}
+
+static char *cache_folder(const struct fixture *fixture)
+{
+	static char path[128];
+
+	snprintf(path, sizeof(path), "%s/cache", fixture->folder);
+	return path;
+}
+
+/* ---- one run ---- */
+
+enum { WITHOUT, WITH };
+
+struct run {
+	struct lode_corpus *corpus;
+	struct lode_area area;
+	struct lode_latency latency;
+	struct lode_map_cache_counts counts;
+	int code;
+};
+
+static struct lode_corpus *open_corpus(struct fixture *fixture, int with, uint64_t limit)
+{
+	struct lode_map_cache_options options = { .limit = limit };
+	struct lode_corpus *corpus;
+
+	assert_int_equal(lode_corpus_open(&corpus, fixture->folder, LODE_CORPUS_READ, &fixture->error), 0);
+	if (with)
+		assert_int_equal(lode_corpus_use_cache(corpus, &options), 0);
+	return corpus;
+}
+
+static void run_area(struct fixture *fixture, int with, const struct lode_area_options *options, struct run *run)
+{
+	run->corpus = open_corpus(fixture, with, 0);
+	run->code = lode_area_collect(run->corpus, options, &run->area, &fixture->error);
+	if (with)
+		run->counts = lode_map_cache_counts(lode_corpus_cache(run->corpus));
+	lode_corpus_close(run->corpus);
+}
+
+static void run_latency(struct fixture *fixture, int with, const struct lode_latency_options *options, struct run *run)
+{
+	run->corpus = open_corpus(fixture, with, 0);
+	run->code = lode_latency_collect(run->corpus, options, &run->latency, &fixture->error);
+	if (with)
+		run->counts = lode_map_cache_counts(lode_corpus_cache(run->corpus));
+	lode_corpus_close(run->corpus);
+}
+
+/* ---- comparing ---- */
+
+static void require_same_dictionary(const struct lode_dictionary *a, const struct lode_dictionary *b)
+{
+	assert_int_equal(a->frames.strings.count, b->frames.strings.count);
+	for (uint32_t i = 0; i < a->frames.strings.count; i++)
+		assert_string_equal(lode_strings_get(&a->frames.strings, i), lode_strings_get(&b->frames.strings, i));
+	assert_int_equal(a->frames.count, b->frames.count);
+	assert_memory_equal(a->frames.items, b->frames.items, a->frames.count * sizeof(*a->frames.items));
+	assert_int_equal(a->tree.count, b->tree.count);
+	assert_memory_equal(a->tree.nodes, b->tree.nodes, a->tree.count * sizeof(*a->tree.nodes));
+}
+
+static void require_same_rows(const struct lode_area_rows *a, const struct lode_area_rows *b)
+{
+	assert_int_equal(a->count, b->count);
+	assert_int_equal(a->cost, b->cost);
+	assert_int_equal(a->events, b->events);
+	assert_memory_equal(a->items, b->items, a->count * sizeof(*a->items));
+}
+
+static void require_same_area(const struct lode_area *a, const struct lode_area *b)
+{
+	require_same_dictionary(&a->dictionary, &b->dictionary);
+	assert_memory_equal(a->occurrences, b->occurrences, a->dictionary.tree.count * sizeof(*a->occurrences));
+	assert_memory_equal(a->input_events, b->input_events, sizeof(a->input_events));
+	assert_memory_equal(a->input_cost, b->input_cost, sizeof(a->input_cost));
+	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
+		require_same_rows(&a->rows[kind], &b->rows[kind]);
+		require_same_rows(&a->idle[kind], &b->idle[kind]);
+	}
+	require_same_rows(&a->work, &b->work);
+	assert_int_equal(a->stream_count, b->stream_count);
+	for (size_t i = 0; i < a->stream_count; i++) {
+		struct lode_area_stream left = a->streams[i], right = b->streams[i];
+
+		left.attributes = right.attributes = NULL; /* of either arena */
+		assert_memory_equal(&left, &right, sizeof(left));
+	}
+}
+
+static void require_same_latency(const struct lode_latency *a, const struct lode_latency *b)
+{
+	require_same_dictionary(&a->dictionary, &b->dictionary);
+	assert_int_equal(a->node_count, b->node_count);
+	assert_memory_equal(a->nodes, b->nodes, a->node_count * sizeof(*a->nodes));
+	assert_memory_equal(a->own, b->own, a->node_count * sizeof(*a->own));
+	assert_int_equal(a->row_count, b->row_count);
+	assert_memory_equal(a->rows, b->rows, a->row_count * sizeof(*a->rows));
+	assert_memory_equal(&a->input, &b->input, sizeof(a->input));
+	assert_int_equal(a->instances, b->instances);
+	assert_int_equal(a->placed, b->placed);
+	assert_int_equal(a->unplaced, b->unplaced);
+	for (uint32_t node = 0; node < a->node_count; node++)
+		for (double share = 0; share <= 1; share += 0.125)
+			assert_int_equal(lode_latency_quantile(a, node, share), lode_latency_quantile(b, node, share));
+}
+
+/* ---- the same with and without ---- */
+
+static void areas_are_the_same_with_and_without(void **state)
+{
+	struct fixture *fixture = *state;
+	const char *const symptoms[] = { "wait > 5us", NULL }, *const where[] = { "version=1", NULL };
+	const char *const match[] = { "*a*", NULL };
+	struct lode_idle_rules *rules;
+	int compared = 0;
+
+	assert_int_equal(lode_idle_rules_load(&rules, NULL, &fixture->error), 0);
+	remove_tree(cache_folder(fixture));
+	for (int i = 0; i < 512; i++) {
+		struct lode_area_options options = {
+			.scope = (enum lode_scope)(LODE_SCOPE_ALL + i % (LODE_SCOPES - LODE_SCOPE_ALL)),
+			.symptoms = i & 4 ? symptoms : NULL,
+			.where = i & 8 ? where : NULL,
+			.match = i & 16 ? match : NULL,
+			.idle = i & 32 ? rules : NULL,
+			.by_symptom = i >> 6 & 1,
+			.include_work_waits = i >> 5 & i >> 2 & 1,
+			.include_idle = i >> 5 & i >> 3 & 1,
+			.time = i & 128 ? "+100ns..+300us" : NULL,
+			.kinds = i & 256 ? 1u << LODE_WAIT : 0,
+			.jobs = 1 + (unsigned)i % 3,
+		};
+		struct run without, cold, warm;
+
+		run_area(fixture, WITHOUT, &options, &without);
+		run_area(fixture, WITH, &options, &cold);
+		run_area(fixture, WITH, &options, &warm);
+		assert_int_equal(cold.code, without.code);
+		assert_int_equal(warm.code, without.code);
+		if (without.code)
+			continue;
+		require_same_area(&without.area, &cold.area);
+		require_same_area(&without.area, &warm.area);
+		assert_int_equal(warm.counts.found, STREAMS);
+		assert_int_equal(warm.counts.put, 0);
+		lode_area_release(&without.area);
+		lode_area_release(&cold.area);
+		lode_area_release(&warm.area);
+		compared++;
+	}
+	assert_true(compared > 100);
+	lode_idle_rules_free(rules);
+}
+
+static void latencies_are_the_same_with_and_without(void **state)
+{
+	struct fixture *fixture = *state;
+	const char *const where[] = { "version=1", NULL };
+	struct lode_idle_rules *rules;
+
+	assert_int_equal(lode_idle_rules_load(&rules, NULL, &fixture->error), 0);
+	remove_tree(cache_folder(fixture));
+	for (int i = 0; i < 16; i++) {
+		struct lode_latency_options options = {
+			.where = i & 1 ? where : NULL,
+			.idle = i & 2 ? rules : NULL,
+			.aggressive_end = i >> 2 & 1,
+			.include_work_waits = i >> 3,
+			.jobs = 2,
+		};
+		struct run without, cold, warm;
+
+		run_latency(fixture, WITHOUT, &options, &without);
+		run_latency(fixture, WITH, &options, &cold);
+		run_latency(fixture, WITH, &options, &warm);
+		assert_int_equal(without.code, 0);
+		require_same_latency(&without.latency, &cold.latency);
+		require_same_latency(&without.latency, &warm.latency);
+		assert_int_equal(warm.counts.found, without.latency.stream_count);
+		assert_int_equal(warm.counts.put, 0);
+		lode_latency_release(&without.latency);
+		lode_latency_release(&cold.latency);
+		lode_latency_release(&warm.latency);
+	}
+	lode_idle_rules_free(rules);
+}
+
+/* ---- what changes ---- */
+
+/* Which symptoms of a stream count may depend on other streams of its host. */
+static void symptoms_that_count_elsewhere_are_told_apart(struct fixture *fixture)
+{
+	const struct lode_area_options options = { .scope = LODE_SCOPE_CRITICAL_PATH };
+	struct run without, run;
+
+	run_area(fixture, WITHOUT, &options, &without);
+	run_area(fixture, WITH, &options, &run);
+	require_same_area(&without.area, &run.area);
+	lode_area_release(&run.area);
+	lode_area_release(&without.area);
+}
+
+static void only_new_and_changed_streams_are_read_again(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct lode_area_options options = { .scope = LODE_SCOPE_ALL };
+	struct lode_corpus *corpus;
+	struct run run, without;
+
+	remove_tree(cache_folder(fixture));
+	run_area(fixture, WITH, &options, &run);
+	assert_int_equal(run.counts.put, STREAMS);
+	lode_area_release(&run.area);
+
+	symptoms_that_count_elsewhere_are_told_apart(fixture);
+	add_streams(fixture, STREAMS, STREAMS + 2);
+	symptoms_that_count_elsewhere_are_told_apart(fixture);
+	run_area(fixture, WITH, &options, &run);
+	assert_int_equal(run.counts.found, STREAMS);
+	assert_int_equal(run.counts.put, 2);
+	lode_area_release(&run.area);
+
+	assert_int_equal(lode_corpus_open(&corpus, fixture->folder, LODE_CORPUS_WRITE, &fixture->error), 0);
+	add_stream(fixture, corpus, 3, 999); /* in place of another */
+	assert_int_equal(lode_corpus_remove(corpus, "00000000000000000000000000000008", &fixture->error), 1);
+	assert_int_equal(lode_corpus_remove(corpus, "00000000000000000000000000000009", &fixture->error), 1);
+	lode_corpus_close(corpus);
+	symptoms_that_count_elsewhere_are_told_apart(fixture);
+	run_area(fixture, WITHOUT, &options, &without);
+	run_area(fixture, WITH, &options, &run);
+	assert_int_equal(run.counts.found, STREAMS - 1);
+	assert_int_equal(run.counts.put, 1);
+	require_same_area(&without.area, &run.area);
+	lode_area_release(&run.area);
+	lode_area_release(&without.area);
+}
+
+/* ---- damage ---- */
+
+static void damage_file(const char *path, uint64_t *seed)
+{
+	struct stat status;
+	int fd = open(path, O_RDWR);
+	unsigned char byte;
+	off_t at;
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &status), 0);
+	if (random_below(seed, 4) == 0) {
+		assert_int_equal(ftruncate(fd, (off_t)random_below(seed, (uint64_t)status.st_size)), 0);
+	} else {
+		at = (off_t)random_below(seed, (uint64_t)status.st_size);
+		assert_int_equal(pread(fd, &byte, 1, at), 1);
+		byte ^= (unsigned char)(1 + random_below(seed, 255));
+		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+	}
+	close(fd);
+}
+
+static int damage_all(const char *folder, uint64_t *seed)
+{
+	DIR *listing = opendir(folder);
+	struct dirent *entry;
+	char path[512];
+	int count = 0;
+
+	assert_non_null(listing);
+	while ((entry = readdir(listing)))
+		if (entry->d_name[0] != '.') {
+			snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+			damage_file(path, seed);
+			count++;
+		}
+	closedir(listing);
+	return count;
+}
+
+static void damaged_entries_are_made_again(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct lode_area_options area_options = { .scope = LODE_SCOPE_CRITICAL_PATH, .by_symptom = 1 };
+	const struct lode_latency_options latency_options = { .jobs = 1 };
+	struct run area, latency, run;
+	uint64_t seed = 5;
+
+	remove_tree(cache_folder(fixture));
+	run_area(fixture, WITHOUT, &area_options, &area);
+	run_latency(fixture, WITHOUT, &latency_options, &latency);
+	for (int round = 0; round < 50; round++) {
+		run_area(fixture, WITH, &area_options, &run);
+		assert_int_equal(run.code, 0);
+		assert_int_equal(run.counts.put, STREAMS);
+		require_same_area(&area.area, &run.area);
+		lode_area_release(&run.area);
+		run_latency(fixture, WITH, &latency_options, &run);
+		assert_int_equal(run.counts.put, STREAMS);
+		require_same_latency(&latency.latency, &run.latency);
+		lode_latency_release(&run.latency);
+		assert_int_equal(damage_all(cache_folder(fixture), &seed), 2 * STREAMS);
+	}
+	lode_area_release(&area.area);
+	lode_latency_release(&latency.latency);
+}
+
+static void a_folder_that_cannot_be_written_changes_nothing(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct lode_area_options options = { .scope = LODE_SCOPE_ALL };
+	struct run without, run;
+	int fd;
+
+	remove_tree(cache_folder(fixture));
+	fd = open(cache_folder(fixture), O_CREAT | O_WRONLY, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	run_area(fixture, WITHOUT, &options, &without);
+	run_area(fixture, WITH, &options, &run);
+	assert_int_equal(run.code, 0);
+	assert_int_equal(run.counts.put, 0);
+	require_same_area(&without.area, &run.area);
+	lode_area_release(&without.area);
+	lode_area_release(&run.area);
+	assert_int_equal(unlink(cache_folder(fixture)), 0);
+}
+
+/* ---- limits ---- */
+
+static uint64_t size_of_folder(const char *folder, int *count)
+{
+	DIR *listing = opendir(folder);
+	struct dirent *entry;
+	struct stat status;
+	uint64_t size = 0;
+
+	*count = 0;
+	assert_non_null(listing);
+	while ((entry = readdir(listing)))
+		if (entry->d_name[0] != '.' && !fstatat(dirfd(listing), entry->d_name, &status, 0)) {
+			size += (uint64_t)status.st_size;
+			++*count;
+		}
+	closedir(listing);
+	return size;
+}
+
+static void what_was_not_used_for_longest_goes_first(void **state)
+{
+	struct fixture *fixture = *state;
+	char path[512], kept[512] = "";
+	DIR *listing;
+	struct dirent *entry;
+	const struct lode_area_options options = { .scope = LODE_SCOPE_ALL },
+				       other = { .scope = LODE_SCOPE_ALL, .kinds = 1u << LODE_RUN };
+	struct lode_area area;
+	struct lode_corpus *corpus;
+	struct run run;
+	uint64_t size;
+	int count;
+
+	remove_tree(cache_folder(fixture));
+	run_area(fixture, WITH, &options, &run);
+	lode_area_release(&run.area);
+	size = size_of_folder(cache_folder(fixture), &count);
+	assert_int_equal(count, STREAMS);
+	/* All but one were used long ago. */
+	listing = opendir(cache_folder(fixture));
+	while ((entry = readdir(listing))) {
+		const struct timespec old[2] = { { 1000, 0 }, { 1000, 0 } };
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", cache_folder(fixture), entry->d_name);
+		if (!*kept)
+			memcpy(kept, path, sizeof(kept));
+		else
+			assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+	}
+	closedir(listing);
+	corpus = open_corpus(fixture, WITH, size);
+	assert_int_equal(lode_area_collect(corpus, &other, &area, &fixture->error), 0);
+	lode_area_release(&area);
+	lode_corpus_close(corpus);
+	assert_true(size_of_folder(cache_folder(fixture), &count) <= size);
+	assert_true(count > 0);
+	assert_int_equal(access(kept, F_OK), 0);
+}
+
+/* ---- failing ---- */
+
+static void memory_that_runs_out_is_an_error_or_nothing_is_kept(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct lode_area_options options = { .scope = LODE_SCOPE_GRAPH, .jobs = 1 };
+	struct run without;
+
+	run_area(fixture, WITHOUT, &options, &without);
+	for (int warm = 0; warm < 2; warm++) {
+		uint64_t asked = 1;
+
+		for (uint64_t nth = 1; nth <= asked; nth += nth < 100 ? 1 : 37) {
+			struct lode_corpus *corpus = open_corpus(fixture, WITH, 0);
+			struct lode_area area;
+			int code;
+
+			if (!warm)
+				remove_tree(cache_folder(fixture));
+			lode_memory_fail_at(nth, 0);
+			code = lode_area_collect(corpus, &options, &area, &fixture->error);
+			asked = lode_memory_asked();
+			lode_memory_fail_at(0, 0);
+			if (!code) {
+				require_same_area(&without.area, &area);
+				lode_area_release(&area);
+			} else {
+				assert_int_equal(code, LODE_SYSTEM);
+			}
+			lode_corpus_close(corpus);
+		}
+	}
+	lode_area_release(&without.area);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(areas_are_the_same_with_and_without),
+		cmocka_unit_test(latencies_are_the_same_with_and_without),
+		cmocka_unit_test(only_new_and_changed_streams_are_read_again),
+		cmocka_unit_test(damaged_entries_are_made_again),
+		cmocka_unit_test(a_folder_that_cannot_be_written_changes_nothing),
+		cmocka_unit_test(what_was_not_used_for_longest_goes_first),
+		cmocka_unit_test(memory_that_runs_out_is_an_error_or_nothing_is_kept),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
