@@ -83,10 +83,18 @@ uint64_t steps[1 << STEP_BITS][STEP_WAYS];
 
 /* ---- memory ---- */
 
-/* The word at an address; 0 when it cannot be read. The type serves to say that it is a word. */
+/*
+ * The word at an address; 0 when it cannot be read. The type serves to say that it is a
+ * word. Kernels before Linux 6.2 cannot cast: there a helper reads it, at the price of a call.
+ */
 static __always_inline uint64_t word_at(uint64_t address)
 {
-	return CAST(pt_regs, address - bpf_core_field_offset(struct pt_regs, ip))->ip;
+	uint64_t word = 0;
+
+	if (bpf_rdonly_cast)
+		return CAST(pt_regs, address - bpf_core_field_offset(struct pt_regs, ip))->ip;
+	bpf_probe_read_kernel(&word, sizeof(word), (void *)address);
+	return word;
 }
 
 /* `top`: the registers with which the thread entered the kernel, at the end of its stack. */
@@ -388,8 +396,7 @@ static __always_inline bool walk(void *context, struct scratch *scratch, struct 
 	uint64_t base, top;
 	uint32_t count;
 
-	if (!walk_kernel || !bpf_rdonly_cast || walking->wrong > WRONG_WALKS_LIMIT ||
-	    walking->tries > CALIBRATIONS_LIMIT)
+	if (!walk_kernel || walking->wrong > WRONG_WALKS_LIMIT || walking->tries > CALIBRATIONS_LIMIT)
 		return false;
 	/* Pointers are no numbers to the verifier. */
 	base = forget(scratch, (uint64_t)context);
