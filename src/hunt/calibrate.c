@@ -1,10 +1,15 @@
 /*
  * Calibrate: see calibrate.h.
  *
- * The function is written in assembly, so that it is certain where it begins and
- * returns, and that it begins like most functions do: by pushing the frame
- * pointer. The smallest of several rounds counts: whatever else happens on the
- * machine only adds to a round.
+ * For each kind of instruction there is a function that begins with it, in assembly, so
+ * that it is certain what is probed. All have their probe at once, since links take long
+ * to make and to close, and are called one after another. The smallest of several rounds
+ * counts: whatever else happens on the machine only adds to a round.
+ *
+ * Beside the instruction a hit costs what the kernel's side does: it opens the function at
+ * an entry and closes it at an end. Here entries come without ends, and each closes the
+ * one before, so their cost has both parts and that of ends has neither. Of a call, an
+ * entry and an end, that makes the right sum.
  */
 #include "hunt/calibrate.h"
 
@@ -17,35 +22,57 @@
 #include <unistd.h>
 
 #define ROUNDS 7
-#define CALLS  500
+#define CALLS  200
 
-extern void lode_calibrate_function(void);
+/* One function for each kind, in the order of the kinds, this many bytes apart. */
+#define FUNCTION_BYTES 16u
 
-/* It returns so many bytes behind its entry. */
+extern const char lode_calibrate_functions[];
+
 #if defined(__aarch64__)
-#define RETURN_AT 8u
 __asm__(".text\n"
 	".p2align 4\n"
-	".globl lode_calibrate_function\n"
-	".hidden lode_calibrate_function\n"
-	".type lode_calibrate_function, %function\n"
-	"lode_calibrate_function:\n"
+	".globl lode_calibrate_functions\n"
+	".hidden lode_calibrate_functions\n"
+	".type lode_calibrate_functions, %function\n"
+	"lode_calibrate_functions:\n"
 	"	stp x29, x30, [sp, #-16]!\n"
 	"	ldp x29, x30, [sp], #16\n"
 	"	ret\n"
-	".size lode_calibrate_function, . - lode_calibrate_function\n");
+	"	.p2align 4\n"
+	"	nop\n"
+	"	ret\n"
+	"	.p2align 4\n"
+	"	b 1f\n"
+	"1:	ret\n"
+	"	.p2align 4\n"
+	"	ret\n"
+	"	.p2align 4\n"
+	"	mov x0, x0\n"
+	"	ret\n"
+	".size lode_calibrate_functions, . - lode_calibrate_functions\n");
 #elif defined(__x86_64__)
-#define RETURN_AT 2u
 __asm__(".text\n"
 	".p2align 4\n"
-	".globl lode_calibrate_function\n"
-	".hidden lode_calibrate_function\n"
-	".type lode_calibrate_function, @function\n"
-	"lode_calibrate_function:\n"
+	".globl lode_calibrate_functions\n"
+	".hidden lode_calibrate_functions\n"
+	".type lode_calibrate_functions, @function\n"
+	"lode_calibrate_functions:\n"
 	"	push %rbp\n"
 	"	pop %rbp\n"
 	"	ret\n"
-	".size lode_calibrate_function, . - lode_calibrate_function\n");
+	"	.p2align 4\n"
+	"	nop\n"
+	"	ret\n"
+	"	.p2align 4\n"
+	"	jmp 1f\n"
+	"1:	ret\n"
+	"	.p2align 4\n"
+	"	ret\n"
+	"	.p2align 4\n"
+	"	mov %rax, %rax\n"
+	"	ret\n"
+	".size lode_calibrate_functions, . - lode_calibrate_functions\n");
 #endif
 
 /* The offset of an address of this program in its file. Returns 0 or LODE_SYSTEM. */
@@ -69,15 +96,18 @@ static int file_offset(uint64_t address, uint64_t *result)
 	return code;
 }
 
-static uint64_t run_calls(void)
+/* The shortest time that a round of calls of the function of a kind takes. */
+static uint64_t run_calls(int kind)
 {
+	void (*function)(void) =
+		(void (*)(void))((uintptr_t)lode_calibrate_functions + (unsigned)kind * FUNCTION_BYTES);
 	uint64_t least = UINT64_MAX;
 
 	for (int round = 0; round < ROUNDS; round++) {
 		uint64_t began = lode_clockwork_now(), took;
 
 		for (int i = 0; i < CALLS; i++)
-			lode_calibrate_function();
+			function();
 		took = lode_clockwork_now() - began;
 		if (took < least)
 			least = took;
@@ -85,25 +115,41 @@ static uint64_t run_calls(void)
 	return least;
 }
 
-int lode_calibrate(struct lode_clockwork *clockwork, uint64_t *hit_cost, struct lode_error *error)
+/* A probe on each function. Returns a link's descriptor, or a negative code. */
+static int attach(struct lode_clockwork *clockwork, struct lode_error *error)
 {
-	struct lode_uprobe_place places[2] = {{0, 0}, {0, LODE_HUNT_END}};
-	uint64_t without = run_calls(), with;
+	struct lode_uprobe_place places[LODE_PROBED_KINDS];
+	uint64_t offset;
+
+	if (file_offset((uint64_t)(uintptr_t)lode_calibrate_functions, &offset) < 0)
+		return lode_fail(error, LODE_SYSTEM,
+				 "hunt: /proc/self/maps does not tell of this program; is /proc mounted?");
+	for (uint32_t kind = 0; kind < LODE_PROBED_KINDS; kind++) {
+		int is_end = kind == LODE_PROBED_RETURN || kind == LODE_PROBED_BRANCH;
+
+		places[kind].offset = offset + kind * FUNCTION_BYTES;
+		places[kind].cookie = kind << LODE_HUNT_KIND_SHIFT | (is_end ? LODE_HUNT_END : 0);
+	}
+	return lode_uprobes_attach(lode_clockwork_program(clockwork), "/proc/self/exe", places, LODE_PROBED_KINDS,
+				   (uint32_t)getpid(), error);
+}
+
+int lode_calibrate(struct lode_clockwork *clockwork, uint64_t *hit_costs, struct lode_error *error)
+{
+	uint64_t without[LODE_PROBED_KINDS], with;
 	uint32_t place;
 	int link;
 
-	if (file_offset((uint64_t)(uintptr_t)lode_calibrate_function, &places[0].offset) < 0)
-		return lode_fail(error, LODE_SYSTEM,
-				 "hunt: /proc/self/maps does not tell of this program; is /proc mounted?");
-	places[1].offset = places[0].offset + RETURN_AT;
+	for (int kind = 0; kind < LODE_PROBED_KINDS; kind++)
+		without[kind] = run_calls(kind);
 	place = lode_clockwork_add_thread(clockwork, (uint32_t)getpid(), (uint32_t)syscall(SYS_gettid));
-	link = lode_uprobes_attach(lode_clockwork_program(clockwork), "/proc/self/exe", places, 2,
-				   (uint32_t)getpid(), error);
-	if (link >= 0) {
-		with = run_calls();
-		close(link);
-		*hit_cost = (with > without ? with - without : 0) / (2 * CALLS) + 1;
+	link = attach(clockwork, error);
+	for (int kind = 0; link >= 0 && kind < LODE_PROBED_KINDS; kind++) {
+		with = run_calls(kind);
+		hit_costs[kind] = (with > without[kind] ? with - without[kind] : 0) / CALLS + 1;
 	}
+	if (link >= 0)
+		close(link);
 	if (place != LODE_NONE)
 		lode_clockwork_forget(clockwork, place);
 	lode_clockwork_clear_slot(clockwork, 0);

@@ -4,12 +4,15 @@
 
 #include "base/error.h"
 #include "hunt/clockwork.h"
+#include "symbols/code.h"
 
 /*
- * Puts probes on a small function of this very program, calls it some thousand
- * times with and without, and tells the nanoseconds that one hit takes. Takes
- * some milliseconds.
+ * Puts probes on small functions of this very program, calls them some thousand
+ * times with and without, and tells the nanoseconds that one hit takes, for each
+ * enum lode_probed_kind, into `hit_costs`. Takes some milliseconds.
  */
-int lode_calibrate(struct lode_clockwork *clockwork, uint64_t *hit_cost, struct lode_error *error);
+int lode_calibrate(struct lode_clockwork *clockwork, uint64_t *hit_costs, struct lode_error *error);
+
+_Static_assert((int)LODE_PROBED_KINDS <= LODE_HUNT_KINDS, "a kind must fit into a cookie");
 
 #endif

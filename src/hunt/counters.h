@@ -26,6 +26,9 @@
 #define LODE_HUNT_END	    (1u << 16) /* a return or a tail call; else an entry */
 #define LODE_HUNT_SWEEP	    (1u << 17) /* only tells where the stack is: an exception has been caught */
 #define LODE_HUNT_SLOT_MASK 0xffffu
+/* And which kind of instruction is probed there (enum lode_probed_kind), which decides about the cost of a hit. */
+#define LODE_HUNT_KIND_SHIFT 18
+#define LODE_HUNT_KINDS	     8
 
 enum lode_hunt_clock {
 	LODE_CLOCK_CPU, /* the first three in the order of the hypotheses */
@@ -64,9 +67,9 @@ struct lode_hunt_thread {
 	uint32_t claimed; /* somebody fills the place, or has */
 	uint64_t last; /* up to when the clocks are wound */
 	struct lode_hunt_clocks clocks;
-	uint64_t hits; /* of probes */
+	uint64_t took; /* nanoseconds that probes took */
 	uint64_t window;
-	uint64_t window_hits;
+	uint64_t window_took;
 	uint64_t object;      /* what it waits for */
 	int64_t object_since; /* SYNC when it began to */
 	uint64_t pc;	      /* registers when it left its CPU last */
@@ -93,7 +96,7 @@ struct lode_hunt_cell {
 	uint64_t sp;	/* at the outermost entry; 0: not in progress */
 	uint32_t below; /* slot + 1 of the next outer open function */
 	uint32_t window;
-	uint32_t window_hits; /* of its probes in that window of the thread's time */
+	uint32_t window_took; /* nanoseconds that its probes took in that window of the thread's time */
 	uint32_t unused;
 };
 
@@ -106,6 +109,7 @@ struct lode_hunt_slot {
 	uint32_t flags;
 	uint32_t message; /* where its arguments tell what it waits for (messages.h); 0: nowhere */
 	uint64_t hits;
+	uint64_t took; /* nanoseconds */
 };
 
 /* Waiting for an object: of a thread, in a function (slot + 1; 0: anywhere). */
@@ -139,9 +143,9 @@ struct lode_hunt_message {
 
 /* Settings that change while the programs run. */
 struct lode_hunt_kernel_settings {
-	uint64_t hit_cost;     /* nanoseconds that a probe takes when it is hit */
+	uint64_t hit_costs[LODE_HUNT_KINDS]; /* nanoseconds that a probe takes when it is hit, by kind */
 	uint64_t window;       /* nanoseconds of a thread's time over which cost is limited */
-	uint64_t window_limit; /* hits of a thread in it */
+	uint64_t window_limit; /* nanoseconds that probes may take of a thread in it */
 	uint8_t calls[LODE_HUNT_CALLS];
 };
 

@@ -329,34 +329,36 @@ static __always_inline void open_cell(struct lode_hunt_thread *thread, uint32_t 
 /* ---- what probes cost ---- */
 
 /*
- * Counts a hit; mutes the slot when the thread has had too many and this slot is to
+ * Counts a hit that took `cost` nanoseconds; mutes the slot when the thread has had too many and this slot is to
  * blame. Time in the run queue is not the thread's: a program that gets little of
  * its CPU is not to lose all of that to probes.
  */
 static __always_inline void charge(struct lode_hunt_thread *thread, uint32_t place,
 				   struct lode_hunt_slot *slot, uint32_t number,
-				   struct lode_hunt_kernel_settings *set, uint64_t now)
+				   struct lode_hunt_kernel_settings *set, uint64_t cost, uint64_t now)
 {
 	uint32_t window = (uint32_t)((now - thread->queued) / set->window);
 	struct lode_hunt_cell *cell = find_cell(place, number);
 
-	thread->hits++;
-	thread->last += set->hit_cost;
+	thread->took += cost;
+	thread->last += cost;
 	__sync_fetch_and_add(&slot->hits, 1); /* of all threads */
+	__sync_fetch_and_add(&slot->took, cost);
 	if (slot->flags & LODE_SLOT_MUTED || !cell)
 		return; /* it is on its way out; others are not to blame for it */
 	if (cell->window != window) {
 		cell->window = window;
-		cell->window_hits = 0;
+		cell->window_took = 0;
 	}
-	cell->window_hits++;
+	cell->window_took += cost;
 	if (thread->window != window) {
 		thread->window = window;
-		thread->window_hits = 0;
+		thread->window_took = 0;
 	}
-	if (++thread->window_hits <= set->window_limit)
+	thread->window_took += cost;
+	if (thread->window_took <= set->window_limit)
 		return;
-	if (cell->window_hits * 4ull < thread->window_hits && thread->window_hits < 2 * set->window_limit)
+	if (cell->window_took * 4ull < thread->window_took && thread->window_took < 2 * set->window_limit)
 		return;
 	__sync_fetch_and_or(&slot->flags, LODE_SLOT_MUTED);
 	send(LODE_MESSAGE_MUTED, number, thread->pid, thread->tid);
@@ -382,7 +384,8 @@ int lode_probe(struct pt_regs *context)
 		if (!(cookie & (LODE_HUNT_END | LODE_HUNT_SWEEP)))
 			open_cell(thread, place, number, slot, context);
 	}
-	charge(thread, place, slot, number, set, now);
+	charge(thread, place, slot, number, set,
+	       set->hit_costs[cookie >> LODE_HUNT_KIND_SHIFT & (LODE_HUNT_KINDS - 1)], now);
 	lode_thread_end_change(thread);
 	return 0;
 }

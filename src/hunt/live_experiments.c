@@ -52,8 +52,10 @@ static int make_wish(struct lode_live *live, uint32_t function, struct lode_prob
 		.binary = binary,
 		.path = live->target.binaries[binary].path,
 		.entries = code->offsets + about->first_entry,
+		.entry_kinds = code->kinds + about->first_entry,
 		.entry_count = about->entry_count,
 		.ends = code->offsets + about->first_end,
+		.end_kinds = code->kinds + about->first_end,
 		.end_count = about->end_count,
 		.slot = LODE_NONE,
 	};
@@ -149,11 +151,11 @@ double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothes
 	case LODE_PROBE_IMPOSSIBLE:
 		return -1;
 	default:
-		rate = lode_probes_rate(live->probes, slot);
+		rate = lode_probes_cost_rate(live->probes, slot);
 		if (rate < 0)
 			return UNKNOWN_COST;
 		/* As many seconds of program as there are in a second. */
-		rate *= (double)live->target.hit_cost / 1e9 * elapsed / (lode_live_program_time(live) + 1);
+		rate *= elapsed / (lode_live_program_time(live) + 1);
 		/* What had to be taken out costs too much, even if it was in for too short a time to tell. */
 		return state == LODE_PROBE_COSTLY && rate <= live->cost_limit ? 2 * live->cost_limit : rate;
 	}
@@ -177,7 +179,7 @@ static void take_account(struct lode_live *live, const struct lode_live_experime
 	account->operations = sum.operations;
 	account->bytes = sum.bytes;
 	account->calls = sum.calls;
-	account->hits = experiment->slot == LODE_NONE ? 0 : live->clockwork.slots[experiment->slot].hits;
+	account->probes = experiment->slot == LODE_NONE ? 0 : live->clockwork.slots[experiment->slot].took;
 }
 
 int lode_live_is_asked(void *context, uint32_t tid)
@@ -375,6 +377,6 @@ int lode_live_read(struct lode_meter *meter, uint32_t number, struct lode_readin
 	reading->operations = last->operations - start->operations;
 	reading->bytes = last->bytes - start->bytes;
 	reading->calls = last->calls - start->calls;
-	reading->cost = (last->hits - start->hits) * live->target.hit_cost;
+	reading->cost = last->probes - start->probes;
 	return 0;
 }

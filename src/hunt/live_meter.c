@@ -286,7 +286,6 @@ static int build(struct lode_live *live, const struct lode_live_meter_options *o
 					  error);
 	if (code)
 		return code;
-	live->target.hit_cost = lode_probes_hit_cost(live->probes);
 	code = add_all(live, options, error);
 	return code ? code : lode_recorder_start(live->recorder, error);
 }
@@ -390,9 +389,9 @@ void lode_live_meter_note(struct lode_meter *meter, struct lode_notes *notes)
 	lode_recorder_note(live->recorder, notes);
 }
 
-uint64_t lode_live_meter_hit_cost(const struct lode_meter *meter)
+uint64_t lode_live_meter_hit_cost(const struct lode_meter *meter, enum lode_probed_kind kind)
 {
-	return ((const struct lode_live *)meter)->target.hit_cost;
+	return ((const struct lode_live *)meter)->clockwork.settings->hit_costs[kind];
 }
 
 uint64_t lode_live_meter_stopped(const struct lode_meter *meter)

@@ -16,6 +16,7 @@
 #include "base/notes.h"
 #include "hunt/meter.h"
 #include "record/recorder.h"
+#include "symbols/code.h"
 
 struct lode_live_meter_options {
 	const uint32_t *pids; /* processes to hunt, with all that they have started and will start */
@@ -43,7 +44,7 @@ int lode_live_meter_finish(struct lode_meter *meter, struct lode_error *error);
 /* What was lost; after finish. */
 void lode_live_meter_note(struct lode_meter *meter, struct lode_notes *notes);
 /* Nanoseconds that one hit of a probe takes here, and how long threads were stopped in all. */
-uint64_t lode_live_meter_hit_cost(const struct lode_meter *meter);
+uint64_t lode_live_meter_hit_cost(const struct lode_meter *meter, enum lode_probed_kind kind);
 uint64_t lode_live_meter_stopped(const struct lode_meter *meter);
 
 #endif

@@ -16,7 +16,7 @@ struct lode_live_account {
 	uint64_t operations;
 	uint64_t bytes;
 	uint64_t calls;
-	uint64_t hits;
+	uint64_t probes; /* nanoseconds that they took */
 };
 
 struct lode_live_experiment {

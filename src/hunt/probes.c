@@ -46,8 +46,10 @@ struct slot {
 	int wanted;	/* goes in with the next insert */
 	uint64_t since; /* when they went in */
 	uint64_t hits;	/* then */
-	uint64_t time;	/* nanoseconds before that with probes in, and hits during them */
+	uint64_t took;
+	uint64_t time;	/* nanoseconds before that with probes in, and hits and what they took during them */
 	uint64_t time_hits;
+	uint64_t time_took;
 	char *path;
 	struct lode_uprobe_place *places;
 	size_t place_count;
@@ -70,7 +72,6 @@ struct group {
 struct lode_probes {
 	struct lode_clockwork *clockwork;
 	struct lode_closer *closer;
-	uint64_t hit_cost;
 	int for_all; /* links cannot be for one process on this kernel */
 	pthread_mutex_t lock;
 	struct slot slots[LODE_HUNT_SLOTS];
@@ -99,6 +100,7 @@ static void begin_rate(struct lode_probes *probes, uint32_t number)
 
 	slot->since = lode_clockwork_now();
 	slot->hits = probes->clockwork->slots[number].hits;
+	slot->took = probes->clockwork->slots[number].took;
 }
 
 static void end_rate(struct lode_probes *probes, uint32_t number)
@@ -107,18 +109,34 @@ static void end_rate(struct lode_probes *probes, uint32_t number)
 
 	slot->time += lode_clockwork_now() - slot->since;
 	slot->time_hits += probes->clockwork->slots[number].hits - slot->hits;
+	slot->time_took += probes->clockwork->slots[number].took - slot->took;
 }
 
-static double rate_of(struct lode_probes *probes, uint32_t number)
+/* Nanoseconds that a slot has had probes in. */
+static double time_in(const struct slot *slot)
+{
+	return (double)slot->time + (slot->group == LODE_NONE ? 0 : (double)(lode_clockwork_now() - slot->since));
+}
+
+/* Hits a second while the probes were in; below 0: too short to tell. */
+static double rate_of(const struct lode_probes *probes, uint32_t number)
 {
 	const struct slot *slot = &probes->slots[number];
-	double time = (double)slot->time, hits = (double)slot->time_hits;
+	double time = time_in(slot), hits = (double)slot->time_hits;
 
-	if (slot->group != LODE_NONE) {
-		time += (double)(lode_clockwork_now() - slot->since);
+	if (slot->group != LODE_NONE)
 		hits += (double)(probes->clockwork->slots[number].hits - slot->hits);
-	}
 	return time < RATE_TIME ? -1 : hits / time * 1e9;
+}
+
+static double cost_rate_of(const struct lode_probes *probes, uint32_t number)
+{
+	const struct slot *slot = &probes->slots[number];
+	double time = time_in(slot), took = (double)slot->time_took;
+
+	if (slot->group != LODE_NONE)
+		took += (double)(probes->clockwork->slots[number].took - slot->took);
+	return time < RATE_TIME ? -1 : took / time;
 }
 
 /* ---- groups; under the lock ---- */
@@ -359,12 +377,11 @@ static int is_before_6_10(void)
 static int start(struct lode_probes *probes, double cost, struct lode_error *error)
 {
 	struct lode_hunt_kernel_settings *settings = probes->clockwork->settings;
-	int code = lode_calibrate(probes->clockwork, &probes->hit_cost, error);
+	int code = lode_calibrate(probes->clockwork, settings->hit_costs, error);
 
 	if (code)
 		return code;
-	settings->hit_cost = probes->hit_cost;
-	settings->window_limit = (uint64_t)(cost * (double)settings->window / (double)probes->hit_cost) + 1;
+	settings->window_limit = (uint64_t)(cost * (double)settings->window) + 1;
 	probes->closer = lode_closer_create();
 	if (!probes->closer)
 		return lode_fail_memory(error);
@@ -434,11 +451,6 @@ void lode_probes_destroy(struct lode_probes *probes)
 	lode_free(probes->events);
 	pthread_mutex_destroy(&probes->lock);
 	lode_free(probes);
-}
-
-uint64_t lode_probes_hit_cost(const struct lode_probes *probes)
-{
-	return probes->hit_cost;
 }
 
 /* ---- processes ---- */
@@ -539,9 +551,12 @@ static int copy_places(struct slot *slot, const struct lode_probe_wish *wish, ui
 	for (size_t i = 0; i < count; i++) {
 		int is_end = i >= wish->entry_count;
 
-		slot->places[i].offset = is_end ? wish->ends[i - wish->entry_count] : wish->entries[i];
-		slot->places[i].cookie =
-			number | (is_end ? LODE_HUNT_END : 0) | (wish->sweeping ? LODE_HUNT_SWEEP : 0);
+		size_t at = is_end ? i - wish->entry_count : i;
+		uint32_t kind = is_end ? wish->end_kinds[at] : wish->entry_kinds[at];
+
+		slot->places[i].offset = is_end ? wish->ends[at] : wish->entries[at];
+		slot->places[i].cookie = number | kind << LODE_HUNT_KIND_SHIFT | (is_end ? LODE_HUNT_END : 0) |
+					 (wish->sweeping ? LODE_HUNT_SWEEP : 0);
 	}
 	slot->place_count = count;
 	return 0;
@@ -691,13 +706,13 @@ uint32_t lode_probes_slot(struct lode_probes *probes, uint32_t function)
 	return slot;
 }
 
-double lode_probes_rate(struct lode_probes *probes, uint32_t slot)
+double lode_probes_cost_rate(struct lode_probes *probes, uint32_t slot)
 {
 	double rate = -1;
 
 	pthread_mutex_lock(&probes->lock);
 	if (slot < LODE_HUNT_SLOTS)
-		rate = rate_of(probes, slot);
+		rate = cost_rate_of(probes, slot);
 	pthread_mutex_unlock(&probes->lock);
 	return rate;
 }

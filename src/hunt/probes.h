@@ -24,8 +24,10 @@ struct lode_probe_wish {
 	uint32_t binary;   /* likewise; functions of one binary go in together */
 	const char *path;  /* of the binary, as it can be opened here */
 	const uint64_t *entries;
+	const uint8_t *entry_kinds; /* enum lode_probed_kind, of each */
 	size_t entry_count;
 	const uint64_t *ends;
+	const uint8_t *end_kinds;
 	size_t end_count;
 	uint32_t message; /* where its arguments tell what it waits for (messages.h) */
 	int waiting;   /* it waits by spinning: time in it is sync waiting */
@@ -57,8 +59,6 @@ int lode_probes_create(struct lode_probes **probes, struct lode_clockwork *clock
 		       struct lode_error *error);
 /* Takes all probes out. */
 void lode_probes_destroy(struct lode_probes *probes);
-/* Nanoseconds that a hit of a probe takes. */
-uint64_t lode_probes_hit_cost(const struct lode_probes *probes);
 
 /* Processes in which probes are put, now and from now on. */
 int lode_probes_add_process(struct lode_probes *probes, uint32_t pid, struct lode_error *error);
@@ -77,8 +77,8 @@ void lode_probes_tidy(struct lode_probes *probes);
 enum lode_probe_state lode_probes_state(struct lode_probes *probes, uint32_t slot);
 /* The slot of a function, or LODE_NONE. */
 uint32_t lode_probes_slot(struct lode_probes *probes, uint32_t function);
-/* Hits a second while its probes were in; below 0: it never had any. */
-double lode_probes_rate(struct lode_probes *probes, uint32_t slot);
+/* The time that its probes took while they were in, as a share of that time; below 0: it never had any. */
+double lode_probes_cost_rate(struct lode_probes *probes, uint32_t slot);
 /* The events since the last call, for the caller to free; NULL with *count 0: none. */
 struct lode_probes_event *lode_probes_events(struct lode_probes *probes, size_t *count);
 

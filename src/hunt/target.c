@@ -418,9 +418,9 @@ static int reap(struct lode_target *target, uint32_t place, int is_asked)
 	for (uint32_t slot = 0; !code && slot < target->clockwork->slot_count; slot++)
 		code = keep_slot(target, place, slot, is_asked);
 	if (process) {
-		process->all_hits += thread->hits;
+		process->all_took += thread->took;
 		process->queued += thread->queued;
-		process->hits = process->hits > thread->hits ? process->hits : thread->hits;
+		process->took = process->took > thread->took ? process->took : thread->took;
 	}
 	lode_clockwork_forget(target->clockwork, place);
 	return code;
@@ -470,16 +470,16 @@ void lode_target_sum(const struct lode_target *target, uint32_t pid, uint32_t ti
 	}
 }
 
-/* Hits of the thread of a process that had the most: what its time was made longer by. */
-static uint64_t most_hits(const struct lode_target *target, const struct lode_target_process *process)
+/* What probes took of the thread of a process that lost the most: what its time was made longer by. */
+static uint64_t most_took(const struct lode_target *target, const struct lode_target_process *process)
 {
-	uint64_t most = process->hits;
+	uint64_t most = process->took;
 
 	for (uint32_t i = 0; i < target->clockwork->thread_count; i++) {
 		const struct lode_hunt_thread *thread = &target->clockwork->threads[i];
 
-		if (thread->tid && thread->pid == process->pid && thread->hits > most)
-			most = thread->hits;
+		if (thread->tid && thread->pid == process->pid && thread->took > most)
+			most = thread->took;
 	}
 	return most;
 }
@@ -488,7 +488,7 @@ static uint64_t wall_of(const struct lode_target *target, const struct lode_targ
 			uint64_t now)
 {
 	uint64_t end = process->ended ? process->ended : now;
-	uint64_t took = process->stopped + most_hits(target, process) * target->hit_cost;
+	uint64_t took = process->stopped + most_took(target, process);
 	uint64_t life = end > process->since ? end - process->since : 0;
 
 	if (process->launches)
@@ -506,18 +506,18 @@ uint64_t lode_target_wall(const struct lode_target *target, uint32_t pid, uint64
 	return wall;
 }
 
-uint64_t lode_target_hits(const struct lode_target *target, uint32_t pid)
+uint64_t lode_target_probe_time(const struct lode_target *target, uint32_t pid)
 {
-	uint64_t hits = 0;
+	uint64_t took = 0;
 
 	for (size_t i = 0; i < target->count; i++)
 		if (pid == LODE_NONE || target->items[i].pid == pid)
-			hits += target->items[i].all_hits;
+			took += target->items[i].all_took;
 	for (uint32_t i = 0; i < target->clockwork->thread_count; i++)
 		if (target->clockwork->threads[i].tid &&
 		    (pid == LODE_NONE || target->clockwork->threads[i].pid == pid))
-			hits += target->clockwork->threads[i].hits;
-	return hits;
+			took += target->clockwork->threads[i].took;
+	return took;
 }
 
 uint64_t lode_target_queued(const struct lode_target *target)

@@ -16,8 +16,8 @@ struct lode_target_process {
 	uint64_t since;	  /* when it was first seen */
 	uint64_t ended;	  /* 0: it lives */
 	uint64_t stopped; /* nanoseconds that it was held for looking at its stacks */
-	uint64_t hits;	  /* of probes, of its threads that have ended, the most of one */
-	uint64_t all_hits;
+	uint64_t took;	  /* nanoseconds by probes, of its threads that have ended, the most of one */
+	uint64_t all_took;
 	uint64_t queued;  /* nanoseconds that its threads that have ended were ready and had no CPU */
 	int launches;	  /* it only starts others (mpirun): not measured itself */
 	int shows_starts; /* samples of it begin with what starts a program or a thread */
@@ -56,7 +56,6 @@ struct lode_target {
 	struct lode_target_binary *binaries; /* by the program's numbers */
 	size_t binary_count;
 	size_t binary_capacity;
-	uint64_t hit_cost;
 	int hurried;	     /* someone is stopped: no code is read now */
 	int failed;	     /* memory ran out while code was read: the program can only be destroyed */
 	uint64_t unreadable; /* binaries whose code could not be read */
@@ -106,8 +105,8 @@ void lode_target_sum(const struct lode_target *target, uint32_t pid, uint32_t ti
 		     uint64_t now, struct lode_clockwork_sum *sum);
 /* Wall time of a process (LODE_NONE: of all together), without what hunting took from it. */
 uint64_t lode_target_wall(const struct lode_target *target, uint32_t pid, uint64_t now);
-/* Hits of probes in all threads, ever. */
-uint64_t lode_target_hits(const struct lode_target *target, uint32_t pid);
+/* Nanoseconds that probes took of all threads, ever. */
+uint64_t lode_target_probe_time(const struct lode_target *target, uint32_t pid);
 /* Nanoseconds that threads of all processes were ready to run and had no CPU. */
 uint64_t lode_target_queued(const struct lode_target *target);
 

@@ -41,6 +41,7 @@ struct reader {
 	size_t *first;	 /* the first piece of each function in `order`, and one more */
 	uint32_t *seen;	 /* by callee: the last function that called it, plus one */
 	size_t offset_capacity;
+	size_t kind_capacity;
 	size_t callee_capacity;
 	size_t shown; /* bytes of names so far */
 	int failed;
@@ -120,15 +121,26 @@ static void decode_piece(struct reader *reader, const struct lode_plan_piece *pi
 
 /* ---- from steps to functions ---- */
 
+static enum lode_probed_kind probed_kind(const struct reader *reader, uint64_t offset)
+{
+	const struct lode_map *map = &reader->plan.map;
+
+	if (offset >= map->size)
+		return LODE_PROBED_OTHER;
+	return lode_code_probed_kind(reader->plan.elf.header.e_machine, map->bytes + offset, map->size - offset);
+}
+
 static void add_offset(struct reader *reader, uint64_t offset, uint32_t *count)
 {
 	struct lode_code *code = reader->code;
 
 	if (code->offset_count >= LODE_NONE ||
-	    lode_grow(&code->offsets, &reader->offset_capacity, code->offset_count + 1, sizeof(offset)) < 0) {
+	    lode_grow(&code->offsets, &reader->offset_capacity, code->offset_count + 1, sizeof(offset)) < 0 ||
+	    lode_grow(&code->kinds, &reader->kind_capacity, code->offset_count + 1, 1) < 0) {
 		reader->failed = 1;
 		return;
 	}
+	code->kinds[code->offset_count] = (uint8_t)probed_kind(reader, offset);
 	code->offsets[code->offset_count++] = offset;
 	++*count;
 }
@@ -573,6 +585,7 @@ void lode_code_release(struct lode_code *code)
 	lode_free(code->functions);
 	lode_free(code->pieces);
 	lode_free(code->offsets);
+	lode_free(code->kinds);
 	lode_free(code->callees);
 	lode_free(code->imports);
 	memset(code, 0, sizeof(*code));

@@ -25,6 +25,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * What an instruction is to a probe on it: the kernel emulates some and runs the others in a
+ * copy, step by step. Most of what a hit costs depends on that (hunt/calibrate.h measures it).
+ */
+enum lode_probed_kind {
+	LODE_PROBED_PUSH,   /* pushes a register, or the frame record: how most functions begin */
+	LODE_PROBED_NOP,
+	LODE_PROBED_BRANCH, /* jumps and calls to a place in the code; on aarch64 also those by register, and adrp */
+	LODE_PROBED_RETURN,
+	LODE_PROBED_OTHER,
+	LODE_PROBED_KINDS,
+};
+
 struct lode_code_function {
 	const char *name;     /* demangled, without the suffix of a clone */
 	uint32_t first_entry; /* in `offsets`: where callers enter (clones have entries of their own) */
@@ -52,6 +65,7 @@ struct lode_code {
 	struct lode_code_piece *pieces; /* by start; they do not overlap */
 	size_t piece_count;
 	uint64_t *offsets;
+	uint8_t *kinds; /* enum lode_probed_kind, of each offset */
 	size_t offset_count;
 	uint32_t *callees; /* functions, or imports */
 	size_t callee_count;
@@ -75,5 +89,7 @@ uint32_t lode_code_find(const struct lode_code *code, uint64_t offset);
 uint32_t lode_code_named(const struct lode_code *code, const char *name);
 /* The function that other binaries get when they import this linker's name; LODE_NONE: none. */
 uint32_t lode_code_exported(const struct lode_code *code, const char *name);
+/* The kind of the instruction at `bytes`; `machine`: as ELF numbers it. */
+enum lode_probed_kind lode_code_probed_kind(unsigned machine, const unsigned char *bytes, size_t size);
 
 #endif

@@ -636,6 +636,59 @@ static void a_function_that_is_called_too_often_is_let_go(void **state)
 	end_hunt(&hunt);
 }
 
+/* Nanoseconds of CPU time of a call, by the program's own account, over a while. */
+static double own_cost(struct hunt *hunt, int truth)
+{
+	struct prey_truth before = hunt->page->truths[truth];
+
+	nap(400 * MS);
+	return (double)(hunt->page->truths[truth].cpu - before.cpu) /
+	       (double)(hunt->page->truths[truth].calls - before.calls);
+}
+
+/* What a call is said to cost with probes, and what it costs. */
+static int agrees_on_cost(struct hunt *hunt, int truth)
+{
+	static uint32_t number = 2000;
+	struct lode_focus focus = focus_on(function_at(hunt, hunt->page->truths[truth].address));
+	double without = own_cost(hunt, truth), with, told;
+	struct lode_reading first, second;
+	struct lode_error error;
+
+	assert_int_not_equal(focus.function, LODE_NONE);
+	start_one(hunt, ++number, LODE_CPU_BOUND, &focus);
+	wait_for(hunt, 50 * MS);
+	first = read_one(hunt, number);
+	with = own_cost(hunt, truth);
+	second = read_one(hunt, number);
+	assert_int_equal(hunt->meter->operations->stop(hunt->meter, &number, 1, &error), 0);
+	assert_true(second.calls > first.calls);
+	told = (double)(second.cost - first.cost) / (double)(second.calls - first.calls);
+	print_message("  %s: told %.0f ns a call, %.0f by its own clock\n",
+		      lode_program_function(hunt->meter->program, focus.function)->name, told, with - without);
+	return told > 0.75 * (with - without) && told < 1.35 * (with - without);
+}
+
+static void what_probes_cost_is_told_by_the_kind_of_instruction(void **state)
+{
+	struct hunt hunt;
+
+	(void)state;
+	begin_hunt(&hunt, "prey", "kinds");
+	begin_meter(&hunt, 0.9);
+	for (int kind = 0; kind < LODE_PROBED_KINDS; kind++)
+		print_message("  kind %d: %llu ns\n", kind,
+			      (unsigned long long)lode_live_meter_hit_cost(hunt.meter, (enum lode_probed_kind)kind));
+	for (int truth = 0; truth < 3; truth++) {
+		int agrees = 0;
+
+		for (int try = 0; !agrees && try < TRIES; try++)
+			agrees = agrees_on_cost(&hunt, truth);
+		assert_true(agrees);
+	}
+	end_hunt(&hunt);
+}
+
 static void children_are_followed(void **state)
 {
 	struct hunt hunt;
@@ -1067,6 +1120,7 @@ int main(int count, char **words)
 		cmocka_unit_test(the_lock_that_is_waited_for_is_found),
 		cmocka_unit_test(operations_and_their_bytes_are_counted),
 		cmocka_unit_test(a_function_that_is_called_too_often_is_let_go),
+		cmocka_unit_test(what_probes_cost_is_told_by_the_kind_of_instruction),
 		cmocka_unit_test(children_are_followed),
 		cmocka_unit_test(what_a_launcher_starts_slowly_is_measured),
 		cmocka_unit_test(threads_that_have_ended_still_count),

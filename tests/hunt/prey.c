@@ -502,6 +502,48 @@ static void do_hot(void)
 		call_tiny();
 }
 
+/* ---- kinds of instructions that a probe can be on ---- */
+
+extern void begins_with_push(void);
+extern void begins_with_nop(void);
+extern void begins_with_move(void);
+
+#if defined(__aarch64__)
+#define PUSH "stp x29, x30, [sp, #-16]!\n ldp x29, x30, [sp], #16\n"
+#define MOVE "mov x0, x0\n"
+#define TYPE "%function\n"
+#else
+#define PUSH "push %rbp\n pop %rbp\n"
+#define MOVE "mov %rax, %rax\n"
+#define TYPE "@function\n"
+#endif
+#define FUNCTION(name, code)                                                                                 \
+	".globl " name "\n.type " name ", " TYPE name ":\n" code "ret\n.size " name ", . - " name "\n"
+
+__asm__(".text\n.p2align 4\n" FUNCTION("begins_with_push", PUSH) FUNCTION("begins_with_nop", "nop\n")
+		FUNCTION("begins_with_move", MOVE));
+
+static void call_kind(int truth, void (*function)(void))
+{
+	uint64_t before = cpu();
+
+	page->truths[truth].address = (uint64_t)(uintptr_t)function;
+	for (int i = 0; i < 1000; i++)
+		function();
+	page->truths[truth].cpu += cpu() - before;
+	page->truths[truth].calls += 1000;
+}
+
+static void do_kinds(void)
+{
+	while (goes_on()) {
+		call_kind(0, begins_with_push);
+		call_kind(1, begins_with_nop);
+		call_kind(2, begins_with_move);
+		nap(10 * MS);
+	}
+}
+
 /* ---- children ---- */
 
 static void do_children(void)
@@ -577,7 +619,7 @@ static const struct {
 	{"shares", do_shares}, {"loop", long_loop},	  {"recursion", do_recursion}, {"tail", do_tail},
 	{"jumps", do_jumps},   {"lock", do_lock},	  {"writes", do_writes},       {"pipe", do_pipe},
 	{"hot", do_hot},       {"children", do_children}, {"lives", do_lives},	       {"spin", do_spin},
-	{"messages", do_messages},
+	{"messages", do_messages}, {"kinds", do_kinds},
 	{"plugin", do_plugin},
 };
 

@@ -616,6 +616,65 @@ static void memory_that_runs_out_anywhere_is_an_error(void **state)
 	assert_true(nth > 20);
 }
 
+struct probed {
+	uint16_t machine;
+	unsigned char bytes[4];
+	enum lode_probed_kind kind;
+};
+
+static void the_kind_of_a_probed_instruction_is_what_the_kernel_makes_of_it(void **state)
+{
+	static const struct probed probed[] = {
+		{EM_X86_64, {0x55}, LODE_PROBED_PUSH},			  /* push %rbp */
+		{EM_X86_64, {0x41, 0x57}, LODE_PROBED_PUSH},		  /* push %r15 */
+		{EM_X86_64, {0x41, 0x5f}, LODE_PROBED_OTHER},		  /* pop %r15 */
+		{EM_X86_64, {0x90}, LODE_PROBED_NOP},
+		{EM_X86_64, {0x0f, 0x1f, 0x44, 0x00}, LODE_PROBED_OTHER}, /* the kernel steps over long ones */
+		{EM_X86_64, {0xe9}, LODE_PROBED_BRANCH},
+		{EM_X86_64, {0x74, 0x10}, LODE_PROBED_BRANCH},
+		{EM_X86_64, {0x0f, 0x85}, LODE_PROBED_BRANCH},
+		{EM_X86_64, {0xff, 0x25}, LODE_PROBED_OTHER},		  /* jmp through memory */
+		{EM_X86_64, {0xc3}, LODE_PROBED_RETURN},
+		{EM_X86_64, {0xf3, 0xc3}, LODE_PROBED_RETURN},
+		{EM_X86_64, {0xf3, 0x0f, 0x1e, 0xfa}, LODE_PROBED_OTHER}, /* endbr64 */
+		{EM_X86_64, {0x48, 0x83, 0xec, 0x08}, LODE_PROBED_OTHER}, /* sub $8, %rsp */
+		{EM_AARCH64, {0xfd, 0x7b, 0xbf, 0xa9}, LODE_PROBED_PUSH}, /* stp x29, x30, [sp, #-16]! */
+		{EM_AARCH64, {0xfd, 0x7b, 0xb9, 0xa9}, LODE_PROBED_PUSH}, /* stp x29, x30, [sp, #-112]! */
+		{EM_AARCH64, {0xf3, 0x53, 0xbe, 0xa9}, LODE_PROBED_OTHER}, /* stp x19, x20, [sp, #-32]! */
+		{EM_AARCH64, {0x1f, 0x20, 0x03, 0xd5}, LODE_PROBED_NOP},
+		{EM_AARCH64, {0x3f, 0x23, 0x03, 0xd5}, LODE_PROBED_OTHER}, /* paciasp */
+		{EM_AARCH64, {0x01, 0x00, 0x00, 0x14}, LODE_PROBED_BRANCH}, /* b */
+		{EM_AARCH64, {0x00, 0x02, 0x1f, 0xd6}, LODE_PROBED_BRANCH}, /* br x16 */
+		{EM_AARCH64, {0x40, 0x00, 0x00, 0xb4}, LODE_PROBED_BRANCH}, /* cbz x0 */
+		{EM_AARCH64, {0x00, 0x00, 0x00, 0x90}, LODE_PROBED_BRANCH}, /* adrp x0 */
+		{EM_AARCH64, {0xc0, 0x03, 0x5f, 0xd6}, LODE_PROBED_RETURN},
+		{EM_AARCH64, {0xff, 0x43, 0x00, 0xd1}, LODE_PROBED_OTHER}, /* sub sp, sp, #16 */
+		{EM_RISCV, {0x13}, LODE_PROBED_OTHER},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(probed) / sizeof(probed[0]); i++)
+		assert_int_equal(lode_code_probed_kind(probed[i].machine, probed[i].bytes, sizeof(probed[i].bytes)),
+				 probed[i].kind);
+	assert_int_equal(lode_code_probed_kind(EM_AARCH64, probed[13].bytes, 3), LODE_PROBED_OTHER);
+	assert_int_equal(lode_code_probed_kind(EM_X86_64, probed[0].bytes, 0), LODE_PROBED_OTHER);
+}
+
+static void places_know_the_kind_of_their_instruction(void **state)
+{
+	static const uint32_t code[] = {0xa9bf7bfd, 0xa8c17bfd, RET, 0xd503201f, RET};
+	const struct program program = {
+		EM_AARCH64, code, sizeof(code), {GLOBAL("pushes", 0, 12), GLOBAL("waits", 12, 8)}};
+	const struct lode_code *found = read_program(*state, &program);
+	const struct lode_code_function *pushes = function_named(found, "pushes");
+	const struct lode_code_function *waits = function_named(found, "waits");
+
+	assert_int_equal(found->kinds[pushes->first_entry], LODE_PROBED_PUSH);
+	assert_int_equal(found->kinds[pushes->first_end], LODE_PROBED_RETURN);
+	assert_int_equal(found->kinds[waits->first_entry], LODE_PROBED_NOP);
+	assert_int_equal(found->kinds[waits->first_end], LODE_PROBED_RETURN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -636,6 +695,8 @@ int main(void)
 		TEST(this_program_is_understood),
 		TEST(what_is_no_program_is_an_error),
 		TEST(memory_that_runs_out_anywhere_is_an_error),
+		cmocka_unit_test(the_kind_of_a_probed_instruction_is_what_the_kernel_makes_of_it),
+		TEST(places_know_the_kind_of_their_instruction),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
