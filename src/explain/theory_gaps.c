@@ -128,14 +128,21 @@ static double spread_of(const struct pair *pair)
 	return largest;
 }
 
+/* Not lgamma, which writes to a variable that all threads share. */
+static double log_factorial(size_t n)
+{
+	int sign;
+
+	return lgamma_r((double)n + 1, &sign);
+}
+
 /* The probability of at most `few` heads of so many coins. */
 static double at_most(size_t few, size_t coins)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i <= few; i++)
-		sum += exp(lgamma((double)coins + 1) - lgamma((double)i + 1) - lgamma((double)(coins - i) + 1) -
-			   (double)coins * log(2));
+		sum += exp(log_factorial(coins) - log_factorial(i) - log_factorial(coins - i) - (double)coins * log(2));
 	return sum;
 }
 
