@@ -73,6 +73,7 @@ int lode_child_release(struct lode_child *child, char *const *words, struct lode
 	if (write(child->gate, "", 1) != 1)
 		return 0;
 	child->released = 1;
+	lode_signals_command(child->pid);
 	close(child->gate);
 	child->gate = -1;
 	/* The descriptor closes when the command begins; before, there is nothing but a failure to read. */
@@ -86,8 +87,10 @@ int lode_child_release(struct lode_child *child, char *const *words, struct lode
 
 int lode_child_has_ended(struct lode_child *child)
 {
-	if (!child->ended && waitpid(child->pid, &child->status, WNOHANG) == child->pid)
+	if (!child->ended && waitpid(child->pid, &child->status, WNOHANG) == child->pid) {
+		lode_signals_command(0);
 		child->ended = 1;
+	}
 	return child->ended;
 }
 

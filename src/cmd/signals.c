@@ -18,6 +18,7 @@ enum hold { HOLD_NOT, HOLD_SHORTLY, HOLD_FOR_GOOD };
 
 static volatile sig_atomic_t stop;
 static volatile sig_atomic_t hold;
+static volatile sig_atomic_t command; /* the process that was started; 0: none */
 
 /* As they were when the program started, for the commands that it starts. */
 static struct sigaction started_with[NSIG];
@@ -48,10 +49,18 @@ static void set_grace(long milliseconds)
 		timer_settime(grace, 0, &time, NULL);
 }
 
+/* What an end in a hurry must not leave behind: files that are not finished, and a command that nobody watches. */
+static void clean_up(void)
+{
+	lode_file_remove_unfinished();
+	if (command)
+		kill(command, SIGTERM);
+}
+
 /* Ends as the signal would have, so that a shell knows what happened. */
 static void end_by(int number)
 {
-	lode_file_remove_unfinished();
+	clean_up();
 	handle(number, SIG_DFL, 0);
 	raise(number); /* is delivered when the handler returns */
 }
@@ -73,7 +82,7 @@ static void end_late(int number)
 	(void)number;
 	if (hold != HOLD_SHORTLY)
 		return;
-	lode_file_remove_unfinished();
+	clean_up();
 	_exit(128 + stop);
 }
 
@@ -135,6 +144,11 @@ void lode_signals_release(void)
 	hold = HOLD_NOT;
 	set_grace(0);
 	handle(SIGPIPE, SIG_DFL, 0);
+}
+
+void lode_signals_command(int pid)
+{
+	command = pid;
 }
 
 int lode_signals_stop(void)
