@@ -352,10 +352,14 @@ int lode_target_apply(struct lode_target *target, const struct lode_change *chan
 	struct lode_target_process *process = lode_target_find(target, of);
 	int code;
 
-	if (!process)
+	/*
+	 * A child may have run its program before the message of its birth was read: what it mapped and how it is called
+	 * comes only once.
+	 */
+	if (!process && !lode_processes_has(&target->spaces, of))
 		return 0;
 	code = lode_processes_apply(&target->spaces, change);
-	if (!code && change->type == LODE_CHANGE_NAME && change->tid == change->pid)
+	if (!code && process && change->type == LODE_CHANGE_NAME && change->tid == change->pid)
 		learn_name(target, process);
 	return code;
 }

@@ -203,6 +203,11 @@ static void ask_name(struct lode_thread_lifetime *life)
 	fclose(file);
 }
 
+int lode_processes_has(const struct lode_processes *processes, uint32_t pid)
+{
+	return find_process(processes, pid) != LODE_NONE;
+}
+
 struct lode_process *lode_processes_get(struct lode_processes *processes, uint32_t pid)
 {
 	struct lode_process *process = enter_process(processes, pid);

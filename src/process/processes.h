@@ -57,6 +57,8 @@ void lode_processes_release(struct lode_processes *processes);
 /* Reads what all processes have mapped. Returns 0 or LODE_SYSTEM. */
 int lode_processes_snapshot(struct lode_processes *processes);
 int lode_processes_apply(struct lode_processes *processes, const struct lode_change *change);
+/* Whether anything is known of a process. */
+int lode_processes_has(const struct lode_processes *processes, uint32_t pid);
 /* The process, whose mappings are read now if they are not known; NULL when memory has run out. */
 struct lode_process *lode_processes_get(struct lode_processes *processes, uint32_t pid);
 /* The thread, whose name is asked for now if it is not known; NULL when memory has run out. */
