@@ -15,7 +15,13 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
+
+/* Seconds that a file stays after it was replaced, where readers on other hosts cannot be seen. */
+#define KEPT_FOR_OTHER_HOSTS 3600
 
 /* ---- the lock ---- */
 
@@ -35,7 +41,40 @@ static int lock(struct lode_corpus_readers *readers, int operation)
 
 void lode_corpus_readers_init(struct lode_corpus_readers *readers, const char *streams)
 {
-	*readers = (struct lode_corpus_readers){.streams = streams, .fd = -1};
+	*readers = (struct lode_corpus_readers){.streams = streams, .fd = -1, .remote = -1};
+}
+
+/* Types of file systems that several hosts can mount, as statfs names them. */
+static int is_remote_type(uint32_t type)
+{
+	static const uint32_t types[] = {
+		0x00006969, /* NFS */
+		0x0000517b, /* SMB */
+		0xff534d42, /* CIFS */
+		0xfe534d42, /* SMB 2 */
+		0x00c36400, /* Ceph */
+		0x0bd00bd0, /* Lustre */
+		0x47504653, /* GPFS */
+		0x01161970, /* GFS2 */
+		0x7461636f, /* OCFS2 */
+		0x5346414f, /* AFS */
+		0x01021997, /* 9P */
+		0x65735546, /* FUSE: sshfs, GlusterFS and others */
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (types[i] == type)
+			return 1;
+	return 0;
+}
+
+static int is_remote(struct lode_corpus_readers *readers)
+{
+	struct statfs status;
+
+	if (readers->remote < 0)
+		readers->remote = statfs(readers->streams, &status) == 0 && is_remote_type((uint32_t)status.f_type);
+	return readers->remote;
 }
 
 void lode_corpus_readers_enter(struct lode_corpus_readers *readers)
@@ -125,14 +164,22 @@ int lode_corpus_discard(struct lode_corpus_readers *readers, struct lode_catalog
 	if (named < 0)
 		code = named;
 	else if (!named)
-		code = be_alone(readers) ? delete_file(readers, file, error)
-					 : mark_file(readers, file, error);
+		code = !is_remote(readers) && be_alone(readers) ? delete_file(readers, file, error)
+								: mark_file(readers, file, error);
 	leave_alone(readers);
 	lode_catalogue_rollback(catalogue);
 	return code;
 }
 
 /* ---- sweeping ---- */
+
+/* Whether readers on other hosts have had their time since the file was marked. */
+static int is_old(const char *mark)
+{
+	struct stat status;
+
+	return stat(mark, &status) == 0 && time(NULL) - status.st_mtime > KEPT_FOR_OTHER_HOSTS;
+}
 
 /* A mark at a name that is in use again means nothing. */
 static void sweep_mark(struct lode_corpus_readers *readers, struct lode_catalogue *catalogue,
@@ -143,7 +190,7 @@ static void sweep_mark(struct lode_corpus_readers *readers, struct lode_catalogu
 	int named =
 		mark && lode_corpus_classify(file) == LODE_FILE_STREAM ? is_named(catalogue, file, NULL) : -1;
 
-	if (named == 0)
+	if (named == 0 && (!is_remote(readers) || is_old(mark)))
 		delete_file(readers, file, NULL);
 	else if (named > 0)
 		unlink(mark);

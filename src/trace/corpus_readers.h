@@ -9,6 +9,10 @@
  * it that says so; who closes the corpus after writing, or repairs it, clears
  * both away. Where the file system knows no such locks, files go at once.
  *
+ * Locks of a folder do not reach other hosts. On a file system that hosts share
+ * (NFS and the like) a file therefore always stays for an hour after it was
+ * replaced: as long as any reader may take to get to it.
+ *
  * Private to the corpus.
  */
 #ifndef LODE_TRACE_CORPUS_READERS_H
@@ -20,6 +24,7 @@ struct lode_corpus_readers {
 	const char *streams; /* the folder */
 	int fd;		     /* of the folder; -1: not opened */
 	int reading;	     /* the lock is shared with other readers */
+	int remote;	     /* other hosts may read, too; -1: not known yet */
 };
 
 /* `streams` must outlive it. */

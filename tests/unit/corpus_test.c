@@ -4,6 +4,7 @@
 #include "temporary.h"
 
 #include "trace/corpus_check.h"
+#include "trace/corpus_readers.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 struct fixture {
@@ -496,6 +498,33 @@ static void a_stream_that_is_removed_and_added_again_is_not_swept_away(void **st
 	assert_int_equal(count_streams(fixture), 1);
 }
 
+static void where_hosts_share_files_a_replaced_one_stays_for_an_hour(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_corpus *corpus = open_corpus(fixture, LODE_CORPUS_CREATE);
+	const struct timespec long_ago[2] = {{time(NULL) - 4000, 0}, {time(NULL) - 4000, 0}};
+	struct lode_corpus_readers readers;
+	char folder[128], file[256], mark[256];
+
+	snprintf(folder, sizeof(folder), "%s/streams", fixture->path);
+	snprintf(file, sizeof(file), "%s/%s.lode", folder, id_a);
+	snprintf(mark, sizeof(mark), "%s/.%s.lode.replaced", folder, id_a);
+	close(open(file, O_CREAT | O_WRONLY, 0600));
+	lode_corpus_readers_init(&readers, folder);
+	readers.remote = 1;
+	assert_int_equal(lode_corpus_discard(&readers, lode_corpus_catalogue(corpus), strrchr(file, '/') + 1,
+					     &fixture->error),
+			 0);
+	lode_corpus_sweep(&readers, lode_corpus_catalogue(corpus));
+	assert_int_equal(access(file, F_OK), 0);
+	assert_int_equal(utimensat(AT_FDCWD, mark, long_ago, 0), 0);
+	lode_corpus_sweep(&readers, lode_corpus_catalogue(corpus));
+	assert_int_equal(access(file, F_OK), -1);
+	assert_int_equal(access(mark, F_OK), -1);
+	lode_corpus_readers_release(&readers);
+	lode_corpus_close(corpus);
+}
+
 static void a_missing_file_and_a_leftover_are_found_and_cleared(void **state)
 {
 	struct fixture *fixture = *state;
@@ -530,6 +559,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_import_killed_at_any_time_leaves_a_whole_corpus, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_damaged_stream_is_found_repaired_and_its_original_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_lost_catalogue_is_made_anew_from_the_streams, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(where_hosts_share_files_a_replaced_one_stays_for_an_hour, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_missing_file_and_a_leftover_are_found_and_cleared, set_up, tear_down),
 	};
 
