@@ -1,6 +1,8 @@
 /* Modules by what other tools call them: see module_name.h. */
 #include "import/module_name.h"
 
+#include "symbols/mapped.h"
+
 #include <string.h>
 
 /* A piece of text that is not NUL-terminated. */
@@ -87,6 +89,8 @@ static uint32_t add_module(struct lode_frames *frames, struct span file)
 {
 	struct span name = base_name(file);
 
+	if (lode_mapped_is_jit(name.text, name.length))
+		return lode_frames_module(frames, LODE_JIT_MODULE, strlen(LODE_JIT_MODULE));
 	if (is_kernel(name))
 		return add_kernel_module(frames, (struct span){ "kernel", 6 });
 	if (is_module_file(&name))
@@ -106,7 +110,8 @@ uint32_t lode_module_from_file(struct lode_frames *frames, const char *file, siz
 	if (!span.length || is(span, "[unknown]") || is(span, "unknown"))
 		return 0;
 	module = add_module(frames, span);
-	if (module && module != LODE_NONE && span.text[0] == '/' && !frames->modules[module].path) {
+	if (module && module != LODE_NONE && span.text[0] == '/' && !frames->modules[module].path &&
+	    frames->modules[module].kind != LODE_KIND_JIT) {
 		uint32_t path = lode_strings_add(&frames->strings, span.text, span.length);
 
 		if (path == LODE_NONE)

@@ -218,7 +218,7 @@ static int enter_module(struct lode_process_image *image, struct lode_frames *fr
 	if (image->shares_name)
 		return 0;
 	module->kind = (uint8_t)module_kind(image, name, length);
-	if (image->kind == LODE_MAPPED_FILE) {
+	if (image->kind == LODE_MAPPED_FILE && module->kind != LODE_KIND_JIT) {
 		module->path = lode_strings_add(&frames->strings, image->path, strlen(image->path));
 		module->build_id =
 			lode_strings_add(&frames->strings, image->build_id, strlen(image->build_id));

@@ -332,7 +332,7 @@ static void kernel_modules_and_run_time_code_have_names_of_their_own(void **stat
 						      0x700010, 0x800020) });
 	assert_becomes(&recording, "run",
 		       "run 1+1 10/10 cpu=0 "
-		       "[vdso]!0x20|perf-10.map!0x700010|nf_tables!0x200|kernel!0xffff800080000100\n");
+		       "[vdso]!0x20|[jit]!0x700010|nf_tables!0x200|kernel!0xffff800080000100\n");
 	release(&recording);
 }
 

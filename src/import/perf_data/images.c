@@ -463,7 +463,7 @@ uint32_t lode_perf_image_module(const struct lode_perf_image *image, const char 
 		return LODE_NONE;
 	module = &frames->modules[id];
 	module->kind = (uint8_t)kind_of(image, name, length);
-	if (image->kind != LODE_PERF_BINARY || module->path)
+	if (image->kind != LODE_PERF_BINARY || module->path || module->kind == LODE_KIND_JIT)
 		return id;
 	module->path = lode_strings_add(&frames->strings, image->path, strlen(image->path));
 	module->build_id = lode_strings_add(&frames->strings, image->build_id, strlen(image->build_id));
