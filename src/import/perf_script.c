@@ -76,6 +76,8 @@ struct reader {
 	uint64_t samples;
 	uint64_t unseparated; /* samples that another followed without an empty line */
 	uint64_t last_t;
+	uint64_t untold; /* of these, runs without a cost */
+	int timeless; /* the samples have no times: they follow one another in their order */
 
 	struct lode_tally exits;
 	struct lode_tally side_records;
@@ -347,6 +349,8 @@ static int begin_sample(struct reader *reader, const struct lode_script_header *
 		return 0;
 	}
 	reader->what = classify(header);
+	if (reader->timeless && (reader->what == SWITCH || reader->what == WAKING))
+		reader->what = CALL; /* how long a wait took nobody knows */
 	reader->event = (struct lode_event){
 		.t = header->t,
 		.thread = thread_of(reader, header),
@@ -380,17 +384,28 @@ static int keep_record(struct reader *reader, uint32_t stack)
 	return 0;
 }
 
+/* What a sample without a time takes of the line of time, on which they follow one another. */
+static uint64_t place_timeless(struct reader *reader)
+{
+	reader->untold += reader->what == ESTIMATED;
+	if (reader->what == ESTIMATED)
+		reader->event.cost = reader->options->unit_ns >= 1 ? (uint64_t)reader->options->unit_ns : 1;
+	return reader->event.cost ? reader->event.cost : 1;
+}
+
 static int keep_event(struct reader *reader, uint32_t stack)
 {
 	enum lode_event_type type = reader->what == CALL ? LODE_CALL : LODE_RUN;
 
-	if (reader->what == ESTIMATED) {
+	if (reader->what == ESTIMATED && !reader->timeless) {
 		if (lode_grow(&reader->estimated, &reader->estimated_capacity, reader->estimated_count + 1,
 			      sizeof(*reader->estimated)) < 0)
 			return fail_memory(reader);
 		reader->estimated[reader->estimated_count++] = reader->stream.events[LODE_RUN].count;
 	}
 	reader->event.stack = stack;
+	if (reader->timeless)
+		reader->last_t += place_timeless(reader);
 	return lode_stream_add_event(&reader->stream, type, &reader->event) < 0 ? fail_memory(reader) : 0;
 }
 
@@ -424,6 +439,19 @@ static int is_empty(const char *line, size_t length)
 	return !length;
 }
 
+/* The first header decides whether all have times: without one, too many lines could be headers. */
+static int read_header(struct reader *reader, const char *line, size_t length,
+		       struct lode_script_header *header)
+{
+	if (!reader->timeless && lode_script_header_read(line, length, header))
+		return 1;
+	if ((reader->samples && !reader->timeless) || !lode_script_header_read_timeless(line, length, header))
+		return 0;
+	reader->timeless = 1;
+	header->t = reader->last_t;
+	return 1;
+}
+
 /* Frames begin with a tab; where tabs became blanks, they are what is no header. */
 static int read_line(struct reader *reader, const char *line, size_t length)
 {
@@ -435,7 +463,7 @@ static int read_line(struct reader *reader, const char *line, size_t length)
 		return end_sample(reader);
 	if (line[0] == '#')
 		return 0;
-	if (!(reader->in_sample && line[0] == '\t') && lode_script_header_read(line, length, &header)) {
+	if (!(reader->in_sample && line[0] == '\t') && read_header(reader, line, length, &header)) {
 		reader->unseparated += (uint64_t)reader->in_sample;
 		code = end_sample(reader);
 		return code < 0 ? code : begin_sample(reader, &header);
@@ -472,7 +500,7 @@ static int end_cut_line(struct reader *reader, const char *line, size_t length)
 	if (is_empty(line, length) || line[0] == '#')
 		return end_sample(reader);
 	lode_tally_add(&reader->cut_lines, reader->input, line, length);
-	if (line[0] != '\t' && lode_script_header_read(line, length, &header))
+	if (line[0] != '\t' && read_header(reader, line, length, &header))
 		return end_sample(reader);
 	if (reader->in_sample)
 		drop_sample(reader);
@@ -664,6 +692,18 @@ static void tell_notes(const struct reader *reader)
 			"a last sample without an empty line behind it, left out: it may be cut off");
 }
 
+static void tell_timeless(const struct reader *reader)
+{
+	lode_notes_add(reader->options->notes, reader->samples,
+		       "samples without a time, put one behind another; print them with `perf script -F +time`",
+		       lode_input_name(reader->input));
+	if (!(reader->options->unit_ns > 0))
+		lode_notes_add(reader->options->notes, reader->untold,
+			       "samples that tell neither a time nor a cost, taken as 1 ns each; say what one "
+			       "stands for with --unit samples=10ms",
+			       lode_input_name(reader->input));
+}
+
 static int finish(struct reader *reader, const struct lode_import_sink *sink)
 {
 	int code;
@@ -677,6 +717,8 @@ static int finish(struct reader *reader, const struct lode_import_sink *sink)
 		return lode_fail(reader->error, LODE_BAD_INPUT,
 				 "%s: no sample was found in it; print it with `perf script`, with times",
 				 lode_input_name(reader->input));
+	if (reader->timeless)
+		tell_timeless(reader);
 	code = estimate_costs(reader);
 	if (code == 0)
 		code = join_waits(reader);
@@ -738,10 +780,14 @@ static int sniff_perf_script(const unsigned char *bytes, size_t size, const char
 			at = next;
 			continue;
 		}
-		if (!lode_script_header_read(at, (size_t)(newline - at), &header))
-			return 0;
 		next_end = next < end ? memchr(next, '\n', (size_t)(end - next)) : NULL;
-		return judge_header(&header, next, (size_t)((next_end ? next_end : end) - next));
+		next_end = next_end ? next_end : end;
+		if (lode_script_header_read(at, (size_t)(newline - at), &header))
+			return judge_header(&header, next, (size_t)(next_end - next));
+		/* Without a time only a frame behind it tells a header. */
+		if (lode_script_header_read_timeless(at, (size_t)(newline - at), &header))
+			return judge_header(&header, next, (size_t)(next_end - next)) == 90 ? 85 : 0;
+		return 0;
 	}
 	return 0;
 }

@@ -151,11 +151,24 @@ static int read_thread(struct lode_script_span word, struct lode_script_header *
 	       read_id(make_span(slash + 1, word.text + word.length), &header->tid);
 }
 
+/* The letters that -F +misc prints of a sample's mode: `K`, `U`, `Sp`. */
+static int is_misc(struct lode_script_span word)
+{
+	for (size_t i = 0; i < word.length; i++)
+		if (!strchr("KUHGgMESFpP", word.text[i]))
+			return 0;
+	return word.length >= 1 && word.length <= 4;
+}
+
 static int read_who(struct lode_script_span span, struct lode_script_header *header)
 {
 	struct lode_script_span word = last_word(span);
 
 	header->cpu = LODE_NO_CPU;
+	if (is_misc(word)) {
+		span = before(span, word);
+		word = last_word(span);
+	}
 	if (word.length && read_cpu(word, &header->cpu)) {
 		span = before(span, word);
 		word = last_word(span);
@@ -203,6 +216,52 @@ int lode_script_header_read(const char *line, size_t length, struct lode_script_
 			read_what(trim(make_span(at, end)), header);
 			return 1;
 		}
+	}
+	return 0;
+}
+
+/* Events have letters; what has none is a time of another shape. */
+static int is_event(struct lode_script_span word)
+{
+	for (size_t i = 0; i + 1 < word.length; i++)
+		if ((word.text[i] >= 'a' && word.text[i] <= 'z') || (word.text[i] >= 'A' && word.text[i] <= 'Z'))
+			return 1;
+	return 0;
+}
+
+/* Where `comm tid [cpu]` ends before the event: a number there is the period if another one is before it. */
+static struct lode_script_span without_period(struct lode_script_span span, struct lode_script_header *header)
+{
+	struct lode_script_span word = last_word(span), rest = before(span, word);
+	struct lode_script_header other;
+
+	header->has_period = lode_script_number(word, UINT64_MAX, &header->period) && read_who(rest, &other);
+	return header->has_period ? rest : span;
+}
+
+int lode_script_header_read_timeless(const char *line, size_t length, struct lode_script_header *header)
+{
+	struct lode_script_span span = trim((struct lode_script_span){ line, length });
+	const char *end = span.text + span.length, *at = span.text;
+	const char *limit = span.length > TIME_REACH ? span.text + TIME_REACH : end;
+
+	if (length && line[0] == '\t')
+		return 0;
+	/* The event is the first word that ends in a colon and has a thread before it. */
+	while ((at = memchr(at, ':', (size_t)(limit - at)))) {
+		const char *start = at++;
+
+		if (at != end && !is_blank(*at))
+			continue;
+		while (start > span.text && !is_blank(start[-1]))
+			start--;
+		if (!is_event(make_span(start, at)) ||
+		    !read_who(without_period(make_span(span.text, start), header), header))
+			continue;
+		header->t = 0;
+		header->event = make_span(start, at - 1);
+		header->trace = trim(make_span(at, end));
+		return 1;
 	}
 	return 0;
 }

@@ -12,7 +12,10 @@ struct lode_script_span {
 	size_t length;
 };
 
-/* `comm pid/tid [cpu] time: period event: trace`; comm, pid, cpu, period and event may be missing. */
+/*
+ * `comm pid/tid [cpu] misc time: period event: trace`; comm, pid, cpu, misc, period and event may be missing,
+ * and with lode_script_header_read_timeless the time.
+ */
 struct lode_script_header {
 	struct lode_script_span comm;
 	uint32_t pid; /* LODE_NO_PID: not told */
@@ -27,6 +30,12 @@ struct lode_script_header {
 
 /* Whether the line is the header of a sample; then takes it apart. */
 int lode_script_header_read(const char *line, size_t length, struct lode_script_header *header);
+
+/*
+ * The same for a line without a time (perf script -F -time), which must have an event: by that alone it is told
+ * from other lines, so that it is to be asked only where no line has a time. `t` becomes 0.
+ */
+int lode_script_header_read_timeless(const char *line, size_t length, struct lode_script_header *header);
 
 /* `address symbol+0xoffset (dso)`; the offset is left out of the symbol. */
 struct lode_script_frame {

@@ -39,12 +39,11 @@ static void modules_are_named_as_the_rest_of_lode_names_them(void **state)
 		NULL,
 		"stream x \n"
 		"thread 1 a\n"
-		"module perf-12.map jit /tmp/perf-12.map \n"
 		"module nf_tables kernel /lib/modules/6.1/kernel/nf-tables.ko.xz \n"
 		"module kernel kernel /boot/vmlinux-6.1 \n"
 		"module anon user //anon \n"
 		"run 1000000000+5 1 "
-		"kernel!i|anon!h|0x8|g|kernel!f|nf_tables!e|0x4|c|perf-12.map!b|[vdso]!a\n");
+		"kernel!i|anon!h|0x8|g|kernel!f|nf_tables!e|0x4|c|[jit]!b|[vdso]!a\n");
 }
 
 static void headers_come_with_and_without_their_parts(void **state)
@@ -430,9 +429,44 @@ static void hostile_lines_cost_no_more_than_others(void **state)
 	}
 }
 
+static void samples_without_times_follow_one_another(void **state)
+{
+	static const char clocks[] = "burn  1886     250000 cpu-clock:pppH: \n\t1 f (/x)\n\t2 main (/x)\n\n"
+				     "burn  1887     250000 cpu-clock:pppH: \n\t3 g (/x)\n\t2 main (/x)\n\n";
+	static const char counted[] = "a b 12/34 [001] cycles:u: \n\t1 f (/x)\n\n"
+				      "a b 12/34 [001] sched:sched_switch: prev_comm=a prev_pid=34 prev_prio=120 "
+				      "prev_state=S ==> next_comm=c next_pid=7 next_prio=120\n\t1 f (/x)\n\n";
+	struct lode_import_options options = { .jobs = 1, .unit_ns = 1000 };
+
+	(void)state;
+	assert_import(&lode_importer_perf_script, clocks, NULL,
+		      "stream x \nthread 1886 burn\nthread 1887 burn\nmodule x user /x \n"
+		      "run 0+250000 1886 x!main|x!f\nrun 250000+250000 1887 x!main|x!g\n");
+	assert_note(&lode_importer_perf_script, clocks, "samples without a time", 2);
+	assert_note(&lode_importer_perf_script, clocks, "taken as 1 ns", 0);
+	assert_note(&lode_importer_perf_script, counted, "taken as 1 ns", 1);
+	assert_import(&lode_importer_perf_script, counted, &options,
+		      "stream x \nthread 12/34 a b\nmodule x user /x \n"
+		      "run 0+1000 12/34 cpu=1 x!f\ncall 1000+0 12/34 cpu=1 name=sched:sched_switch x!f\n");
+	assert_true(lode_importer_perf_script.sniff((const unsigned char *)clocks, strlen(clocks), "x") > 80);
+}
+
+static void modes_of_samples_are_passed_over(void **state)
+{
+	(void)state;
+	assert_import(&lode_importer_perf_script,
+		      "burn  1886 K     1.000000:     250000 cpu-clock:pppH: \n\t1 f (/x)\n\n"
+		      "burn  1886 [003] U     2.000000:     250000 cpu-clock:pppH: \n\t1 f (/x)\n\n",
+		      NULL,
+		      "stream x \nthread 1886 burn\nmodule x user /x \n"
+		      "run 1000000000+250000 1886 x!f\nrun 2000000000+250000 1886 cpu=3 x!f\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_without_times_follow_one_another),
+		cmocka_unit_test(modes_of_samples_are_passed_over),
 		cmocka_unit_test(samples_become_runs_with_their_stacks_turned_round),
 		cmocka_unit_test(modules_are_named_as_the_rest_of_lode_names_them),
 		cmocka_unit_test(headers_come_with_and_without_their_parts),
