@@ -16,6 +16,7 @@
 #include "base/units.h"
 #include "cmd/command.h"
 #include "cmd/import_match.h"
+#include "cmd/import_names.h"
 #include "cmd/import_options.h"
 #include "cmd/notes.h"
 #include "cmd/progress.h"
@@ -54,6 +55,7 @@ struct importing {
 	struct lode_import_options options;
 	struct lode_corpus *corpus;
 	struct lode_import_matching matching;
+	struct lode_import_names names;
 	struct lode_notes notes;
 	struct lode_bar bar;
 	struct outcome *outcomes;
@@ -129,6 +131,13 @@ static int store(struct importing *importing, struct lode_stream *stream, struct
 		outcome->skipped = 1;
 		return 0;
 	}
+	if (!had && !importing->settings->name) {
+		int code = lode_import_names_settle(&importing->names, importing->file, importing->corpus, stream,
+						    error);
+
+		if (code < 0)
+			return code;
+	}
 	added = lode_corpus_add(importing->corpus, outcome->id, source, stream, replace,
 				importing->options.jobs, error);
 	outcome->skipped = added == 0;
@@ -187,9 +196,11 @@ static int open_corpus(struct importing *importing, struct lode_error *error)
 /* --kind and --unit speak about folded stacks and pprof; elsewhere they would be ignored in silence. */
 static void note_useless_options(struct importing *importing)
 {
-	if (!strcmp(importing->importer->name, "folded") || !strcmp(importing->importer->name, "pprof"))
+	const char *format = importing->importer->name;
+
+	if (!strcmp(format, "folded") || !strcmp(format, "pprof"))
 		return;
-	if (importing->settings->kind || importing->settings->unit)
+	if (importing->settings->kind || (importing->settings->unit && strcmp(format, "perf-script") != 0))
 		lode_notes_add(&importing->notes, 1,
 			       "files whose format knows its own kinds and units "
 			       "(--kind and --unit are for folded stacks and pprof)",
@@ -224,6 +235,7 @@ static int import_file(struct importing *importing, size_t file, struct lode_err
 {
 	struct file_outcome *outcome = &importing->files[file];
 	uint64_t began = lode_now();
+	char *name;
 	int code;
 
 	importing->file = file;
@@ -231,8 +243,12 @@ static int import_file(struct importing *importing, size_t file, struct lode_err
 	code = lode_input_open(&importing->input, importing->call->operands[file], error);
 	if (code < 0)
 		return outcome->code = code;
+	name = lode_import_names_get(&importing->names, file);
+	importing->options.file_name = name;
 	code = read_input(importing, error);
 	lode_input_close(importing->input);
+	importing->options.file_name = NULL;
+	lode_free(name);
 	importing->input = NULL;
 	outcome->took = lode_now() - began;
 	outcome->code = code;
@@ -435,6 +451,7 @@ static void release(struct importing *importing)
 	lode_free(importing->outcomes);
 	lode_free(importing->files);
 	lode_import_match_release(&importing->matching);
+	lode_import_names_release(&importing->names);
 	lode_corpus_close(importing->corpus);
 	lode_notes_release(&importing->notes);
 }
@@ -451,7 +468,8 @@ static int run(struct lode_call *call, struct lode_error *error)
 	importing.options.progress = &importing.bar.progress;
 	importing.options.notes = &importing.notes;
 	importing.files = lode_calloc(call->operand_count, sizeof(*importing.files));
-	if (!importing.files)
+	if (!importing.files ||
+	    lode_import_names_init(&importing.names, (const char *const *)call->operands, call->operand_count) < 0)
 		code = lode_fail_memory(error);
 	if (!code) {
 		code = import_files(&importing, error);

@@ -71,6 +71,7 @@ struct part {
 	struct odd_lines rounded; /* values with a fraction that nanoseconds do not hold */
 	struct odd_lines unended; /* the last line of the file has no line end */
 	struct odd_lines left_out; /* and no value either */
+	struct odd_lines valueless; /* lines with a line end and no value */
 	int code;
 	char wrong[256]; /* what is wrong with line number `lines`, when the code is LODE_BAD_INPUT */
 	struct lode_error error; /* what went wrong otherwise */
@@ -100,6 +101,7 @@ struct reading {
 	struct odd_lines rounded;
 	struct odd_lines unended;
 	struct odd_lines left_out;
+	struct odd_lines valueless;
 	int code;
 	struct lode_error error;
 };
@@ -421,13 +423,10 @@ static void add_event(struct part *part, enum lode_event_type type, const char *
 			 "the costs add up to more than 64 bits of nanoseconds; choose a smaller --unit");
 }
 
-/* A line that ends in no number is wrong, unless the file is cut off in it. */
+/* A line that ends in no number is left out: whether the file is cut off in it or it is wrong is told apart. */
 static void miss_value(struct part *part, const char *line, size_t length, int ended)
 {
-	if (ended)
-		complain(part, NO_VALUE);
-	else
-		add_odd(&part->left_out, part->lines, line, length);
+	add_odd(ended ? &part->valueless : &part->left_out, part->lines, line, length);
 }
 
 static void read_line(const struct reading *reading, struct part *part, const char *line, size_t length,
@@ -467,9 +466,9 @@ static void read_line(const struct reading *reading, struct part *part, const ch
 
 static void read_lines(const struct reading *reading, struct part *part)
 {
-	const char *at = part->text, *end = at + part->size;
+	const char *at = part->text, *end = part->size ? at + part->size : at;
 
-	while (at < end && part->code == 0) {
+	while (at != end && part->code == 0) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 
 		read_line(reading, part, at, (size_t)((newline ? newline : end) - at), newline != NULL);
@@ -606,6 +605,7 @@ static int join(struct reading *reading, struct part *part)
 	join_odd(&reading->rounded, &part->rounded, reading->lines);
 	join_odd(&reading->unended, &part->unended, reading->lines);
 	join_odd(&reading->left_out, &part->left_out, reading->lines);
+	join_odd(&reading->valueless, &part->valueless, reading->lines);
 	reading->lines += part->lines;
 	reading->with_value += part->with_value;
 	reading->two_values += part->two_values;
@@ -664,6 +664,17 @@ static void work(void *context, size_t i)
 
 /* ---- the importer ---- */
 
+/* Some wrong lines do not spoil a file; where most are wrong it is no file of folded stacks. */
+static int check_values(const struct reading *reading, struct lode_error *error)
+{
+	const struct odd_lines *wrong = reading->valueless.count ? &reading->valueless : &reading->left_out;
+
+	if (reading->valueless.count + reading->left_out.count <= reading->with_value)
+		return 0;
+	return lode_fail(error, LODE_BAD_INPUT, "%s:%llu: %s", lode_input_name(reading->input),
+			 (unsigned long long)wrong->line, NO_VALUE);
+}
+
 /* What can be said only at the end. */
 static int check_all(struct reading *reading, struct lode_error *error)
 {
@@ -674,14 +685,14 @@ static int check_all(struct reading *reading, struct lode_error *error)
 				 "%s: every line ends in two numbers, as in a comparison of two recordings; "
 				 "keep only one of them",
 				 name);
-	if (reading->left_out.count && !reading->with_value)
-		return lode_fail(error, LODE_BAD_INPUT, "%s:%llu: %s", name,
-				 (unsigned long long)reading->left_out.line, NO_VALUE);
+	if (check_values(reading, error) < 0)
+		return LODE_BAD_INPUT;
 	tell_odd(reading, &reading->rounded,
 		 "values with a fraction of a nanosecond, rounded; if they count something longer, "
 		 "say so with --unit");
 	tell_odd(reading, &reading->unended, "a last line without a line end, which may be cut off");
 	tell_odd(reading, &reading->left_out, LODE_LEFT_OUT_LINE);
+	tell_odd(reading, &reading->valueless, "lines that do not end in a number, left out");
 	lode_notes_add(reading->options->notes, reading->cut,
 		       "stacks deeper than 16384 frames, cut at the root", name);
 	return 0;
@@ -734,10 +745,13 @@ static int read_folded(struct lode_input *input, const struct lode_import_option
 
 /* ---- the sniffer ---- */
 
+/* Wrong lines that the first bytes of a file may have. */
+#define WRONG_LINES 8
+
 struct guess {
 	unsigned lines;
 	unsigned stacks; /* lines with more than one frame */
-	int wrong;
+	unsigned wrong;  /* lines that do not end in a number */
 };
 
 static void guess_line(struct guess *guess, const char *line, size_t length)
@@ -748,7 +762,7 @@ static void guess_line(struct guess *guess, const char *line, size_t length)
 		return;
 	value = last_word(line, end);
 	if (!value || !is_value(line + value, end - value)) {
-		guess->wrong = 1;
+		guess->wrong++;
 		return;
 	}
 	guess->lines++;
@@ -761,7 +775,7 @@ static int has_name(const char *name)
 }
 
 /*
- * All whole lines must end in a number; a first line that cannot be seen whole
+ * Whole lines must end in a number, but for a few; a first line that cannot be seen whole
  * tells only by its marks, a last one without a line end may be cut off.
  */
 static int sniff_folded(const unsigned char *bytes, size_t size, const char *name)
@@ -771,7 +785,7 @@ static int sniff_folded(const unsigned char *bytes, size_t size, const char *nam
 
 	if (memchr(bytes, '\0', size))
 		return 0;
-	while (at < end && !guess.wrong) {
+	while (at < end && guess.wrong <= WRONG_LINES) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 
 		if (!newline && (size >= LODE_SNIFF_BYTES || guess.lines))
@@ -779,13 +793,13 @@ static int sniff_folded(const unsigned char *bytes, size_t size, const char *nam
 		guess_line(&guess, at, (size_t)((newline ? newline : end) - at));
 		at = newline ? newline + 1 : end;
 	}
-	if (guess.wrong)
+	if (guess.wrong > WRONG_LINES || (guess.wrong && guess.stacks < 4 * guess.wrong))
 		return 0;
 	if (!guess.lines)
 		return at < end && *at != '{' && memchr(at, ';', (size_t)(end - at))
 			       ? 20 + 40 * has_name(name)
 			       : 5 * has_name(name);
-	return (guess.stacks ? 70 : 30) + 20 * has_name(name);
+	return (guess.stacks ? 70 : 30) - 20 * !!guess.wrong + 20 * has_name(name);
 }
 
 const struct lode_importer lode_importer_folded = {

@@ -3,11 +3,13 @@
  *
  * The sniffer asks every importer how sure it is and takes the surest; among
  * equals the first in the list. Comments in front are passed over first, since
- * a sniffer sees only so much. Nothing else knows which formats there are.
+ * a sniffer sees only so much. Nothing else knows which formats there are, but
+ * for those without an importer (other_formats.h), which are named and refused.
  */
 #include "import/import.h"
 
 #include "base/buffer.h"
+#include "import/other_formats.h"
 
 #include <string.h>
 
@@ -48,16 +50,19 @@ static const struct lode_importer *find_named(const char *name)
 	return NULL;
 }
 
-static const struct lode_importer *find_surest(const unsigned char *bytes, size_t size, const char *name)
+/* From here on a sniffer has seen a mark of its own format. */
+#define SURE 60
+
+static const struct lode_importer *find_surest(const unsigned char *bytes, size_t size, const char *name,
+					       int *most)
 {
 	const struct lode_importer *surest = NULL;
-	int most = 0;
 
 	for (size_t i = 0; lode_importers[i]; i++) {
 		int sure = lode_importers[i]->sniff(bytes, size, name);
 
-		if (sure > most) {
-			most = sure;
+		if (sure > *most) {
+			*most = sure;
 			surest = lode_importers[i];
 		}
 	}
@@ -105,22 +110,40 @@ static int peek_telling(struct lode_input *input, const unsigned char **bytes, s
 	return 0;
 }
 
+static const struct lode_importer *choose_by_bytes(struct lode_input *input, const unsigned char *bytes,
+						  size_t size, struct lode_error *error)
+{
+	const char *name = lode_input_name(input), *other;
+	const struct lode_importer *importer;
+	int sure = 0;
+
+	if (size > LODE_SNIFF_BYTES)
+		size = LODE_SNIFF_BYTES;
+	importer = find_surest(bytes, size, name, &sure);
+	other = sure < SURE ? lode_other_format(bytes, size) : NULL;
+	if (other) {
+		lode_fail(error, LODE_BAD_INPUT, "%s: %s", name, other);
+		return NULL;
+	}
+	if (!importer)
+		fail_with_formats(error, LODE_BAD_INPUT,
+				  "%s: its format is not known; if it is one of %s, say which with --format",
+				  name);
+	return importer;
+}
+
 const struct lode_importer *lode_import_choose(struct lode_input *input,
 					       const struct lode_import_options *options,
 					       struct lode_error *error)
 {
-	const struct lode_importer *importer;
+	const struct lode_importer *importer = options->format ? find_named(options->format) : NULL;
 	const unsigned char *bytes;
 	size_t size;
 
-	if (options->format) {
-		importer = find_named(options->format);
-		if (!importer)
-			fail_with_formats(error, LODE_USAGE,
-					  "--format %s: there is no such format; choose one of %s",
-					  options->format);
-		return importer;
-	}
+	if (options->format && !importer)
+		return fail_with_formats(error, LODE_USAGE,
+					 "--format %s: there is no such format; choose one of %s",
+					 options->format);
 	if (peek_telling(input, &bytes, &size, error) < 0)
 		return NULL;
 	if (size == 0) {
@@ -128,13 +151,7 @@ const struct lode_importer *lode_import_choose(struct lode_input *input,
 			  lode_input_name(input));
 		return NULL;
 	}
-	importer =
-		find_surest(bytes, size < LODE_SNIFF_BYTES ? size : LODE_SNIFF_BYTES, lode_input_name(input));
-	if (!importer)
-		fail_with_formats(error, LODE_BAD_INPUT,
-				  "%s: its format is not known; if it is one of %s, say which with --format",
-				  lode_input_name(input));
-	return importer;
+	return importer ? importer : choose_by_bytes(input, bytes, size, error);
 }
 
 static int ends_with(const char *text, size_t length, const char *end)
@@ -149,19 +166,44 @@ static size_t without_extension(const char *name, size_t length)
 {
 	const char *dot = memrchr(name, '.', length);
 
-	return dot && dot > name ? (size_t)(dot - name) : length;
+	return dot && dot > name && dot[-1] != '/' && !memchr(dot, '/', length - (size_t)(dot - name)) ? (size_t)(dot - name) : length;
 }
 
-char *lode_import_default_name(const struct lode_input *input, const struct lode_import_options *options)
+/* Where the base name begins, with up to `folders` of its folders in front. */
+static const char *tail_of(const char *path, unsigned folders)
 {
-	const char *path = lode_input_name(input), *slash = strrchr(path, '/');
-	const char *name = slash && slash[1] ? slash + 1 : path;
+	const char *end = path + strlen(path);
+
+	while (end > path + 1 && end[-1] == '/')
+		end--;
+	for (folders++; folders && end > path; folders--) {
+		const char *slash = memrchr(path, '/', (size_t)(end - path));
+
+		if (!slash || slash == path)
+			return slash && folders == 1 && slash[1] ? slash + 1 : path;
+		if (folders == 1)
+			return slash + 1;
+		end = slash;
+	}
+	return path;
+}
+
+char *lode_import_name(const char *path, unsigned folders)
+{
+	const char *name = tail_of(path, folders);
 	size_t length = strlen(name);
 
-	if (options->stream_name)
-		return lode_strdup(options->stream_name);
+	while (length > 1 && name[length - 1] == '/')
+		length--;
 	if (ends_with(name, length, ".gz") || ends_with(name, length, ".zst") ||
 	    ends_with(name, length, ".xz"))
 		length = without_extension(name, length);
 	return lode_strndup(name, without_extension(name, length));
+}
+
+char *lode_import_default_name(const struct lode_input *input, const struct lode_import_options *options)
+{
+	if (options->stream_name || options->file_name)
+		return lode_strdup(options->stream_name ? options->stream_name : options->file_name);
+	return lode_import_name(lode_input_name(input), 0);
 }

@@ -29,7 +29,8 @@ struct lode_import_options {
 	int no_symbols;            /* leave addresses as they are */
 	const char *const *symbol_paths; /* folders to look for debug files in, NULL-terminated; or NULL */
 	const char *cache;         /* symbol cache folder; NULL: the default; "": none */
-	const char *stream_name;   /* NULL: from the file */
+	const char *stream_name;   /* NULL: from the recording or the file */
+	const char *file_name;     /* of a stream that has no other name; NULL: made from the input's name */
 	const struct lode_progress *progress;
 	struct lode_notes *notes;
 };
@@ -64,7 +65,12 @@ extern const struct lode_importer *const lode_importers[];
 /* The importer for `input`: the one options name, or the sniffer's; NULL with a sentence when there is none. */
 const struct lode_importer *lode_import_choose(struct lode_input *input, const struct lode_import_options *options,
 					       struct lode_error *error);
-/* The name a stream gets from its file: the base name without .gz, .zst, .xz and one more extension. */
+/*
+ * The name a stream gets from its file: the base name without .gz, .zst, .xz and one more
+ * extension, with `folders` of its folders in front. For the caller to free; NULL: no memory.
+ */
+char *lode_import_name(const char *path, unsigned folders);
+/* The one that the options give, or the file's without folders; the same. */
 char *lode_import_default_name(const struct lode_input *input, const struct lode_import_options *options);
 
 #endif
