@@ -3,9 +3,9 @@
  * leaf first, then an empty line.
  *
  *	cpu-clock, task-clock	run; the period is the cost in nanoseconds
- *	cycles			run; the text does not tell how long one sample
- *				stands for, so the median distance between
- *				neighbours of one thread on one CPU is taken
+ *	cycles			run; the period is taken as time at the rate of the
+ *				counter (count_rate.h); without periods, the median
+ *				distance between neighbours of one thread on one CPU
  *	sched_switch and	joined into waits by import/sched.h, after sorting:
  *	sched_waking/_wakeup	the text may be out of order
  *	sys_enter_NAME		call NAME; raw_syscalls: syscall_NUMBER
@@ -15,6 +15,7 @@
  * By default the text has tids and no pids. Threads that only the scheduler's
  * events name are looked up by tid at the end, when all pids are known.
  */
+#include "import/count_rate.h"
 #include "import/frame_memo.h"
 #include "import/module_name.h"
 #include "import/perf_script_line.h"
@@ -28,6 +29,7 @@
 enum what {
 	NOTHING,
 	SAMPLE, /* a run whose cost the period tells */
+	COUNTED, /* a run whose period counts something: cycles */
 	ESTIMATED, /* a run whose cost must be estimated */
 	CALL,
 	SWITCH,
@@ -73,6 +75,9 @@ struct reader {
 	size_t *estimated; /* numbers of run events */
 	size_t estimated_count;
 	size_t estimated_capacity;
+	size_t *counted; /* the same of those whose cost is a count until the end */
+	size_t counted_count;
+	size_t counted_capacity;
 	uint64_t samples;
 	uint64_t unseparated; /* samples that another followed without an empty line */
 	uint64_t last_t;
@@ -221,8 +226,10 @@ static enum what classify(const struct lode_script_header *header)
 		return WAKING;
 	if (is(base, "cpu-clock") || is(base, "task-clock"))
 		return header->has_period ? SAMPLE : ESTIMATED;
-	if (!event.length || (!is_tracepoint(event) && counts_cycles(event)))
+	if (!event.length)
 		return ESTIMATED;
+	if (!is_tracepoint(event) && counts_cycles(event))
+		return header->has_period ? COUNTED : ESTIMATED;
 	return CALL;
 }
 
@@ -320,7 +327,7 @@ static int begin_plain(struct reader *reader, const struct lode_script_header *h
 {
 	struct lode_script_frame frame;
 
-	reader->event.cost = reader->what == SAMPLE ? header->period : 0;
+	reader->event.cost = reader->what == SAMPLE || reader->what == COUNTED ? header->period : 0;
 	if (reader->what == CALL) {
 		reader->event.name = call_name(reader, header);
 		if (reader->event.name == LODE_NONE)
@@ -393,16 +400,25 @@ static uint64_t place_timeless(struct reader *reader)
 	return reader->event.cost ? reader->event.cost : 1;
 }
 
+static int add_number(size_t **numbers, size_t *count, size_t *capacity, size_t number)
+{
+	if (lode_grow(numbers, capacity, *count + 1, sizeof(**numbers)) < 0)
+		return LODE_SYSTEM;
+	(*numbers)[(*count)++] = number;
+	return 0;
+}
+
 static int keep_event(struct reader *reader, uint32_t stack)
 {
 	enum lode_event_type type = reader->what == CALL ? LODE_CALL : LODE_RUN;
+	size_t run = reader->stream.events[LODE_RUN].count;
 
-	if (reader->what == ESTIMATED && !reader->timeless) {
-		if (lode_grow(&reader->estimated, &reader->estimated_capacity, reader->estimated_count + 1,
-			      sizeof(*reader->estimated)) < 0)
-			return fail_memory(reader);
-		reader->estimated[reader->estimated_count++] = reader->stream.events[LODE_RUN].count;
-	}
+	if (reader->what == ESTIMATED && !reader->timeless &&
+	    add_number(&reader->estimated, &reader->estimated_count, &reader->estimated_capacity, run) < 0)
+		return fail_memory(reader);
+	if (reader->what == COUNTED &&
+	    add_number(&reader->counted, &reader->counted_count, &reader->counted_capacity, run) < 0)
+		return fail_memory(reader);
 	reader->event.stack = stack;
 	if (reader->timeless)
 		reader->last_t += place_timeless(reader);
@@ -676,6 +692,34 @@ static int estimate_costs(struct reader *reader)
 	return 0;
 }
 
+/* Turns counts into time. */
+static int settle_counts(struct reader *reader)
+{
+	struct lode_events *runs = &reader->stream.events[LODE_RUN];
+	struct lode_count_rate rate = { 0 };
+	double found, nanoseconds;
+	char example[400];
+	int code = 0;
+
+	for (size_t i = 0; i < reader->counted_count && !reader->timeless && code == 0; i++) {
+		size_t run = reader->counted[i];
+
+		code = lode_count_rate_add(&rate, runs->t[run], runs->cpu[run], runs->thread[run], runs->cost[run]);
+	}
+	found = lode_count_rate_find(&rate);
+	nanoseconds = found > 0 ? found : 1;
+	for (size_t i = 0; i < reader->counted_count; i++)
+		runs->cost[reader->counted[i]] = lode_count_time(runs->cost[reader->counted[i]], nanoseconds);
+	lode_count_rate_release(&rate);
+	snprintf(example, sizeof(example), "%.300s: %.3g cycles a nanosecond", lode_input_name(reader->input),
+		 1 / nanoseconds);
+	lode_notes_add(reader->options->notes, reader->counted_count,
+		       found > 0 ? "samples whose cost is their period, at the rate at which their counter ran"
+				 : "samples whose cost is their period, at a rate that is assumed",
+		       example);
+	return code < 0 ? fail_memory(reader) : 0;
+}
+
 /* ---- the importer ---- */
 
 static void tell_notes(const struct reader *reader)
@@ -721,6 +765,8 @@ static int finish(struct reader *reader, const struct lode_import_sink *sink)
 		tell_timeless(reader);
 	code = estimate_costs(reader);
 	if (code == 0)
+		code = settle_counts(reader);
+	if (code == 0)
 		code = join_waits(reader);
 	if (code < 0)
 		return code;
@@ -743,6 +789,7 @@ static int read_perf_script(struct lode_input *input, const struct lode_import_o
 	lode_free(reader.frames);
 	lode_free(reader.records);
 	lode_free(reader.estimated);
+	lode_free(reader.counted);
 	lode_frame_memo_release(&reader.memo);
 	lode_stream_release(&reader.stream);
 	lode_dictionary_release(&reader.dictionary);

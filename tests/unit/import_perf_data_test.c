@@ -231,7 +231,7 @@ static void a_sample_without_a_chain_is_where_it_was_taken(void **state)
 	release(&recording);
 }
 
-static void the_cost_of_cycles_comes_from_the_frequency_or_the_gaps(void **state)
+static void cycles_become_time_at_the_rate_of_their_counter(void **state)
 {
 	struct recording often = { 0 }, seldom = { 0 };
 	struct perf_event_attr *attr = add_event(&often, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
@@ -243,7 +243,11 @@ static void the_cost_of_cycles_comes_from_the_frequency_or_the_gaps(void **state
 	attr->sample_freq = 4000;
 	put_sample(&often,
 		   (struct sample){ .time = 5, .pid = 1, .tid = 1, .period = 123456, CHAIN(USER, 0x2) });
-	assert_becomes(&often, "run", "run 5+250000 1/1 cpu=0 0x2\n");
+	put_sample(&often, (struct sample){ .time = 9, .pid = 2, .tid = 2, .period = 1, CHAIN(USER, 0x2) });
+	import_recording(&imported, &often, 0);
+	assert_non_null(strstr(imported.text.bytes, "run 5+250000 1/1 cpu=0 0x2\nrun 9+2 2/2 cpu=0 0x2\n"));
+	assert_int_equal(noted(&imported, "at a rate that is assumed"), 2);
+	release_imported(&imported);
 	release(&often);
 
 	add_event(&seldom, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES)->sample_period = 100000;
@@ -260,9 +264,69 @@ static void the_cost_of_cycles_comes_from_the_frequency_or_the_gaps(void **state
 	import_recording(&imported, &seldom, 0);
 	assert_non_null(strstr(imported.text.bytes, "run 5000+100 1/1 cpu=1 0x2\n"));
 	assert_non_null(strstr(imported.text.bytes, "run 1001+100 1/1 cpu=2 0x2\n"));
-	assert_int_equal(noted(&imported, "estimated by the median gap"), 6);
+	assert_int_equal(noted(&imported, "at the rate at which their counter ran"), 6);
 	release_imported(&imported);
 	release(&seldom);
+}
+
+/*
+ * As perf records many short threads at 4 kHz: each begins with a period of 1 that grows, the
+ * long one has periods of 650000 at 2.6 GHz and idles now and then. Its share is that of its cycles.
+ */
+static void short_threads_weigh_no_more_than_their_cycles(void **state)
+{
+	struct recording recording = { 0 };
+	struct perf_event_attr *attr = add_event(&recording, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	uint64_t time = 1000000, cycles = 0;
+	const char *line;
+	struct imported imported;
+	double cost = 0, others = 0;
+
+	(void)state;
+	attr->freq = 1;
+	attr->sample_freq = 4000;
+	for (int i = 0; i < 100; i++) {
+		time += i % 4 == 3 ? 900000 : 250000;
+		put_sample(&recording, (struct sample){ .time = time, .pid = 1, .tid = 1, .period = 650000, CHAIN(USER, 0x2) });
+		for (uint64_t period = 1; period < 20000; period *= 5) {
+			put_sample(&recording, (struct sample){ .time = time + period / 3 + 5,
+								.pid = 1,
+								.tid = 100 + (uint32_t)i,
+								.cpu = 1,
+								.period = period,
+								CHAIN(USER, 0x4) });
+			cycles += period;
+		}
+	}
+	import_recording(&imported, &recording, 0);
+	for (line = strstr(imported.text.bytes, "\nrun "); line; line = strstr(line + 1, "\nrun ")) {
+		uint64_t start, each;
+		unsigned pid, tid;
+
+		assert_int_equal(sscanf(line, "\nrun %" SCNu64 "+%" SCNu64 " %u/%u", &start, &each, &pid, &tid), 4);
+		*(tid == 1 ? &cost : &others) += (double)each;
+	}
+	assert_true(cost > 100 * 249000.0 && cost < 100 * 251000.0);
+	assert_true(others > (double)cycles / 2.6 * 0.98 && others < (double)cycles / 2.6 * 1.05);
+	release_imported(&imported);
+	release(&recording);
+}
+
+static void events_that_are_no_time_are_counted_and_told(void **state)
+{
+	struct recording recording = { 0 };
+	struct imported imported;
+
+	(void)state;
+	add_event(&recording, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES)->sample_period = 1000;
+	put_sample(&recording, (struct sample){ .time = 5, .pid = 1, .tid = 1, .period = 1000, CHAIN(USER, 0x2) });
+	put_sample(&recording, (struct sample){ .time = 9, .pid = 1, .tid = 1, .period = 1000, CHAIN(USER, 0x2) });
+	import_recording(&imported, &recording, 0);
+	assert_non_null(strstr(imported.text.bytes, "run 5+1000 1/1 cpu=0 0x2\nrun 9+1000 1/1 cpu=0 0x2\n"));
+	assert_non_null(strstr(imported.text.bytes, "attribute cost_unit=cache-misses"));
+	assert_int_equal(noted(&imported, "no CPU time"), 2);
+	release_imported(&imported);
+	release(&recording);
 }
 
 /* ---- threads and mappings ---- */
@@ -1282,7 +1346,9 @@ int main(void)
 		cmocka_unit_test(a_recording_without_ids_or_trailers_is_of_its_only_event),
 		cmocka_unit_test(attributes_may_have_any_size),
 		cmocka_unit_test(a_sample_without_a_chain_is_where_it_was_taken),
-		cmocka_unit_test(the_cost_of_cycles_comes_from_the_frequency_or_the_gaps),
+		cmocka_unit_test(cycles_become_time_at_the_rate_of_their_counter),
+		cmocka_unit_test(short_threads_weigh_no_more_than_their_cycles),
+		cmocka_unit_test(events_that_are_no_time_are_counted_and_told),
 		cmocka_unit_test(a_mapping_counts_from_its_time_on_and_a_fork_keeps_it),
 		cmocka_unit_test(a_child_has_its_parents_name_until_it_has_its_own),
 		cmocka_unit_test(kernel_modules_and_run_time_code_have_names_of_their_own),

@@ -139,12 +139,12 @@ static void the_short_form_of_scheduler_events_is_read_too(void **state)
 
 static void the_cost_of_cycles_is_estimated_from_the_distance_between_neighbours(void **state)
 {
-	static const char text[] = "a 1 [000] 1.000000: 12345 cycles:ppp: 1 f (x)\n"
-				   "a 1 [000] 1.001000: 99 cycles:ppp: 1 f (x)\n"
-				   "b 2 [001] 1.001500: 99 cycles:ppp: 1 f (x)\n"
-				   "b 2 [001] 1.002500: 99 cpu_core/cycles/P: 1 f (x)\n"
-				   "a 1 [000] 9.000000: 99 cycles: 1 f (x)\n"
-				   "a 1 [001] 9.000100: 99 cycles: 1 f (x)\n";
+	static const char text[] = "a 1 [000] 1.000000: cycles:ppp: 1 f (x)\n"
+				   "a 1 [000] 1.001000: cycles:ppp: 1 f (x)\n"
+				   "b 2 [001] 1.001500: cycles:ppp: 1 f (x)\n"
+				   "b 2 [001] 1.002500: cpu_core/cycles/P: 1 f (x)\n"
+				   "a 1 [000] 9.000000: cycles: 1 f (x)\n"
+				   "a 1 [001] 9.000100: cycles: 1 f (x)\n";
 
 	(void)state;
 	assert_import(script, text, NULL,
@@ -156,6 +156,21 @@ static void the_cost_of_cycles_is_estimated_from_the_distance_between_neighbours
 		      "run 9000000000+1000000 1 cpu=0 x!f\n"
 		      "run 9000100000+1000000 1 cpu=1 x!f\n");
 	assert_note(script, text, "estimated", 6);
+}
+
+static void the_period_of_cycles_is_time_at_the_rate_of_the_counter(void **state)
+{
+	static const char text[] = "a 1 [000] 1.000000: 1 cycles:ppp: 1 f (x)\n"
+				   "a 1 [000] 1.001000: 2000000 cycles:ppp: 1 f (x)\n"
+				   "a 1 [000] 1.002000: 2000000 cycles:ppp: 1 f (x)\n"
+				   "a 1 [000] 9.000000: 1000000 cycles:ppp: 1 f (x)\n";
+
+	(void)state;
+	assert_import(&lode_importer_perf_script, text, NULL,
+		      "stream x \nthread 1 a\n"
+		      "run 1000000000+1 1 cpu=0 x!f\nrun 1001000000+1000000 1 cpu=0 x!f\n"
+		      "run 1002000000+1000000 1 cpu=0 x!f\nrun 9000000000+500000 1 cpu=0 x!f\n");
+	assert_note(&lode_importer_perf_script, text, "at the rate at which their counter ran", 4);
 }
 
 static const char header_line[] = "a 1 [000] 1.000000: 5 cpu-clock:\n";
@@ -474,6 +489,7 @@ int main(void)
 		cmocka_unit_test(system_calls_and_other_events_become_calls),
 		cmocka_unit_test(switches_and_wakings_are_joined_into_waits),
 		cmocka_unit_test(the_short_form_of_scheduler_events_is_read_too),
+		cmocka_unit_test(the_period_of_cycles_is_time_at_the_rate_of_the_counter),
 		cmocka_unit_test(the_cost_of_cycles_is_estimated_from_the_distance_between_neighbours),
 		cmocka_unit_test(a_sample_that_is_cut_off_is_left_out_and_told),
 		cmocka_unit_test(a_script_that_is_whole_is_not_called_cut),

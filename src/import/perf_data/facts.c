@@ -180,13 +180,29 @@ static int is_clock(const struct perf_event_attr *attr)
 	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-/* Cores of different kinds each have their own cycles: the upper half of the number says whose. */
-static int is_cycles(const struct perf_event_attr *attr)
+static int has_word(const char *text, const char *word)
 {
+	return strstr(text, word) != NULL;
+}
+
+/* Names of cycle counters of a kind of core or machine: `cpu_core/cycles/P`, `armv8_pmuv3/cpu_cycles/`. */
+static int is_named_cycles(const char *name)
+{
+	if (has_word(name, "stalled"))
+		return 0;
+	return has_word(name, "cycles") || has_word(name, "cpu_clk_unhalted") || has_word(name, "ibs_op");
+}
+
+/* Cores of different kinds each have their own cycles: the upper half of the number says whose. */
+static int is_cycles(const struct lode_perf_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
 	uint32_t config = (uint32_t)attr->config;
 
-	return attr->type == PERF_TYPE_HARDWARE &&
-	       (config == PERF_COUNT_HW_CPU_CYCLES || config == PERF_COUNT_HW_REF_CPU_CYCLES);
+	if (attr->type == PERF_TYPE_HARDWARE)
+		return config == PERF_COUNT_HW_CPU_CYCLES || config == PERF_COUNT_HW_REF_CPU_CYCLES;
+	return attr->type != PERF_TYPE_SOFTWARE && attr->type != PERF_TYPE_TRACEPOINT &&
+	       attr->type != PERF_TYPE_BREAKPOINT && is_named_cycles(event->name);
 }
 
 static int is_hardware(const struct perf_event_attr *attr)
@@ -199,7 +215,7 @@ static int is_hardware(const struct perf_event_attr *attr)
 static const struct lode_perf_event *choose_runs(const struct lode_perf_facts *facts)
 {
 	for (size_t i = 0; i < facts->event_count; i++)
-		if (is_clock(&facts->events[i].attr) || is_cycles(&facts->events[i].attr))
+		if (is_clock(&facts->events[i].attr) || is_cycles(&facts->events[i]))
 			return &facts->events[i];
 	for (size_t i = 0; i < facts->event_count; i++)
 		if (is_hardware(&facts->events[i].attr))
@@ -214,23 +230,29 @@ static int same_event(const struct perf_event_attr *a, const struct perf_event_a
 	return a->type == b->type && (a->config & mask) == (b->config & mask);
 }
 
+static enum lode_perf_costing costing_of(const struct lode_perf_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	if (is_clock(attr))
+		return event->layout.period ? LODE_PERF_COST_PERIOD : LODE_PERF_COST_FREQUENCY;
+	if (!is_cycles(event))
+		return LODE_PERF_COST_EVENTS;
+	return attr->freq && !event->layout.period ? LODE_PERF_COST_FREQUENCY : LODE_PERF_COST_COUNT;
+}
+
 static void use_for_runs(struct lode_perf_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;
 
 	event->use = LODE_PERF_RUN;
-	event->cost = 0;
-	if (attr->freq) {
-		event->costing = LODE_PERF_COST_FREQUENCY;
-		event->cost = attr->sample_freq ? 1000000000u / attr->sample_freq : 0;
-	} else if (is_clock(attr)) {
+	event->costing = costing_of(event);
+	if (!attr->freq)
 		event->cost = attr->sample_period;
-		event->costing = LODE_PERF_COST_FREQUENCY;
-	} else {
-		event->costing = LODE_PERF_COST_GAP;
-	}
-	if (is_clock(attr) && event->layout.period)
-		event->costing = LODE_PERF_COST_PERIOD;
+	else if (event->costing == LODE_PERF_COST_EVENTS)
+		event->cost = 1;
+	else
+		event->cost = attr->sample_freq ? 1000000000u / attr->sample_freq : 0;
 }
 
 static int starts_with(const char *text, const char *start)
@@ -336,13 +358,14 @@ int lode_perf_facts_freeze(struct lode_perf_facts *facts)
 
 	if (facts->frozen)
 		return 0;
+	for (size_t i = 0; i < facts->event_count; i++)
+		if (!*facts->events[i].name)
+			facts->events[i].name = plain_name(&facts->events[i].attr);
 	runs = choose_runs(facts);
 	for (size_t i = 0; i < facts->event_count; i++) {
 		struct lode_perf_event *event = &facts->events[i];
 
 		event->use = LODE_PERF_CALL;
-		if (!*event->name)
-			event->name = plain_name(&event->attr);
 		if (event->attr.type == PERF_TYPE_TRACEPOINT && settle_tracepoint(facts, event) < 0)
 			return LODE_SYSTEM;
 		if (runs && same_event(&event->attr, &runs->attr))

@@ -33,8 +33,9 @@ enum lode_perf_use {
 /* How the cost of a run is found. */
 enum lode_perf_costing {
 	LODE_PERF_COST_PERIOD,    /* a clock: the sample's period is nanoseconds */
-	LODE_PERF_COST_FREQUENCY, /* asked for so many samples a second */
-	LODE_PERF_COST_GAP,       /* every so many events: the usual gap between samples */
+	LODE_PERF_COST_FREQUENCY, /* asked for so many samples a second, and the sample does not tell its period */
+	LODE_PERF_COST_COUNT,     /* cycles: the period, at the rate of the counter (count_rate.h) */
+	LODE_PERF_COST_EVENTS,    /* no time at all (cache misses): the period, as if one were a nanosecond */
 };
 
 /* Byte offsets in a sample, from the record's start; 0: not there. */
@@ -59,7 +60,7 @@ struct lode_perf_event {
 	const struct lode_perf_tracepoint *tracepoint; /* or NULL */
 	enum lode_perf_use use;
 	enum lode_perf_costing costing;
-	uint64_t cost; /* of one run, where the sample's period does not tell */
+	uint64_t cost; /* of one run, or its count, where the sample's period does not tell */
 };
 
 /* One binary of the build-id table. */

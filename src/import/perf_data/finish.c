@@ -1,76 +1,89 @@
 /* The last steps of an import: see finish.h. */
 #include "import/perf_data/finish.h"
 
+#include "import/count_rate.h"
+
+#include <stdio.h>
+
 /* ---- costs ---- */
 
-/*
- * The gaps between neighbours on one CPU. Runs without a CPU are taken as of
- * one. `last` has a place for each CPU, with the time plus one of its last run.
- */
-static size_t collect_gaps(const struct lode_events *runs, uint64_t *last, uint64_t *gaps)
+static int add_counts(const struct lode_events *runs, struct lode_count_rate *rates)
 {
-	size_t count = 0;
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->name[i] && lode_count_rate_add(&rates[runs->name[i] - 1], runs->t[i], runs->cpu[i],
+							 runs->thread[i], runs->cost[i]) < 0)
+			return LODE_SYSTEM;
+	return 0;
+}
 
+/* Where no two samples tell the rate: the largest period is what the frequency asked for takes. */
+static double assumed_rate(const struct lode_perf_event *event, const struct lode_count_rate *rate)
+{
+	return event->attr.freq && event->cost && rate->largest ? (double)event->cost / (double)rate->largest : 1;
+}
+
+static double rate_of(const struct lode_perf_event *event, const struct lode_count_rate *rate,
+		      struct lode_notes *notes)
+{
+	double found = lode_count_rate_find(rate), nanoseconds = found > 0 ? found : assumed_rate(event, rate);
+	char example[200];
+
+	snprintf(example, sizeof(example), "%.100s: %.3g a nanosecond", event->name, 1 / nanoseconds);
+	lode_notes_add(notes, rate->samples,
+		       found > 0 ? "samples whose cost is their period, at the rate at which their counter ran"
+				 : "samples whose cost is their period, at a rate that is assumed",
+		       example);
+	return nanoseconds;
+}
+
+/* Something that is no time is kept as it is: a nanosecond is one of it. */
+static int keep_events(struct lode_perf_replay *replay, const struct lode_perf_event *event, uint64_t samples)
+{
+	lode_notes_add(replay->options->notes, samples,
+		       "samples of an event that is no CPU time: where times are shown, 1 ns is one of it",
+		       event->name);
+	return lode_stream_set_attribute(replay->stream, "cost_unit", event->name, LODE_ATTRIBUTE_TEXT) < 0
+		       ? LODE_SYSTEM
+		       : 0;
+}
+
+static int settle_costs(struct lode_perf_replay *replay, struct lode_count_rate *rates, double *nanoseconds)
+{
+	const struct lode_perf_facts *facts = replay->facts;
+	struct lode_events *runs = &replay->stream->events[LODE_RUN];
+
+	for (size_t i = 0; i < facts->event_count; i++) {
+		if (!rates[i].samples)
+			continue;
+		nanoseconds[i] = 1;
+		if (facts->events[i].costing == LODE_PERF_COST_COUNT)
+			nanoseconds[i] = rate_of(&facts->events[i], &rates[i], replay->options->notes);
+		else if (keep_events(replay, &facts->events[i], rates[i].samples) < 0)
+			return LODE_SYSTEM;
+	}
 	for (size_t i = 0; i < runs->count; i++) {
-		uint64_t *before = &last[runs->cpu[i]];
-
-		if (*before && runs->t[i] + 1 > *before)
-			gaps[count++] = runs->t[i] + 1 - *before;
-		*before = runs->t[i] + 1;
+		if (!runs->name[i])
+			continue;
+		runs->cost[i] = lode_count_time(runs->cost[i], nanoseconds[runs->name[i] - 1]);
+		runs->name[i] = 0;
 	}
-	return count;
+	return 0;
 }
 
-/*
- * The number that stands in the middle of `count` numbers in order: its digits
- * of 16 bits one after the other, by counting how many numbers go on with each.
- */
-static uint64_t median(const uint64_t *numbers, size_t count, size_t *counts)
+int lode_perf_finish_costs(struct lode_perf_replay *replay)
 {
-	uint64_t prefix = 0, mask = 0;
-	size_t rank = (count - 1) / 2;
+	size_t count = replay->facts->event_count;
+	struct lode_count_rate *rates = lode_calloc(count, sizeof(*rates));
+	double *nanoseconds = lode_calloc(count, sizeof(*nanoseconds));
+	int code = rates && nanoseconds ? add_counts(&replay->stream->events[LODE_RUN], rates) : LODE_SYSTEM;
 
-	for (int shift = 48; shift >= 0; shift -= 16) {
-		size_t digit = 0;
-
-		memset(counts, 0, 65536 * sizeof(*counts));
-		for (size_t i = 0; i < count; i++)
-			if ((numbers[i] & mask) == prefix)
-				counts[numbers[i] >> shift & 0xffff]++;
-		while (rank >= counts[digit])
-			rank -= counts[digit++];
-		prefix |= (uint64_t)digit << shift;
-		mask |= (uint64_t)0xffff << shift;
-	}
-	return prefix;
-}
-
-int lode_perf_finish_costs(struct lode_stream *stream, struct lode_notes *notes)
-{
-	struct lode_events *runs = &stream->events[LODE_RUN];
-	uint64_t *last = lode_calloc(65536, sizeof(*last));
-	size_t *counts = lode_calloc(65536, sizeof(*counts));
-	uint64_t *gaps = lode_calloc(runs->count, sizeof(*gaps));
-	uint64_t cost = 0, estimated = 0;
-	size_t count;
-
-	if (last && counts && gaps) {
-		count = collect_gaps(runs, last, gaps);
-		cost = count ? median(gaps, count, counts) : 0;
-		for (size_t i = 0; i < runs->count; i++) {
-			if (runs->cost[i] != LODE_PERF_COST_UNKNOWN)
-				continue;
-			runs->cost[i] = cost;
-			estimated++;
-		}
-		lode_notes_add(notes, estimated,
-			       "runs whose cost is estimated by the median gap between samples", NULL);
-	}
-	count = last && counts && gaps;
-	lode_free(last);
-	lode_free(counts);
-	lode_free(gaps);
-	return count ? 0 : LODE_SYSTEM;
+	if (code == 0)
+		code = settle_costs(replay, rates, nanoseconds);
+	for (size_t i = 0; rates && i < count; i++)
+		lode_count_rate_release(&rates[i]);
+	lode_free(rates);
+	lode_free(nanoseconds);
+	return code;
 }
 
 /* ---- threads and stacks ---- */

@@ -309,16 +309,25 @@ static int add_waking(struct lode_perf_replay *replay, const struct lode_perf_en
 	return lode_sched_waking(replay->sched, entry->time, entry->tid ? thread : LODE_NONE, stack, target);
 }
 
-static uint64_t cost_of(struct lode_perf_replay *replay, const struct lode_perf_event *event, uint64_t period)
+/*
+ * The cost of a run. What counts has its count until the end, when the rate is known; which event
+ * it is of is kept meanwhile where calls have their name.
+ */
+static void set_cost(struct lode_perf_replay *replay, const struct lode_perf_entry *entry,
+		     struct lode_event *run)
 {
+	const struct lode_perf_event *event = &replay->facts->events[entry->event];
+
+	run->cost = event->layout.period ? entry->value : event->cost;
 	switch (event->costing) {
 	case LODE_PERF_COST_PERIOD:
-		return period;
+		return;
 	case LODE_PERF_COST_FREQUENCY:
-		return event->cost;
+		run->cost = event->cost;
+		return;
 	default:
-		replay->has_gaps = 1;
-		return LODE_PERF_COST_UNKNOWN;
+		replay->has_counts = 1;
+		run->name = entry->event + 1u;
 	}
 }
 
@@ -373,7 +382,7 @@ static int add_sample(struct lode_perf_replay *replay, const struct lode_perf_en
 	case LODE_PERF_WAKING:
 		return add_waking(replay, entry, thread, result.stack);
 	case LODE_PERF_RUN:
-		result.cost = cost_of(replay, event, entry->value);
+		set_cost(replay, entry, &result);
 		return lode_stream_add_event(replay->stream, LODE_RUN, &result);
 	case LODE_PERF_SYSCALL:
 		result.name = syscall_name(replay, entry->value);
@@ -439,7 +448,7 @@ int lode_perf_replay_finish(struct lode_perf_replay *replay)
 	lode_notes_add(notes, replay->spaces.dropped,
 		       "mappings beyond the limit, whose addresses have no symbols", NULL);
 	lode_perf_user_stacks_note(&replay->user_stacks, notes);
-	if (replay->has_gaps && lode_perf_finish_costs(replay->stream, notes) < 0)
+	if (replay->has_counts && lode_perf_finish_costs(replay) < 0)
 		return LODE_SYSTEM;
 	return lode_perf_finish_events(replay);
 }

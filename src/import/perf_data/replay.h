@@ -51,7 +51,7 @@ struct lode_perf_replay {
 	uint32_t *event_names; /* by event: string of the stream, 0 while not asked for */
 	uint32_t syscall_names[LODE_PERF_SYSCALLS];
 	int started;  /* the first sample was seen */
-	int has_gaps; /* runs whose cost is to be estimated, marked by a cost of UINT64_MAX */
+	int has_counts; /* there are runs whose cost is a count until the end */
 };
 
 /* What is given must outlive it. Returns 0 or a negative code; release it in either case. */
