@@ -7,14 +7,17 @@
  * mappings, functions and locations stand, a second one turns each sample into
  * an event; a location is taken apart into frames when it is first met.
  *
- * A sample has several values; the one taken is a time if there is one, else a
- * count times the period. Some profilers write nonsense as their period; counts
- * are then taken as they are. Times of contention become waits. The format has no
- * time a sample: events tile a line of time, as with folded stacks, from the
- * start of the profile on. Labels have no place in an event and are counted.
+ * A sample has several values (pprof_values.h): CPU time becomes a run, the times of
+ * waits a wait each; where no value is CPU time, a count times the period. Some
+ * profilers write nonsense as their period; counts are then taken as they are.
+ * Labels (pprof_labels.h) say whose sample it is. The format has no time a sample:
+ * the events of a thread tile a line of time, as with folded stacks, from the start
+ * of the profile on, unless a label has a time stamp.
  */
 #include "import/module_name.h"
 #include "import/pprof_fields.h"
+#include "import/pprof_labels.h"
+#include "import/pprof_values.h"
 #include "import/protobuf.h"
 #include "import/reading.h"
 
@@ -96,14 +99,15 @@ struct reader {
 	size_t stack_count;
 	size_t stack_capacity;
 
-	size_t value; /* which of a sample's values is taken */
-	double scale; /* nanoseconds of one */
+	struct lode_pprof_value *uses; /* what becomes of each value */
+	size_t used;                   /* how many are used */
+	int64_t *values;               /* of a sample */
 	int odd_period; /* it makes no sense: counts are taken as nanoseconds */
 	uint64_t samples;
-	int is_wait;
-	uint64_t t; /* where the next event begins */
-	uint64_t labels;
-	uint64_t label_key;
+	uint64_t *ends; /* by thread: where its next event begins */
+	size_t end_count;
+	size_t end_capacity;
+	struct lode_pprof_labels labels;
 	uint64_t negative;
 	uint64_t cut;
 };
@@ -178,11 +182,6 @@ struct string {
 	const char *text;
 	size_t length;
 };
-
-static int is(struct string string, const char *text)
-{
-	return string.length == strlen(text) && memcmp(string.text, text, string.length) == 0;
-}
 
 /* Number `number` of the string table. Returns 0, or LODE_BAD_INPUT when there is none. */
 static int get_string(struct reader *reader, uint64_t number, struct string *string)
@@ -326,37 +325,6 @@ static int note_all(struct reader *reader)
 
 /* ---- which value ---- */
 
-/* Nanoseconds of a unit of time; 0 for other units. */
-static double unit_of_time(struct string unit)
-{
-	static const struct {
-		const char *names[3];
-		double nanoseconds;
-	} units[] = {
-		{ { "nanoseconds", "nanosecond", "ns" }, 1 },
-		{ { "microseconds", "microsecond", "us" }, 1e3 },
-		{ { "milliseconds", "millisecond", "ms" }, 1e6 },
-		{ { "seconds", "second", "s" }, 1e9 },
-	};
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		for (size_t j = 0; j < 3; j++)
-			if (is(unit, units[i].names[j]))
-				return units[i].nanoseconds;
-	return 0;
-}
-
-static int is_type_of_waits(struct string type)
-{
-	static const char *const names[] = { "delay", "contention", "contentions", "block",   "blocked",
-					     "lock",  "mutex",	    "wait",	   "off-cpu", "offcpu" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (is(type, names[i]))
-			return 1;
-	return 0;
-}
-
 static int set_type_attribute(struct reader *reader, const char *key, const struct value_type *pair)
 {
 	struct string type, unit;
@@ -376,15 +344,6 @@ static int set_type_attribute(struct reader *reader, const char *key, const stru
 	return code < 0 ? fail_memory(reader) : 0;
 }
 
-/* Value number `i` is taken; each stands for `scale` nanoseconds. */
-static int take_value(struct reader *reader, size_t i, double scale, struct string type)
-{
-	reader->value = i;
-	reader->scale = scale;
-	reader->is_wait = reader->options->kind_is_wait || is_type_of_waits(type);
-	return set_type_attribute(reader, "sample_type", &reader->types[i]);
-}
-
 static int fail_no_time(struct reader *reader)
 {
 	return lode_fail(reader->error, LODE_BAD_INPUT,
@@ -400,7 +359,7 @@ static int fail_no_time(struct reader *reader)
 /* Nanoseconds that one count stands for; 0 when nothing tells. */
 static double scale_of_counts(struct reader *reader, struct string unit)
 {
-	double period = unit_of_time(unit) * (double)reader->period;
+	double period = lode_pprof_unit(unit.text, unit.length) * (double)reader->period;
 
 	if (reader->options->unit_ns > 0)
 		return reader->options->unit_ns;
@@ -408,41 +367,83 @@ static double scale_of_counts(struct reader *reader, struct string unit)
 	return reader->odd_period ? 1 : period;
 }
 
-/* A time, the default one if it is a time, else the last; else a count whose period is a time. */
-static int choose_value(struct reader *reader)
+static int describe_values(struct reader *reader)
 {
-	struct string type, unit, chosen_type = { "", 0 };
-	size_t chosen = SIZE_MAX, count = SIZE_MAX;
-	double scale = 0, period;
-	int code;
-
+	reader->uses = lode_calloc(reader->type_count + 1, sizeof(*reader->uses));
+	reader->values = lode_calloc(reader->type_count + 1, sizeof(*reader->values));
+	if (!reader->uses || !reader->values)
+		return fail_memory(reader);
 	for (size_t i = 0; i < reader->type_count; i++) {
+		struct string type, unit;
+		int code;
+
 		if ((code = get_string(reader, reader->types[i].type, &type)) < 0 ||
 		    (code = get_string(reader, reader->types[i].unit, &unit)) < 0)
 			return code;
-		if (is(unit, "count") && count == SIZE_MAX)
-			count = i;
-		if (unit_of_time(unit) == 0)
-			continue;
-		chosen = i;
-		chosen_type = type;
-		scale = unit_of_time(unit);
-		if (reader->default_type && reader->types[i].type == reader->default_type)
-			break;
+		reader->uses[i] = (struct lode_pprof_value){
+			.type = type.text,
+			.type_length = type.length,
+			.unit = unit.text,
+			.unit_length = unit.length,
+			.is_default = reader->default_type && reader->types[i].type == reader->default_type,
+		};
 	}
-	if (chosen != SIZE_MAX && reader->options->unit_ns > 0)
-		lode_notes_add(reader->options->notes, 1, "profiles of times, for which --unit says nothing",
-			       lode_input_name(reader->input));
-	if (chosen != SIZE_MAX)
-		return take_value(reader, chosen, scale, chosen_type);
-	if ((code = get_string(reader, reader->period_type.unit, &unit)) < 0)
+	return 0;
+}
+
+static int is_used_count(const struct lode_pprof_value *value)
+{
+	return value->use != LODE_PPROF_SKIP && lode_pprof_unit(value->unit, value->unit_length) == 0;
+}
+
+/* Notes what --unit and the period did not do, and the values that have no place here. */
+static void note_values(struct reader *reader)
+{
+	const char *name = lode_input_name(reader->input);
+	int counts = 0;
+	char example[400];
+
+	for (size_t i = 0; i < reader->type_count; i++)
+		counts |= is_used_count(&reader->uses[i]);
+	reader->odd_period &= counts;
+	if (!counts && reader->options->unit_ns > 0)
+		lode_notes_add(reader->options->notes, 1, "profiles of times, for which --unit says nothing", name);
+	for (size_t i = 0; i < reader->type_count; i++) {
+		const struct lode_pprof_value *value = &reader->uses[i];
+
+		if (value->use == LODE_PPROF_SKIP &&
+		    !(value->unit_length == 5 && memcmp(value->unit, "count", 5) == 0)) {
+			snprintf(example, sizeof(example), "%.250s: %.*s", name,
+				 (int)(value->type_length < 100 ? value->type_length : 100), value->type);
+			lode_notes_add(reader->options->notes, 1, "kinds of values that are not imported", example);
+		}
+		if (value->use == LODE_PPROF_WALL)
+			lode_notes_add(reader->options->notes, 1,
+				       "profiles of CPU and wall time, of which the difference is taken as waits", name);
+	}
+}
+
+static int choose_values(struct reader *reader)
+{
+	struct string unit;
+	int code = describe_values(reader);
+
+	if (code < 0 || (code = get_string(reader, reader->period_type.unit, &unit)) < 0)
 		return code;
-	period = scale_of_counts(reader, unit);
-	if (count == SIZE_MAX || period == 0)
+	reader->used = lode_pprof_choose(reader->uses, reader->type_count, scale_of_counts(reader, unit),
+					 reader->options->kind_is_wait);
+	if (!reader->used)
 		return fail_no_time(reader);
-	if ((code = get_string(reader, reader->types[count].type, &type)) < 0)
-		return code;
-	return take_value(reader, count, period, type);
+	note_values(reader);
+	for (size_t i = 0, told = 0; i < reader->type_count && code == 0; i++)
+		if (reader->uses[i].use != LODE_PPROF_SKIP) {
+			char key[32];
+
+			snprintf(key, sizeof(key), told ? "sample_type_%zu" : "sample_type", told + 1);
+			told++;
+			code = set_type_attribute(reader, key, &reader->types[i]);
+		}
+	return code;
 }
 
 /* ---- frames ---- */
@@ -679,88 +680,166 @@ static int get_stack(struct reader *reader, uint64_t at, uint32_t *node)
 	return *node == LODE_NONE ? fail_memory(reader) : 0;
 }
 
-/* What a sample says of itself. */
-struct sample {
-	int64_t value;
-	size_t values;
-};
-
-static int read_sample(struct reader *reader, struct lode_cursor message, struct sample *sample)
+static int read_label(struct reader *reader, struct lode_cursor message, struct lode_pprof_who *who)
 {
-	struct lode_protobuf_field field;
+	uint64_t key, text, number;
+	struct string key_text, value;
+	struct lode_pprof_label label;
+	int code;
 
-	*sample = (struct sample){ 0 };
-	reader->stack_count = 0;
-	while (lode_protobuf_next(&message, &field)) {
-		uint64_t number;
-		int more = 1;
+	if ((code = read_number(reader, message, 1, &key)) < 0 ||
+	    (code = read_number(reader, message, 2, &text)) < 0 ||
+	    (code = read_number(reader, message, 3, &number)) < 0 ||
+	    (code = get_string(reader, key, &key_text)) < 0 || (code = get_string(reader, text, &value)) < 0)
+		return code;
+	label = (struct lode_pprof_label){ key_text.text, key_text.length, value.text, value.length,
+					   (int64_t)number };
+	return lode_pprof_labels_add(&reader->labels, &label, who) < 0 ? fail_memory(reader) : 0;
+}
 
-		if (field.number == 3 && field.wire == LODE_WIRE_BYTES) {
-			if (!reader->labels++ && read_number(reader, field.bytes, 1, &reader->label_key) < 0)
-				return LODE_BAD_INPUT;
-			continue;
+/* The numbers of a field: locations into `stack`, values into `values`. */
+static int read_numbers(struct reader *reader, struct lode_protobuf_field *field, size_t *values)
+{
+	uint64_t number;
+	int more = 1;
+
+	while (lode_protobuf_number(field, &more, &number)) {
+		if (field->number == 2) {
+			if (*values < reader->type_count)
+				reader->values[*values] = (int64_t)number;
+			++*values;
+		} else if (append(reader, &reader->stack, &reader->stack_count, &reader->stack_capacity, number) < 0) {
+			return LODE_SYSTEM;
 		}
-		while ((field.number == 1 || field.number == 2) &&
-		       lode_protobuf_number(&field, &more, &number)) {
-			if (field.number == 2) {
-				sample->value =
-					sample->values == reader->value ? (int64_t)number : sample->value;
-				sample->values++;
-			} else if (append(reader, &reader->stack, &reader->stack_count,
-					  &reader->stack_capacity, number) < 0) {
-				return LODE_SYSTEM;
-			}
-		}
-		if (field.wire == LODE_WIRE_BYTES && field.bytes.failed)
-			message.failed = 1;
 	}
-	if (message.failed)
-		return fail_damaged(reader, place_of(reader, &message), "a sample does not end well");
 	return 0;
 }
 
-/* The value in nanoseconds. */
-static int get_cost(struct reader *reader, int64_t value, uint64_t at, uint64_t *cost)
+static int read_sample(struct reader *reader, struct lode_cursor message, struct lode_pprof_who *who)
 {
-	double product = (double)value * reader->scale;
+	uint64_t at = place_of(reader, &message);
+	struct lode_protobuf_field field;
+	size_t values = 0;
+	int code = 0;
+
+	reader->stack_count = 0;
+	while (code == 0 && lode_protobuf_next(&message, &field)) {
+		if (field.number == 3 && field.wire == LODE_WIRE_BYTES)
+			code = read_label(reader, field.bytes, who);
+		else if (field.number == 1 || field.number == 2)
+			code = read_numbers(reader, &field, &values);
+		if (field.wire == LODE_WIRE_BYTES && field.bytes.failed)
+			message.failed = 1;
+	}
+	if (code < 0)
+		return code;
+	if (message.failed)
+		return fail_damaged(reader, place_of(reader, &message), "a sample does not end well");
+	if (values != reader->type_count)
+		return fail_damaged(reader, at, "a sample has not as many values as there are types");
+	return 0;
+}
+
+/* A value in nanoseconds. */
+static int get_cost(struct reader *reader, int64_t value, double scale, uint64_t at, uint64_t *cost)
+{
+	double product = (double)value * scale;
 
 	*cost = (uint64_t)value;
-	if (reader->scale == 1)
+	if (scale == 1)
 		return 0;
 	if (product >= 0x1p63)
 		return fail_damaged(reader, at,
 				    "the cost of a sample is too large for 64 bits of nanoseconds");
 	*cost = (uint64_t)(product + 0.5);
-	if (reader->scale < 0x1p53 && reader->scale == (double)(uint64_t)reader->scale)
-		*cost = (uint64_t)value * (uint64_t)reader->scale; /* exact, and known to fit */
+	if (scale < 0x1p53 && scale == (double)(uint64_t)scale)
+		*cost = (uint64_t)value * (uint64_t)scale; /* exact, and known to fit */
+	return 0;
+}
+
+/* What a sample is worth. */
+struct worth {
+	uint64_t run;
+	uint64_t wall;
+	int has_run;
+};
+
+static int add_event(struct reader *reader, enum lode_event_type type, const struct lode_event *sample,
+		     uint64_t cost, uint64_t end, uint64_t at)
+{
+	struct lode_event event = *sample;
+	uint64_t *next = &reader->ends[event.thread];
+
+	event.cost = cost;
+	event.t = *next;
+	if (__builtin_add_overflow(*next, cost, next))
+		return fail_damaged(reader, at, "the costs add up to more than 64 bits of nanoseconds");
+	if (end >= cost && end)
+		event.t = end - cost;
+	return lode_stream_add_event(&reader->stream, type, &event) < 0 ? fail_memory(reader) : 0;
+}
+
+/* The thread's line of time, which begins with the profile. */
+static int reach_thread(struct reader *reader, uint32_t thread)
+{
+	if (thread == LODE_NONE ||
+	    lode_grow(&reader->ends, &reader->end_capacity, (size_t)thread + 1, sizeof(*reader->ends)) < 0)
+		return fail_memory(reader);
+	while (reader->end_count <= thread)
+		reader->ends[reader->end_count++] = reader->time;
+	return 0;
+}
+
+/* Waits become events, runs and wall time are added up. A value of 0 is nothing where others may be more. */
+static int take_values(struct reader *reader, const struct lode_event *sample, uint64_t end, uint64_t at,
+		       struct worth *worth)
+{
+	for (size_t i = 0; i < reader->type_count; i++) {
+		const struct lode_pprof_value *use = &reader->uses[i];
+		uint64_t cost;
+		int code;
+
+		if (use->use == LODE_PPROF_SKIP || (!reader->values[i] && reader->used > 1))
+			continue;
+		if (reader->values[i] < 0) {
+			reader->negative++;
+			continue;
+		}
+		if ((code = get_cost(reader, reader->values[i], use->scale, at, &cost)) < 0)
+			return code;
+		if (use->use == LODE_PPROF_WAIT && (code = add_event(reader, LODE_WAIT, sample, cost, end, at)) < 0)
+			return code;
+		if (use->use == LODE_PPROF_WALL)
+			worth->wall = cost;
+		if (use->use == LODE_PPROF_RUN) {
+			worth->run = cost;
+			worth->has_run = 1;
+		}
+	}
 	return 0;
 }
 
 static int add_sample(struct reader *reader, struct lode_cursor message)
 {
-	struct lode_event event = { .thread = 0, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
+	struct lode_event event = { .waker = LODE_NONE, .cpu = LODE_NO_CPU };
+	struct lode_pprof_who who = lode_pprof_nobody();
 	uint64_t at = place_of(reader, &message);
-	struct sample sample;
-	int code = read_sample(reader, message, &sample);
+	struct worth worth = { 0 };
+	int code = read_sample(reader, message, &who);
 
-	if (code < 0)
+	if (code < 0 || (code = get_stack(reader, at, &event.stack)) < 0)
 		return code;
-	if (sample.values != reader->type_count)
-		return fail_damaged(reader, at, "a sample has not as many values as there are types");
-	if (sample.value < 0) {
-		reader->negative++;
-		return 0;
-	}
-	if ((code = get_cost(reader, sample.value, at, &event.cost)) < 0 ||
-	    (code = get_stack(reader, at, &event.stack)) < 0)
+	event.thread = lode_pprof_labels_thread(&reader->labels, &reader->stream, &who);
+	if ((code = reach_thread(reader, event.thread)) < 0)
 		return code;
-	event.t = reader->t;
 	reader->samples++;
-	if (__builtin_add_overflow(reader->t, event.cost, &reader->t))
-		return fail_damaged(reader, at, "the costs add up to more than 64 bits of nanoseconds");
-	if (lode_stream_add_event(&reader->stream, reader->is_wait ? LODE_WAIT : LODE_RUN, &event) < 0)
-		return fail_memory(reader);
-	return 0;
+	code = take_values(reader, &event, who.end, at, &worth);
+	if (code == 0 && worth.has_run)
+		code = add_event(reader, LODE_RUN, &event, worth.run, who.end, at);
+	if (code == 0 && worth.wall > worth.run)
+		code = add_event(reader, LODE_WAIT, &event, worth.wall - worth.run,
+				 who.end > worth.run ? who.end - worth.run : 0, at);
+	return code;
 }
 
 static int add_samples(struct reader *reader)
@@ -854,16 +933,16 @@ static int tell_notes(struct reader *reader)
 {
 	struct lode_notes *notes = reader->options->notes;
 	const char *name = lode_input_name(reader->input);
+	const struct lode_pprof_label *lost;
+	uint64_t count;
 	char example[400];
-	struct string key = { "", 0 };
-	int code = reader->labels ? get_string(reader, reader->label_key, &key) : 0;
 
-	if (code < 0)
-		return code;
-	snprintf(example, sizeof(example), "%.250s: %.*s", name, (int)(key.length < 100 ? key.length : 100),
-		 key.text);
-	lode_notes_add(notes, reader->labels, "labels of samples, which are not kept", example);
-	lode_notes_add(notes, reader->negative, "samples with a negative value, which are left out", name);
+	if (lode_pprof_labels_finish(&reader->labels, reader->samples, &reader->stream, &lost, &count) < 0)
+		return fail_memory(reader);
+	snprintf(example, sizeof(example), "%.250s: %.*s", name,
+		 lost ? (int)(lost->key_length < 100 ? lost->key_length : 100) : 0, lost ? lost->key : "");
+	lode_notes_add(notes, count, "labels that differ between samples, which are not kept", example);
+	lode_notes_add(notes, reader->negative, "negative values, which are left out", name);
 	lode_notes_add(notes, reader->cut, "stacks deeper than 16384 frames, cut at the root", name);
 	return 0;
 }
@@ -872,11 +951,8 @@ static int read_all(struct reader *reader, const struct lode_import_sink *sink)
 {
 	int code;
 
-	if ((code = note_all(reader)) < 0 || (code = choose_value(reader)) < 0)
+	if ((code = note_all(reader)) < 0 || (code = choose_values(reader)) < 0)
 		return code;
-	reader->t = reader->time;
-	if (lode_stream_thread(&reader->stream, LODE_NO_PID, 0) == LODE_NONE)
-		return fail_memory(reader);
 	if ((code = add_samples(reader)) < 0 || (code = set_attributes(reader)) < 0 ||
 	    (code = tell_period(reader)) < 0 || (code = tell_notes(reader)) < 0)
 		return code;
@@ -896,6 +972,10 @@ static void release(struct reader *reader)
 	lode_free(reader->steps);
 	lode_index_release(&reader->step_index);
 	lode_free(reader->stack);
+	lode_free(reader->uses);
+	lode_free(reader->values);
+	lode_free(reader->ends);
+	lode_pprof_labels_release(&reader->labels);
 	lode_stream_release(&reader->stream);
 	lode_dictionary_release(&reader->dictionary);
 }

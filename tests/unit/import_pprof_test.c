@@ -279,7 +279,7 @@ static void a_period_that_makes_no_sense_leaves_the_counts(void **state)
 	assert_counts(1000000000, 0, 1e7, 0, "run 0+50000000 0 ");
 }
 
-static void the_default_type_is_preferred_among_times(void **state)
+static void wall_time_beyond_cpu_time_is_a_wait(void **state)
 {
 	struct profile profile = { 0 };
 
@@ -288,11 +288,128 @@ static void the_default_type_is_preferred_among_times(void **state)
 	add_type(&profile, 1, "cpu", "nanoseconds");
 	put_number(&profile.bytes, 14, string_number(&profile, "wall"));
 	add_program(&profile);
+	add_sample(&profile, LIST(1), 1, LIST(9, 6), 2, 0);
+	add_sample(&profile, LIST(1), 1, LIST(5, 6), 2, 0);
+	assert_profile(&profile,
+		       "stream x \nattribute sample_type=wall/nanoseconds 0\n"
+		       "attribute sample_type_2=cpu/nanoseconds 0\nmodule app user /usr/bin/app abcd\n"
+		       "run 0+6 0 app!main\nrun 9+6 0 app!main\nwait 6+3 0 app!main\n");
+}
+
+static void the_default_type_is_preferred_among_times(void **state)
+{
+	struct profile profile = { 0 };
+
+	(void)state;
+	add_type(&profile, 1, "a_time", "nanoseconds");
+	add_type(&profile, 1, "b_time", "nanoseconds");
+	put_number(&profile.bytes, 14, string_number(&profile, "a_time"));
+	add_program(&profile);
 	add_sample(&profile, LIST(1), 1, LIST(5, 6), 2, 0);
 	assert_profile(
 		&profile,
-		"stream x \nattribute sample_type=wall/nanoseconds 0\nmodule app user /usr/bin/app abcd\n"
+		"stream x \nattribute sample_type=a_time/nanoseconds 0\nmodule app user /usr/bin/app abcd\n"
 		"run 0+5 0 app!main\n");
+}
+
+/* As a .NET profiler writes it: CPU samples as counts, and the time that threads waited for locks. */
+static void each_sample_may_be_runs_and_waits(void **state)
+{
+	struct profile profile = { 0 };
+
+	(void)state;
+	add_type(&profile, 1, "cpu", "microseconds");
+	add_type(&profile, 1, "lock_count", "count");
+	add_type(&profile, 1, "lock_time", "nanoseconds");
+	add_type(&profile, 1, "alloc_size", "bytes");
+	add_program(&profile);
+	add_sample(&profile, LIST(1), 1, LIST(5, 0, 0, 77), 4, 0);
+	add_sample(&profile, LIST(1), 1, LIST(0, 2, 300, 0), 4, 0);
+	add_sample(&profile, LIST(1), 1, LIST(0, 0, 0, 12), 4, 0);
+	assert_profile(&profile,
+		       "stream x \nattribute sample_type=cpu/microseconds 0\n"
+		       "attribute sample_type_2=lock_time/nanoseconds 0\nmodule app user /usr/bin/app abcd\n"
+		       "run 0+5000 0 app!main\nwait 5000+300 0 app!main\n");
+}
+
+static void counts_beside_waits_are_runs(void **state)
+{
+	struct profile profile = { 0 };
+
+	(void)state;
+	add_type(&profile, 1, "samples", "count");
+	add_type(&profile, 1, "lock_count", "count");
+	add_type(&profile, 1, "lock_time", "nanoseconds");
+	add_type(&profile, 11, "cpu", "nanoseconds");
+	put_number(&profile.bytes, 12, 100);
+	add_program(&profile);
+	add_sample(&profile, LIST(1), 1, LIST(3, 0, 0), 3, 0);
+	add_sample(&profile, LIST(1), 1, LIST(0, 2, 40), 3, 0);
+	assert_profile(&profile,
+		       "stream x \nattribute sample_type=samples/count 0\n"
+		       "attribute sample_type_2=lock_time/nanoseconds 0\nattribute period=100 1\n"
+		       "attribute period_type=cpu/nanoseconds 0\nmodule app user /usr/bin/app abcd\n"
+		       "run 0+300 0 app!main\nwait 300+40 0 app!main\n");
+}
+
+static void put_label(struct profile *profile, const char *key, const char *text, uint64_t number)
+{
+	struct lode_buffer label = { 0 };
+
+	put_number(&label, 1, string_number(profile, key));
+	if (*text)
+		put_number(&label, 2, string_number(profile, text));
+	else
+		put_number(&label, 3, number);
+	put_message(&profile->message, 3, &label);
+	lode_buffer_release(&label);
+}
+
+static void put_labelled(struct profile *profile, uint64_t value)
+{
+	put_numbers(&profile->message, 1, LIST(1), 1, 1);
+	put_numbers(&profile->message, 2, LIST(value), 1, 1);
+	put_message(&profile->bytes, 2, &profile->message);
+}
+
+static void labels_become_threads_and_attributes(void **state)
+{
+	struct profile profile = { 0 };
+	struct imported imported;
+
+	(void)state;
+	add_type(&profile, 1, "cpu", "nanoseconds");
+	add_program(&profile);
+	for (uint64_t i = 0; i < 4; i++) {
+		put_label(&profile, "service", "shop", 0);
+		put_label(&profile, "shard", "", 7);
+		put_label(&profile, "trace_id", i & 1 ? "a" : "b", 0);
+		if (i == 0) { /* by numbers, by a number in words, by a name alone, and with a time stamp */
+			put_label(&profile, "tid", "", 12);
+			put_label(&profile, "pid", "", 10);
+			put_label(&profile, "thread", "worker", 0);
+		} else if (i == 1) {
+			put_label(&profile, "thread id", "12", 0);
+			put_label(&profile, "process_id", "10", 0);
+		} else if (i == 2) {
+			put_label(&profile, "thread name", "main", 0);
+		} else {
+			put_label(&profile, "thread_id", "", 13);
+			put_label(&profile, "end_timestamp_ns", "", 1000);
+		}
+		put_labelled(&profile, 4 + i);
+	}
+	finish_profile(&profile);
+	import_bytes(&imported, pprof, profile.bytes.bytes, profile.bytes.size, NULL);
+	assert_string_equal(imported.text.bytes,
+			    "stream x \nattribute sample_type=cpu/nanoseconds 0\nattribute service=shop 0\n"
+			    "attribute shard=7 1\nthread 10/12 worker\nthread 1 main\n"
+			    "module app user /usr/bin/app abcd\nrun 0+4 10/12 app!main\nrun 0+6 1 app!main\n"
+			    "run 4+5 10/12 app!main\nrun 993+7 13 app!main\n");
+	assert_int_equal(note_count(&imported, "labels that differ"), 4);
+	assert_non_null(strstr(imported.notes.items[0].example, "trace_id"));
+	release_imported(&imported);
+	release_profile(&profile);
 }
 
 static void a_profile_of_memory_is_refused(void **state)
@@ -317,21 +434,14 @@ static void labels_and_negative_values_are_counted(void **state)
 	add_program(&profile);
 	add_sample(&profile, LIST(1), 1, LIST((uint64_t)-5), 1, 0);
 	put_numbers(&profile.message, 2, LIST(4), 1, 1);
-	for (int i = 0; i < 2; i++) {
-		struct lode_buffer label = { 0 };
-
-		put_number(&label, 1, string_number(&profile, "thread"));
-		put_number(&label, 3, 12);
-		put_message(&profile.message, 3, &label);
-		lode_buffer_release(&label);
-	}
+	put_label(&profile, "request", "", 12);
 	put_message(&profile.bytes, 2, &profile.message);
 	finish_profile(&profile);
 	import_bytes(&imported, pprof, profile.bytes.bytes, profile.bytes.size, NULL);
 	assert_int_equal(imported.code, 0);
 	assert_int_equal(note_count(&imported, "negative"), 1);
-	assert_int_equal(note_count(&imported, "labels"), 2);
-	assert_non_null(strstr(imported.notes.items[0].example, "thread"));
+	assert_int_equal(note_count(&imported, "labels"), 1);
+	assert_non_null(strstr(imported.notes.items[0].example, "request"));
 	assert_non_null(strstr(imported.text.bytes, "run 0+4 0 \n"));
 	release_imported(&imported);
 	release_profile(&profile);
@@ -570,6 +680,10 @@ int main(void)
 		cmocka_unit_test(counts_are_taken_times_the_period),
 		cmocka_unit_test(a_period_that_makes_no_sense_leaves_the_counts),
 		cmocka_unit_test(the_default_type_is_preferred_among_times),
+		cmocka_unit_test(wall_time_beyond_cpu_time_is_a_wait),
+		cmocka_unit_test(each_sample_may_be_runs_and_waits),
+		cmocka_unit_test(counts_beside_waits_are_runs),
+		cmocka_unit_test(labels_become_threads_and_attributes),
 		cmocka_unit_test(a_profile_of_memory_is_refused),
 		cmocka_unit_test(labels_and_negative_values_are_counted),
 		cmocka_unit_test(what_is_named_and_not_there_is_an_error),

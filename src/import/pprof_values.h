@@ -1,0 +1,35 @@
+/*
+ * The values of a pprof profile: which of them are CPU time, which are waits, and how
+ * many nanoseconds one is. Told by the names that profilers give them.
+ */
+#ifndef LODE_IMPORT_PPROF_VALUES_H
+#define LODE_IMPORT_PPROF_VALUES_H
+
+#include <stddef.h>
+
+enum lode_pprof_use {
+	LODE_PPROF_SKIP,
+	LODE_PPROF_RUN,
+	LODE_PPROF_WAIT,
+	LODE_PPROF_WALL, /* beside CPU time: what is more than that is a wait */
+};
+
+struct lode_pprof_value {
+	const char *type; /* not NUL-terminated */
+	size_t type_length;
+	const char *unit;
+	size_t unit_length;
+	int is_default; /* the profile shows it first */
+	enum lode_pprof_use use;
+	double scale; /* nanoseconds of one */
+};
+
+/* Nanoseconds of a unit of time; 0 for other units. */
+double lode_pprof_unit(const char *unit, size_t length);
+/*
+ * Fills in `use` and `scale` of all values. `count_ns`: what a count stands for where no value is CPU
+ * time, 0: unknown. With `all_waits` one time, or the count, is taken, as waits. Returns how many are used.
+ */
+size_t lode_pprof_choose(struct lode_pprof_value *values, size_t count, double count_ns, int all_waits);
+
+#endif
