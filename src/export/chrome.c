@@ -4,15 +4,17 @@
  *
  *	wait	a slice ("X") of its thread, named by its innermost function; the time on the
  *		run queue after it is a slice of its own
- *	run	a sample ("P") with its stack and, in `weight_ns`, its cost
+ *	run	a slice ("X") as long as its cost, in `weight_ns`, or up to the next event of its
+ *		thread: slices of one thread must not overlap
  *	call	an instant ("i"), or a slice when it stands for time on the run queue
  *	symptom	an asynchronous slice ("b", "e")
  *
  * Inferred calls are slices inside one another, and take the place of events. Callers
  * come before callees, so that slices which begin at the same time nest as they should.
  *
- * Stacks are numbers into `stackFrames`, which holds the stack tree and comes last.
- * Everything is written as it is read, in one pass a stream.
+ * Stacks are numbers into `stackFrames`, which holds the stack tree and comes last; Perfetto
+ * does not read those, so slices have their stack in `args` too. Times begin with the first
+ * event of a host. Everything is written as it is read, in order of time.
  *
  * Process numbers are the recording's own for one stream. For several streams,
  * whose hosts may use the same numbers, processes are counted from 1 and their
@@ -20,6 +22,7 @@
  */
 #include "export/call_steps.h"
 #include "export/export.h"
+#include "export/merge.h"
 #include "base/put.h"
 
 #include "base/json.h"
@@ -39,6 +42,9 @@ struct writer {
 	uint32_t *leaders; /* thread that names the process, for its first thread; else LODE_NONE */
 	uint32_t next_process;
 	uint64_t next_symptom;
+	uint64_t start;		  /* time that is 0 in the trace */
+	struct lode_event *runs; /* by thread: the run that waits for the next event */
+	char *has_run;
 };
 
 static const char *text_of(const struct writer *writer, uint32_t string)
@@ -73,7 +79,7 @@ static void begin_event(struct writer *writer, const char *phase, const char *ca
 	lode_json_key_text(json, "name", name);
 	lode_json_key_u64(json, "pid", writer->processes[thread]);
 	lode_json_key_u64(json, "tid", writer->stream->threads[thread].tid);
-	write_time(writer, "ts", t);
+	write_time(writer, "ts", t > writer->start ? t - writer->start : 0);
 }
 
 static void write_stack(struct writer *writer, const char *key, uint32_t node)
@@ -85,6 +91,28 @@ static void write_stack(struct writer *writer, const char *key, uint32_t node)
 		return;
 	lode_json_key(&writer->json, key);
 	lode_json_text_n(&writer->json, number, (size_t)(end - number));
+}
+
+/* The frames from the root on, as one text. */
+static void write_stack_text(struct writer *writer, uint32_t node)
+{
+	const struct lode_stack_tree *tree = &writer->dictionary.tree;
+	uint32_t depth = lode_stack_tree_depth(tree, node), *frames;
+	struct lode_buffer text = {0};
+
+	if (!node || !(frames = lode_calloc(depth, sizeof(*frames))))
+		return;
+	lode_stack_tree_frames(tree, node, frames, depth);
+	for (uint32_t i = 0; i < depth; i++) {
+		lode_buffer_text(&text, i ? ";" : "");
+		lode_frames_text(&writer->dictionary.frames, frames[i], &text);
+	}
+	if (!text.failed) {
+		lode_json_key(&writer->json, "stack");
+		lode_json_text_n(&writer->json, text.bytes, text.size);
+	}
+	lode_buffer_release(&text);
+	lode_free(frames);
 }
 
 static const char *leaf_name(const struct writer *writer, uint32_t node, const char *otherwise)
@@ -207,17 +235,31 @@ static int write_threads(struct writer *writer, struct lode_error *error)
 
 /* ---- events ---- */
 
-static int write_run(struct writer *writer, const struct lode_event *event, struct lode_error *error)
+static int write_run(struct writer *writer, const struct lode_event *event, uint64_t duration,
+		     struct lode_error *error)
 {
-	begin_event(writer, "P", "run", leaf_name(writer, event->stack, "run"), event->thread, event->t);
+	begin_event(writer, "X", "run", leaf_name(writer, event->stack, "run"), event->thread, event->t);
+	write_time(writer, "dur", duration);
 	write_stack(writer, "sf", event->stack);
 	lode_json_key(&writer->json, "args");
 	lode_json_object(&writer->json);
 	lode_json_key_u64(&writer->json, "weight_ns", event->cost);
 	if (event->cpu != LODE_NO_CPU)
 		lode_json_key_u64(&writer->json, "cpu", event->cpu);
+	write_stack_text(writer, event->stack);
 	lode_json_object_end(&writer->json);
 	return end_event(writer, error);
+}
+
+/* The run that waits, if there is one, ends at `t` at the latest. */
+static int end_run(struct writer *writer, uint32_t thread, uint64_t t, struct lode_error *error)
+{
+	const struct lode_event *run = &writer->runs[thread];
+
+	if (!writer->has_run[thread])
+		return 0;
+	writer->has_run[thread] = 0;
+	return write_run(writer, run, t - run->t < run->cost ? t - run->t : run->cost, error);
 }
 
 static int write_slice(struct writer *writer, const char *category, const char *name, uint32_t thread,
@@ -237,13 +279,14 @@ static int write_wait(struct writer *writer, const struct lode_event *event, str
 	begin_event(writer, "X", "wait", name, event->thread, event->t);
 	write_time(writer, "dur", event->cost);
 	write_stack(writer, "sf", event->stack);
+	lode_json_key(&writer->json, "args");
+	lode_json_object(&writer->json);
 	if (event->waker != LODE_NONE) {
-		lode_json_key(&writer->json, "args");
-		lode_json_object(&writer->json);
 		lode_json_key_u64(&writer->json, "waker", writer->stream->threads[event->waker].tid);
 		write_stack(writer, "waker_stack", event->waker_stack);
-		lode_json_object_end(&writer->json);
 	}
+	write_stack_text(writer, event->stack);
+	lode_json_object_end(&writer->json);
 	code = end_event(writer, error);
 	if (code == 0 && event->delay)
 		code = write_slice(writer, "delay", "on the run queue", event->thread,
@@ -264,21 +307,44 @@ static int write_call(struct writer *writer, const struct lode_event *event, str
 	return end_event(writer, error);
 }
 
-static int take_block(void *context, enum lode_event_type type, const struct lode_events *events,
-		      struct lode_error *error)
+static int write_event(struct writer *writer, enum lode_event_type type, const struct lode_event *event,
+		       struct lode_error *error)
 {
-	int (*const writers[])(struct writer *, const struct lode_event *, struct lode_error *) = {
-		write_run,
-		write_wait,
-		write_call,
-	};
-	int code = 0;
+	int code = type == LODE_CALL ? 0 : end_run(writer, event->thread, event->t, error);
 
-	for (size_t i = 0; i < events->count && code == 0; i++) {
-		struct lode_event event = lode_events_get(events, i);
+	if (code < 0)
+		return code;
+	if (type == LODE_WAIT)
+		return write_wait(writer, event, error);
+	if (type == LODE_CALL)
+		return write_call(writer, event, error);
+	writer->runs[event->thread] = *event;
+	writer->has_run[event->thread] = 1;
+	return 0;
+}
 
-		code = writers[type](context, &event, error);
+static int write_events(struct writer *writer, struct lode_export_stream *source, struct lode_error *error)
+{
+	struct lode_merge merge;
+	enum lode_event_type type;
+	struct lode_event event;
+	int code, got = 0;
+
+	writer->runs = lode_calloc(source->stream.thread_count, sizeof(*writer->runs));
+	writer->has_run = lode_calloc(source->stream.thread_count, 1);
+	code = writer->runs && writer->has_run ? 0 : lode_fail_memory(error);
+	if (code == 0) {
+		code = lode_merge_init(&merge, writer->export, source, error);
+		while (code == 0 && (got = lode_merge_next(&merge, &type, &event, error)) > 0)
+			code = write_event(writer, type, &event, error);
+		lode_merge_release(&merge);
 	}
+	if (code == 0)
+		code = got;
+	for (uint32_t i = 0; i < source->stream.thread_count && code == 0; i++)
+		code = end_run(writer, i, UINT64_MAX, error);
+	lode_free(writer->runs);
+	lode_free(writer->has_run);
 	return code;
 }
 
@@ -350,13 +416,23 @@ static int write_opened(struct writer *writer, struct lode_export_stream *source
 	if (code == 0 && writer->export->options->inferred)
 		code = write_all_inferred(writer, source, error);
 	else if (code == 0)
-		code = lode_export_blocks(writer->export, source, ~0u, LODE_ALL_COLUMNS, take_block, writer,
-					  error);
+		code = write_events(writer, source, error);
 	for (size_t i = 0; i < source->stream.symptom_count && code == 0; i++)
 		code = write_symptom(writer, &source->stream.symptoms[i], error);
 	lode_free(writer->processes);
 	lode_free(writer->leaders);
 	return code;
+}
+
+/* The first time of all streams of the same host: its clock is theirs. */
+static uint64_t start_of_host(const struct lode_export *export, const char *host)
+{
+	uint64_t start = UINT64_MAX;
+
+	for (size_t i = 0; i < export->count; i++)
+		if (!strcmp(export->entries[i]->host, host) && export->entries[i]->first_t < start)
+			start = export->entries[i]->first_t;
+	return start;
 }
 
 static int write_stream(struct writer *writer, size_t i, struct lode_error *error)
@@ -367,6 +443,7 @@ static int write_stream(struct writer *writer, size_t i, struct lode_error *erro
 	if (code < 0)
 		return code;
 	writer->stream = &source.stream;
+	writer->start = start_of_host(writer->export, writer->export->entries[i]->host);
 	code = write_opened(writer, &source, error);
 	lode_export_close(&source);
 	return code;
@@ -432,7 +509,7 @@ static int write_all(struct lode_export *export, struct lode_error *error)
 const struct lode_exporter lode_exporter_chrome = {
 	.name = "chrome",
 	.description =
-		"trace events for chrome://tracing and ui.perfetto.dev: waits and symptoms on a time line",
+		"trace events for chrome://tracing and ui.perfetto.dev: samples, waits and symptoms on a time line",
 	.extension = ".trace.json",
 	.has_time_line = 1,
 	.passes = 1,

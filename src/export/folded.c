@@ -137,10 +137,23 @@ static int choose_type(const struct lode_export *export, enum lode_event_type *t
 	return 0;
 }
 
+/* Where nobody asked for a kind, what was left out is told: runs alone may be the smaller part. */
+static void note_waits(const struct writer *writer)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < writer->export->count; i++)
+		count += writer->export->entries[i]->events[LODE_WAIT];
+	if (writer->type == LODE_RUN && !writer->export->options->kinds)
+		lode_notes_add(writer->export->options->notes, count,
+			       "waits not written beside the runs; write them with --kind wait", NULL);
+}
+
 static void write_notes(const struct writer *writer)
 {
 	struct lode_notes *notes = writer->export->options->notes;
 
+	note_waits(writer);
 	lode_folded_texts_tell(&writer->texts, notes);
 	lode_notes_add(notes, writer->no_stack, "events without a stack, written as " LODE_FOLDED_NO_STACK,
 		       NULL);

@@ -392,9 +392,11 @@ static void add_chrome_event(yajl_val event, yajl_val frames, struct chrome_sums
 	exact(get(event, "ts"), 3);
 	if (stack)
 		get(frames, YAJL_GET_STRING(stack));
-	if (phase[0] == 'P') {
+	if (strcmp(category, "run") == 0) {
+		assert_string_equal(phase, "X");
 		sums->runs++;
 		sums->run_cost += number_at(get(event, "args"), "weight_ns");
+		assert_true(exact(get(event, "dur"), 3) <= number_at(get(event, "args"), "weight_ns"));
 	} else if (strcmp(category, "wait") == 0) {
 		sums->waits++;
 		sums->wait_cost += exact(get(event, "dur"), 3);
@@ -468,8 +470,29 @@ static void trace_events_name_processes_and_threads(void **state)
 		text,
 		"\"name\":\"thread_name\",\"pid\":4,\"tid\":5,\"ts\":0.000,\"args\":{\"name\":\"worker\"}"));
 	assert_non_null(strstr(
-		text, "{\"ph\":\"X\",\"cat\":\"wait\",\"name\":\"lock\",\"pid\":4,\"tid\":5,\"ts\":1.500,"
-		      "\"dur\":2.250,\"sf\":\"2\"}"));
+		text, "{\"ph\":\"X\",\"cat\":\"wait\",\"name\":\"lock\",\"pid\":4,\"tid\":5,\"ts\":0.000,"
+		      "\"dur\":2.250,\"sf\":\"2\",\"args\":{\"stack\":\"app!main;app!lock\"}}"));
+	free(text);
+	release_whole(&whole);
+}
+
+static void slices_of_a_thread_do_not_overlap(void **state)
+{
+	struct fixture *fixture = *state;
+	struct whole whole;
+	char *text;
+
+	init_whole(&whole, "s");
+	add_event(&whole, LODE_RUN, 1000000, 1000, 4, 5, "app!main|app!work"); /* the next one begins earlier */
+	add_event(&whole, LODE_RUN, 1000700, 1000, 4, 5, "app!main");
+	add_event(&whole, LODE_WAIT, 1001200, 2250, 4, 5, "app!main|app!lock");
+	add_event(&whole, LODE_RUN, 1000100, 1000, 4, 6, "app!main");
+	add_stream(fixture, &whole);
+	text = export_text(fixture, "chrome", NULL);
+	assert_non_null(strstr(text, "\"name\":\"work\",\"pid\":4,\"tid\":5,\"ts\":0.000,\"dur\":0.700,"));
+	assert_non_null(strstr(text, "\"name\":\"main\",\"pid\":4,\"tid\":5,\"ts\":0.700,\"dur\":0.500,"));
+	assert_non_null(strstr(text, "\"name\":\"main\",\"pid\":4,\"tid\":6,\"ts\":0.100,\"dur\":1.000,"));
+	assert_non_null(strstr(text, "\"weight_ns\":1000"));
 	free(text);
 	release_whole(&whole);
 }
@@ -507,6 +530,7 @@ int main(void)
 		TEST(a_firefox_sample_leads_to_its_functions),
 		TEST(trace_events_add_up_and_their_stacks_are_there),
 		TEST(trace_events_name_processes_and_threads),
+		TEST(slices_of_a_thread_do_not_overlap),
 		TEST(plain_events_are_json_whatever_the_texts_hold),
 	};
 
