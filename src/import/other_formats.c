@@ -13,29 +13,9 @@ struct other_format {
 };
 
 static const struct other_format formats[] = {
-	{ { "speedscope.app/file-format-schema" },
-	  0,
-	  "is a speedscope profile, which Lode does not read; import what it was made from: perf.data, perf "
-	  "script output, pprof or folded stacks" },
-	{ { "\"meta\"", "\"preprocessedProfileVersion\"" },
-	  0,
-	  "is a Firefox Profiler profile, which Lode does not read; import the perf.data that it was made "
-	  "from, or record with `perf record -g`" },
-	{ { "\"meta\"", "\"interval\"" },
-	  0,
-	  "is a Firefox Profiler profile, which Lode does not read; import the perf.data that it was made "
-	  "from, or record with `perf record -g`" },
-	{ { "\"breakpadId\"" },
-	  0,
-	  "is a Firefox Profiler profile, which Lode does not read; import the perf.data that it was made "
-	  "from, or record with `perf record -g`" },
 	{ { "\"traceEvents\"" },
 	  0,
 	  "is a Chrome trace, which Lode does not read; import a recording of the same program by perf" },
-	{ { "\"nodes\"", "\"callFrame\"" },
-	  0,
-	  "is a V8 CPU profile, which Lode does not read; run node with --perf-basic-prof under `perf record "
-	  "-g` and import perf.data" },
 	{ { "\"ph\"", "\"ts\"" },
 	  0,
 	  "is a Chrome trace, which Lode does not read; import a recording of the same program by perf" },

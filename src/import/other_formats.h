@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /*
- * What the file is, with what to import instead: "is a speedscope profile; ...". `bytes` is the
+ * What the file is, with what to import instead: "is a Chrome trace, ...". `bytes` is the
  * start of the input, `size` what there is of it. NULL when it is none of them.
  */
 const char *lode_other_format(const unsigned char *bytes, size_t size);
