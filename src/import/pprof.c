@@ -740,23 +740,6 @@ static int read_sample(struct reader *reader, struct lode_cursor message, struct
 	return 0;
 }
 
-/* A value in nanoseconds. */
-static int get_cost(struct reader *reader, int64_t value, double scale, uint64_t at, uint64_t *cost)
-{
-	double product = (double)value * scale;
-
-	*cost = (uint64_t)value;
-	if (scale == 1)
-		return 0;
-	if (product >= 0x1p63)
-		return fail_damaged(reader, at,
-				    "the cost of a sample is too large for 64 bits of nanoseconds");
-	*cost = (uint64_t)(product + 0.5);
-	if (scale < 0x1p53 && scale == (double)(uint64_t)scale)
-		*cost = (uint64_t)value * (uint64_t)scale; /* exact, and known to fit */
-	return 0;
-}
-
 /* What a sample is worth. */
 struct worth {
 	uint64_t run;
@@ -805,8 +788,9 @@ static int take_values(struct reader *reader, const struct lode_event *sample, u
 			reader->negative++;
 			continue;
 		}
-		if ((code = get_cost(reader, reader->values[i], use->scale, at, &cost)) < 0)
-			return code;
+		if (!lode_pprof_cost(reader->values[i], use->scale, &cost))
+			return fail_damaged(reader, at,
+					    "the cost of a sample is too large for 64 bits of nanoseconds");
 		if (use->use == LODE_PPROF_WAIT && (code = add_event(reader, LODE_WAIT, sample, cost, end, at)) < 0)
 			return code;
 		if (use->use == LODE_PPROF_WALL)

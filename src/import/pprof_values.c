@@ -1,7 +1,6 @@
 /* The values of a pprof profile: see pprof_values.h. */
 #include "import/pprof_values.h"
 
-#include <stdint.h>
 #include <string.h>
 
 static int is(const char *text, size_t length, const char *name)
@@ -157,4 +156,19 @@ size_t lode_pprof_choose(struct lode_pprof_value *values, size_t count, double c
 	run = first_count(values, count, 1);
 	return take(values, run, run != SIZE_MAX && is_wait(&values[run]) ? LODE_PPROF_WAIT : LODE_PPROF_RUN,
 		    count_ns);
+}
+
+int lode_pprof_cost(int64_t value, double scale, uint64_t *cost)
+{
+	double product = (double)value * scale;
+
+	*cost = (uint64_t)value;
+	if (scale == 1)
+		return 1;
+	if (product >= 0x1p63)
+		return 0;
+	*cost = (uint64_t)(product + 0.5);
+	if (scale < 0x1p53 && scale == (double)(uint64_t)scale)
+		*cost = (uint64_t)value * (uint64_t)scale; /* exact, and known to fit */
+	return 1;
 }

@@ -6,6 +6,7 @@
 #define LODE_IMPORT_PPROF_VALUES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum lode_pprof_use {
 	LODE_PPROF_SKIP,
@@ -31,5 +32,7 @@ double lode_pprof_unit(const char *unit, size_t length);
  * time, 0: unknown. With `all_waits` one time, or the count, is taken, as waits. Returns how many are used.
  */
 size_t lode_pprof_choose(struct lode_pprof_value *values, size_t count, double count_ns, int all_waits);
+/* `value`, which is not negative, times `scale`, rounded; 0 when that is too much. */
+int lode_pprof_cost(int64_t value, double scale, uint64_t *cost);
 
 #endif
