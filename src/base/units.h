@@ -37,4 +37,10 @@ const char *lode_bytes_text(uint64_t bytes, char text[LODE_UNITS_TEXT]);
 /* `part` of `whole` in percent: `12.5%`, `<0.1%`, `100%`; `-` when the whole is 0. */
 const char *lode_share_text(uint64_t part, uint64_t whole, char text[LODE_UNITS_TEXT]);
 
+/* What a noun of English ends in behind this number: "" or "s". */
+static inline const char *lode_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 #endif

@@ -2,7 +2,7 @@
  * lode coverage: how much of the delay the signatures explain, and which streams
  * to open first (mine/coverage.h).
  */
-#include "cmd/coverage.h"
+#include "text/coverage_text.h"
 
 #include "base/json.h"
 #include "cmd/area_options.h"
@@ -42,16 +42,16 @@ static int show(const struct lode_call *call, const struct lode_coverage_report 
 		struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
-	struct lode_terminal out = call->out;
+	struct lode_look look = call->out.look;
 	struct lode_buffer buffer = { 0 };
 	int code;
 
 	if (settings->output)
-		out.colour = 0;
+		look.colour = 0;
 	if (settings->json || lode_results_is_page(settings->output))
 		lode_coverage_json(report, &buffer);
 	else
-		lode_coverage_text(report, &out,
+		lode_coverage_text(report, &look,
 				   settings->all   ? SIZE_MAX
 				   : settings->top ? settings->top
 						   : TOP,

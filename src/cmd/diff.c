@@ -1,7 +1,7 @@
 /*
  * lode diff: which functions make slow streams slow, and in which context (IntroPerf).
  */
-#include "cmd/diff.h"
+#include "text/diff_text.h"
 
 #include "base/memory.h"
 #include "cmd/command.h"
@@ -166,13 +166,13 @@ static int write_text(const struct lode_call *call, const struct lode_diff_repor
 		      struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
-	struct lode_terminal terminal = call->out;
+	struct lode_look look = call->out.look;
 	struct lode_buffer buffer = {0};
 	int code;
 
 	if (settings->latency.output)
-		terminal.colour = 0;
-	lode_diff_text(report, settings->latency.all_frames, &terminal, &buffer);
+		look.colour = 0;
+	lode_diff_text(report, settings->latency.all_frames, &look, &buffer);
 	code = lode_results_write(call, settings->latency.output, &buffer, error);
 	lode_buffer_release(&buffer);
 	return code;

@@ -274,7 +274,8 @@ static int explain(const struct lode_call *call, struct lode_explain_input *inpu
 	int code = lode_explain(input, how, &explanation, error);
 
 	if (code == 0) {
-		struct lode_explain_report report = { input, &explanation, area, call->out.width, !call->out.utf8,
+		struct lode_explain_report report = { input, &explanation, area, call->out.look.width,
+						      !call->out.look.utf8,
 						      ((const struct settings *)call->settings)->page_data };
 
 		code = write_report(call, &report, error);

@@ -64,7 +64,7 @@ static int check(const struct lode_call *call, const struct lode_exporter *expor
 {
 	const struct settings *settings = call->settings;
 
-	if (exporter->binary && call->out.is_terminal &&
+	if (exporter->binary && call->out.look.is_terminal &&
 	    (!settings->output || !strcmp(settings->output, "-")))
 		return lode_fail(
 			error, LODE_USAGE,

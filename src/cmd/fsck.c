@@ -261,11 +261,11 @@ static void add_finding(const struct lode_call *call, const struct finding *find
 	int wrong = is_wrong(finding, settings->repair);
 
 	lode_text_safe(buffer, finding->path);
-	lode_buffer_print(buffer, ": %s%s%s", lode_style(&call->out, wrong ? LODE_RED : LODE_GREEN),
+	lode_buffer_print(buffer, ": %s%s%s", lode_style(&call->out.look, wrong ? LODE_RED : LODE_GREEN),
 			  wrong               ? "damaged"
 			  : was_wrong(result) ? "repaired"
 					      : "clean",
-			  lode_style(&call->out, LODE_PLAIN));
+			  lode_style(&call->out.look, LODE_PLAIN));
 	add_count(buffer, "; ", result->streams_good + result->streams_bad + result->streams_repaired,
 		  "stream", "streams");
 	add_count(buffer, ", ", result->blocks.blocks_good, "good block", "good blocks");

@@ -182,7 +182,7 @@ static int show(struct hunt *hunt, struct lode_error *error)
 	struct lode_buffer buffer = {0};
 	int code;
 
-	hunt->report.ascii = !hunt->call->out.utf8;
+	hunt->report.ascii = !hunt->call->out.look.utf8;
 	if (hunt->settings->json)
 		lode_hunt_summary(&hunt->report, &buffer);
 	else

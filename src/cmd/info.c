@@ -1,7 +1,7 @@
 /*
  * lode info: what is in a corpus or in a stream file.
  */
-#include "cmd/info.h"
+#include "text/info_text.h"
 
 #include "cmd/command.h"
 #include "cmd/output_ending.h"
@@ -90,23 +90,23 @@ static int show_text(const struct lode_call *call, struct lode_info *info, struc
 		     struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
-	struct lode_terminal out = call->out;
+	struct lode_look look = call->out.look;
 	struct lode_info_style style = {
-		.terminal = &out,
+		.look = &look,
 		.all = settings->all,
-		.ascii = settings->ascii || !call->out.utf8,
-		.pictures = settings->pictures || call->out.is_terminal,
+		.ascii = settings->ascii || !call->out.look.utf8,
+		.pictures = settings->pictures || call->out.look.is_terminal,
 	};
 	struct lode_buffer buffer = { 0 };
 	size_t *busiest = lode_info_busiest(info);
 	int code = busiest ? 0 : lode_fail_memory(error);
 
 	if (settings->output)
-		out.colour = 0;
+		look.colour = 0;
 	if (!code && style.pictures)
 		code = lode_info_picture(info, lode_info_shown(&style, info->stream_count, LODE_INFO_STREAMS),
 					 busiest, lode_info_shown(&style, info->thread_count, LODE_INFO_TOP),
-					 lode_info_slices(&call->out), &bar->progress, error);
+					 lode_info_slices(&look), &bar->progress, error);
 	lode_bar_wipe(bar);
 	if (!code) {
 		lode_info_text(info, call->operands[0], busiest, &style, &buffer);

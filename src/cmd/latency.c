@@ -2,7 +2,7 @@
  * lode latency: how long functions take, in which context, out of stacks that were seen
  * now and then (IntroPerf).
  */
-#include "cmd/latency.h"
+#include "text/latency_text.h"
 
 #include "base/memory.h"
 #include "cmd/command.h"
@@ -121,13 +121,13 @@ static int write_text(const struct lode_call *call, const struct lode_latency_re
 		      struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
-	struct lode_terminal terminal = call->out;
+	struct lode_look look = call->out.look;
 	struct lode_buffer buffer = {0};
 	int code;
 
 	if (settings->latency.output)
-		terminal.colour = 0;
-	lode_latency_text(report, settings->latency.all_frames, &terminal, &buffer);
+		look.colour = 0;
+	lode_latency_text(report, settings->latency.all_frames, &look, &buffer);
 	code = lode_results_write(call, settings->latency.output, &buffer, error);
 	lode_buffer_release(&buffer);
 	return code;

@@ -46,7 +46,7 @@ int lode_latency_form(const struct lode_latency_form *forms, const struct lode_l
 				 "%s: '%s' and '--format' ask for two things at once; give one of them. "
 				 "See 'lode help %s'.",
 				 command, settings->page_data ? "--page-data" : "--json", command);
-	if (*form && (*form)->binary && call->out.is_terminal &&
+	if (*form && (*form)->binary && call->out.look.is_terminal &&
 	    (!settings->output || !strcmp(settings->output, "-")))
 		return lode_fail(error, LODE_USAGE,
 				 "%s: %s is no text to be shown on a terminal; name a file with '-o FILE%s'. "

@@ -10,6 +10,7 @@
 #include "base/output.h"
 #include "cmd/output_ending.h"
 #include "mine/signatures.h"
+#include "text/mine_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -298,18 +299,18 @@ static int write_page(const struct lode_call *call, const struct lode_mine_repor
 static int show(const struct lode_call *call, const struct lode_mine_report *report, struct lode_error *error)
 {
 	const struct lode_mine_settings *settings = call->settings;
-	struct lode_terminal terminal = call->out;
+	struct lode_look look = call->out.look;
 	struct lode_buffer buffer = { 0 };
 	int code;
 
 	if (settings->output)
-		terminal.colour = 0;
+		look.colour = 0;
 	if (!settings->json && wants_page(settings->output))
 		return write_page(call, report, error);
 	if (settings->json)
 		lode_mine_json(report, &buffer);
 	else
-		lode_mine_text(report, &terminal, &buffer);
+		lode_mine_text(report, &look, &buffer);
 	code = lode_results_write(call, settings->output, &buffer, error);
 	lode_buffer_release(&buffer);
 	return code;

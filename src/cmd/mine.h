@@ -52,12 +52,6 @@ int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings 
 		    struct lode_error *error);
 void lode_mining_release(struct lode_mining *mining);
 
-/* Appends what people read. */
-void lode_mine_text(const struct lode_mine_report *report, const struct lode_terminal *terminal,
-		    struct lode_buffer *buffer);
-void lode_compare_text(const struct lode_compare_report *report, const struct lode_terminal *terminal,
-		       struct lode_buffer *buffer);
-
 /* lode mine --show: the events of a pattern or cluster of the last mining. */
 int lode_mine_show(const struct lode_call *call, struct lode_mining *mining, struct lode_error *error);
 /* lode mine --against: `mining` is this side, mined. */

@@ -4,15 +4,12 @@
  * (CORPUS/mined.txt); a unique beginning of an id will do.
  */
 #include "base/json.h"
-#include "base/units.h"
 #include "cmd/mine.h"
 #include "mine/marks.h"
 #include "mine/pattern_id.h"
+#include "text/mine_text.h"
 
 #include <string.h>
-
-/* Events of one stream that are shown as text; the rest is counted. */
-#define SHOWN 20
 
 /* A stack is marked when its folded one is. */
 static int unfold(struct lode_stack_tree *tree, uint8_t *marks)
@@ -45,102 +42,17 @@ static uint8_t *mark_stacks(struct lode_area *area, const struct lode_patterns *
 	return NULL;
 }
 
-struct listing {
-	const struct lode_area *area;
-	const struct lode_terminal *terminal;
-	struct lode_buffer *buffer;
-	struct lode_json *json; /* NULL: text */
-	uint32_t stream;        /* the one that is being listed, or LODE_NONE */
-	uint64_t events;        /* of it */
-	uint64_t cost;
-	struct lode_buffer text;
-};
-
-static void stack_json(struct listing *listing, uint32_t node)
+static int find_events(struct lode_mining *mining, const uint8_t *marks,
+		       int (*take)(void *context, const struct lode_area_event *event), void *context,
+		       struct lode_error *error)
 {
-	const struct lode_stack_tree *tree = &listing->area->dictionary.tree;
-	uint32_t depth = lode_stack_tree_depth(tree, node);
-	uint32_t *frames = lode_calloc(depth + 1, sizeof(*frames));
+	int code = 0;
 
-	lode_json_key(listing->json, "stack");
-	lode_json_array(listing->json);
-	if (frames)
-		lode_stack_tree_frames(tree, node, frames, depth);
-	for (uint32_t i = 0; frames && i < depth; i++) {
-		lode_buffer_clear(&listing->text);
-		lode_frames_text(&listing->area->dictionary.frames, frames[i], &listing->text);
-		lode_json_text_n(listing->json, listing->text.bytes, listing->text.size);
-	}
-	lode_json_array_end(listing->json);
-	listing->buffer->failed |= !frames || listing->text.failed;
-	lode_free(frames);
-}
-
-static int event_json(void *context, const struct lode_area_event *event)
-{
-	struct listing *listing = context;
-	const struct lode_area_stream *stream = &listing->area->streams[event->stream];
-	struct lode_json *json = listing->json;
-
-	lode_json_object(json);
-	lode_json_key_text(json, "stream", lode_strings_get(&listing->area->dictionary.frames.strings, stream->name));
-	lode_json_key_text(json, "stream_id", stream->id);
-	lode_json_key_u64(json, "t", event->t);
-	lode_json_key_u64(json, "cost_ns", event->cost);
-	if (event->pid != LODE_NO_PID)
-		lode_json_key_u64(json, "pid", event->pid);
-	lode_json_key_u64(json, "tid", event->tid);
-	if (*event->thread)
-		lode_json_key_text(json, "thread", event->thread);
-	stack_json(listing, event->stack);
-	lode_json_object_end(json);
-	lode_json_line(json);
-	return 0;
-}
-
-/* What there is of the stream beside the events that were shown. */
-static void end_stream(struct listing *listing)
-{
-	char cost[LODE_UNITS_TEXT];
-
-	if (listing->stream == LODE_NONE)
-		return;
-	if (listing->events > SHOWN)
-		lode_buffer_print(listing->buffer, "  and %llu more\n", (unsigned long long)(listing->events - SHOWN));
-	lode_buffer_print(listing->buffer, "  %s%llu in all, %s%s\n", lode_style(listing->terminal, LODE_DIM),
-			  (unsigned long long)listing->events, lode_duration_text(listing->cost, cost),
-			  lode_style(listing->terminal, LODE_PLAIN));
-}
-
-static void begin_stream(struct listing *listing, uint32_t stream)
-{
-	const struct lode_strings *strings = &listing->area->dictionary.frames.strings;
-
-	end_stream(listing);
-	listing->stream = stream;
-	listing->events = listing->cost = 0;
-	lode_buffer_print(listing->buffer, "%s", lode_style(listing->terminal, LODE_BOLD));
-	lode_text_safe(listing->buffer, lode_strings_get(strings, listing->area->streams[stream].name));
-	lode_buffer_print(listing->buffer, "%s\n", lode_style(listing->terminal, LODE_PLAIN));
-}
-
-static int event_text(void *context, const struct lode_area_event *event)
-{
-	struct listing *listing = context;
-	uint64_t first = listing->area->streams[event->stream].first_t;
-	char cost[LODE_UNITS_TEXT];
-
-	if (listing->stream != event->stream)
-		begin_stream(listing, event->stream);
-	listing->cost = lode_add_saturating(listing->cost, event->cost);
-	if (listing->events++ >= SHOWN)
-		return 0;
-	lode_buffer_print(listing->buffer, "  t %llu  +%.6f s  %8s  thread %u ", (unsigned long long)event->t,
-			  (double)(event->t > first ? event->t - first : 0) / 1e9,
-			  lode_duration_text(event->cost, cost), event->tid);
-	lode_text_safe(listing->buffer, event->thread);
-	lode_buffer_byte(listing->buffer, '\n');
-	return 0;
+	for (int kind = 0; !code && kind < LODE_AREA_KINDS; kind++)
+		if (mining->how.both || kind == (int)mining->how.kind)
+			code = lode_area_events(mining->corpus, &mining->reading.options, &mining->reading.area,
+						(enum lode_event_type)kind, marks, take, context, error);
+	return code;
 }
 
 static int list_events(const struct lode_call *call, struct lode_mining *mining, const uint8_t *marks,
@@ -149,26 +61,25 @@ static int list_events(const struct lode_call *call, struct lode_mining *mining,
 	const struct lode_mine_settings *settings = call->settings;
 	struct lode_buffer buffer = { 0 };
 	struct lode_json json;
-	struct listing listing = {
+	struct lode_mine_events_json objects = { .area = &mining->reading.area, .json = &json };
+	struct lode_mine_events_text lines = {
 		.area = &mining->reading.area,
-		.terminal = &call->out,
+		.look = &call->out.look,
 		.buffer = &buffer,
-		.json = settings->json ? &json : NULL,
 		.stream = LODE_NONE,
 	};
-	int code = 0;
+	int code;
 
 	lode_json_init(&json, &buffer);
-	for (int kind = 0; !code && kind < LODE_AREA_KINDS; kind++)
-		if (mining->how.both || kind == (int)mining->how.kind)
-			code = lode_area_events(mining->corpus, &mining->reading.options, &mining->reading.area,
-						(enum lode_event_type)kind, marks,
-						settings->json ? event_json : event_text, &listing, error);
+	if (settings->json)
+		code = find_events(mining, marks, lode_mine_event_json, &objects, error);
+	else
+		code = find_events(mining, marks, lode_mine_event_text, &lines, error);
 	if (!settings->json && !code)
-		end_stream(&listing);
+		lode_mine_events_end(&lines);
 	if (!code)
 		code = lode_results_write(call, settings->output, &buffer, error);
-	lode_buffer_release(&listing.text);
+	lode_buffer_release(&objects.text);
 	lode_buffer_release(&buffer);
 	return code;
 }

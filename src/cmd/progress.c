@@ -89,7 +89,7 @@ static void compose(const struct lode_bar *bar, const char *unit, uint64_t done,
 		done = total;
 	if (width >= label + 60)
 		add_bar(line, (double)done / (double)total, width - label - 44 > 40 ? 40 : width - label - 44,
-			bar->terminal.utf8);
+			bar->terminal.look.utf8);
 	lode_buffer_print(line, " %3u%%", (unsigned)((double)done * 100 / (double)total));
 	if (width < label + 44)
 		return;
@@ -161,7 +161,7 @@ void lode_bar_init(struct lode_bar *bar, const struct lode_terminal *err, int qu
 	bar->progress.update = update;
 	bar->progress.context = bar;
 	bar->terminal = *err;
-	bar->enabled = err->is_terminal && !quiet;
+	bar->enabled = err->look.is_terminal && !quiet;
 	bar->lines_fd = find_lines_fd();
 }
 

@@ -220,7 +220,7 @@ static void draw_progress(struct recording *recording)
 	char events[LODE_UNITS_TEXT], lost[LODE_UNITS_TEXT], size[LODE_UNITS_TEXT], time[LODE_UNITS_TEXT];
 	uint64_t now = lode_now();
 
-	if (!err->is_terminal || recording->call->quiet || now - recording->drawn_at < 500000000u)
+	if (!err->look.is_terminal || recording->call->quiet || now - recording->drawn_at < 500000000u)
 		return;
 	lode_recorder_counts(recording->recorder, &counts);
 	dprintf(err->fd, "\rrecording for %s: %s events, %s lost, %s\033[K",

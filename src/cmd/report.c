@@ -2,7 +2,7 @@
  * lode report: all views of a corpus in one page.
  */
 #include "base/output.h"
-#include "cmd/info.h"
+#include "result/info_report.h"
 #include "cmd/mine.h"
 #include "cmd/output_ending.h"
 #include "page/page.h"

@@ -7,7 +7,7 @@
  * leaves as it is made. For people symptoms with the same critical path are put
  * together (scope_groups.h), and the longest are kept, up to a number.
  */
-#include "cmd/scope.h"
+#include "text/scope_text.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -17,8 +17,8 @@
 #include "cmd/command.h"
 #include "cmd/progress.h"
 #include "cmd/results.h"
-#include "cmd/scope_groups.h"
-#include "cmd/scope_longest.h"
+#include "text/scope_groups.h"
+#include "result/scope_longest.h"
 #include "cmd/signals.h"
 #include "cmd/streams.h"
 #include "page/page.h"
@@ -186,7 +186,7 @@ static int tell_symptom(struct telling *telling, struct lode_scope_report *repor
 		return lode_fail_memory(error);
 	code = place ? lode_scope_report_find(report, i, error) : 0;
 	if (place && !code) {
-		lode_scope_text(report, &report->items[i], &telling->call->out,
+		lode_scope_text(report, &report->items[i], &telling->call->out.look,
 				telling->settings->all ? 0 : LINES, &place->text);
 		if (place->text.failed)
 			code = lode_fail_memory(error);

@@ -84,8 +84,8 @@ static void add_row(struct lode_buffer *buffer, const struct lode_terminal *out,
 									  : LODE_DIM;
 
 	lode_text_column(buffer, signature->name, width);
-	lode_buffer_print(buffer, "  %s%-7s%s  %-4s  %8s  %8s  %8s", lode_style(out, style),
-			  lode_signature_state_name(signature->state), lode_style(out, LODE_PLAIN),
+	lode_buffer_print(buffer, "  %s%-7s%s  %-4s  %8s  %8s  %8s", lode_style(&out->look, style),
+			  lode_signature_state_name(signature->state), lode_style(&out->look, LODE_PLAIN),
 			  kind_of(signature), lode_count_text(signature->count, patterns),
 			  lode_count_text(signature->streams, streams),
 			  lode_duration_text(cost_of(signature), cost));
@@ -117,8 +117,8 @@ static void add_returns(struct lode_buffer *buffer, const struct lode_terminal *
 		if (!is_wanted(settings, &signatures->items[i]) || !is_back(&signatures->items[i]))
 			continue;
 		if (!any++)
-			lode_buffer_print(buffer, "\n%sregressions%s\n", lode_style(out, LODE_BOLD),
-					  lode_style(out, LODE_PLAIN));
+			lode_buffer_print(buffer, "\n%sregressions%s\n", lode_style(&out->look, LODE_BOLD),
+					  lode_style(&out->look, LODE_PLAIN));
 		add_return(buffer, &signatures->items[i]);
 	}
 }
@@ -132,10 +132,10 @@ static void add_text(struct lode_buffer *buffer, const struct lode_terminal *out
 		if (!is_wanted(settings, &signatures->items[i]))
 			continue;
 		if (!shown++) {
-			lode_buffer_text(buffer, lode_style(out, LODE_BOLD));
+			lode_buffer_text(buffer, lode_style(&out->look, LODE_BOLD));
 			lode_text_column(buffer, "name", width);
 			lode_buffer_print(buffer, "  state    kind  patterns   streams      cost  bug%s\n",
-					  lode_style(out, LODE_PLAIN));
+					  lode_style(&out->look, LODE_PLAIN));
 		}
 		add_row(buffer, out, &signatures->items[i], width);
 	}
@@ -223,7 +223,7 @@ static int show(const struct lode_call *call, const struct lode_signatures *sign
 	int code, found = 0;
 
 	if (settings->output)
-		out.colour = 0;
+		out.look.colour = 0;
 	if (settings->json)
 		add_json(&buffer, settings, signatures);
 	else

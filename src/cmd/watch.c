@@ -467,7 +467,7 @@ static void draw_progress(struct watch *watch)
 	char rate[LODE_UNITS_TEXT], size[LODE_UNITS_TEXT], time[LODE_UNITS_TEXT], dropped[LODE_UNITS_TEXT];
 	uint64_t now = lode_now(), passed = now - watch->drawn_at;
 
-	if (!err->is_terminal || watch->call->quiet || passed < 1000000000u)
+	if (!err->look.is_terminal || watch->call->quiet || passed < 1000000000u)
 		return;
 	lode_flight_counts(watch->flight, &counts);
 	lode_recorder_counts(watch->recorder, &kernel);

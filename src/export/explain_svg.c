@@ -3,6 +3,7 @@
  * cluster, and beside it the tree; see explain_report.h. Of very many rows only some
  * are drawn, evenly chosen, and the caption says how many.
  */
+#include "base/safe_text.h"
 #include "base/units.h"
 #include "result/explain_report.h"
 
@@ -155,9 +156,9 @@ static void put_axes(const struct lode_explain_report *report, const struct lode
 	put_number(MARGIN + PLOT_WIDTH, MARGIN + PLOT_HEIGHT + 16, "end", plot->most_x, buffer);
 	put_y(report, MARGIN + PLOT_HEIGHT, plot->least_y, buffer);
 	put_y(report, MARGIN + 4, plot->most_y, buffer);
-	lode_explain_safe(columns[report->input->x[0]].name, &x);
+	lode_text_safe(&x, columns[report->input->x[0]].name);
 	put_text(MARGIN + PLOT_WIDTH / 2, MARGIN + PLOT_HEIGHT + 16, "middle", "#333", &x, buffer);
-	lode_explain_safe(columns[report->input->y].name, &y);
+	lode_text_safe(&y, columns[report->input->y].name);
 	if (plot->logarithmic)
 		lode_buffer_text(&y, " (logarithmic)");
 	put_text(MARGIN, MARGIN - 12, "start", "#333", &y, buffer);

@@ -59,8 +59,6 @@ void lode_explain_number(double number, struct lode_buffer *buffer);
 const char *lode_explain_unit(const struct lode_explain_report *report, uint32_t column);
 /* A value of y: as a number, nanoseconds as a time (`171.9 ms`). */
 void lode_explain_y(const struct lode_explain_report *report, double y, struct lode_buffer *buffer);
-/* Text from outside, control characters escaped. */
-void lode_explain_safe(const char *text, struct lode_buffer *buffer);
 
 /* ---- what both pictures of x against y need ---- */
 

@@ -1,19 +1,10 @@
 /* Words that all reports of an explanation use; see explain_report.h. */
+#include "base/safe_text.h"
 #include "result/explain_report.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-void lode_explain_safe(const char *text, struct lode_buffer *buffer)
-{
-	for (; *text; text++) {
-		if ((unsigned char)*text < ' ' || *text == 127)
-			lode_buffer_print(buffer, "\\x%02x", (unsigned)(unsigned char)*text);
-		else
-			lode_buffer_byte(buffer, *text);
-	}
-}
 
 const char *lode_explain_feature(const struct lode_explain_report *report, uint32_t feature)
 {
@@ -88,7 +79,7 @@ static void category_test(const struct lode_explain_report *report, const struct
 
 	lode_buffer_text(buffer, yes ? " is " : " is not ");
 	if (node->code < values->count)
-		lode_explain_safe(lode_strings_get(values, node->code), buffer);
+		lode_text_safe(buffer, lode_strings_get(values, node->code));
 	else
 		lode_buffer_text(buffer, "missing");
 }
@@ -105,7 +96,7 @@ void lode_explain_bound(const struct lode_explain_report *report, const struct l
 	const struct lode_feature *feature = &report->explanation->features.items[node->feature];
 	const struct lode_data_column *column = &report->input->table->columns[feature->columns[0]];
 
-	lode_explain_safe(column->name, buffer);
+	lode_text_safe(buffer, column->name);
 	if (feature->kind == LODE_FEATURE_CATEGORY) {
 		category_test(report, node, yes, buffer);
 	} else if (column->kind == LODE_DATA_BINARY) {
@@ -144,11 +135,11 @@ void lode_explain_term(const struct lode_explain_report *report, const struct lo
 	unsigned inputs = report->input->inputs;
 	const char *name = report->input->table->columns[report->input->x[(k - 1) % inputs]].name;
 
-	lode_explain_safe(name, buffer);
+	lode_text_safe(buffer, name);
 	switch (lode_shape_group(function->shape, (k - 1) / inputs)) {
 	case 1:
 		lode_buffer_text(buffer, "*log2(");
-		lode_explain_safe(name, buffer);
+		lode_text_safe(buffer, name);
 		lode_buffer_byte(buffer, ')');
 		break;
 	case 2:

@@ -57,7 +57,5 @@ void lode_hunt_confidence(double confidence, struct lode_buffer *buffer);
 void lode_hunt_sentence(const struct lode_search *search, uint32_t experiment, struct lode_buffer *buffer);
 /* How the search ended: `nothing is left to examine`. */
 const char *lode_hunt_end(const struct lode_search *search);
-/* Text from outside, control characters escaped. */
-void lode_hunt_safe(const char *text, struct lode_buffer *buffer);
 
 #endif

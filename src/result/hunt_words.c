@@ -1,4 +1,5 @@
 /* Words that all reports of a hunt use, and the order of bottlenecks: see hunt_report.h. */
+#include "base/safe_text.h"
 #include "base/memory.h"
 #include "base/units.h"
 #include "result/hunt_report.h"
@@ -248,18 +249,6 @@ double lode_hunt_sampled(const struct lode_search *search, const struct lode_exp
 
 /* ---- words ---- */
 
-void lode_hunt_safe(const char *text, struct lode_buffer *buffer)
-{
-	for (; *text; text++) {
-		unsigned char byte = (unsigned char)*text;
-
-		if (byte < 0x20 || byte == 0x7f)
-			lode_buffer_print(buffer, "\\x%02x", byte);
-		else
-			lode_buffer_byte(buffer, *text);
-	}
-}
-
 static int names_module(const struct lode_search *search, const struct lode_focus *focus)
 {
 	return lode_program_is_module(lode_search_meter(search)->program, focus->function);
@@ -273,7 +262,7 @@ static void put_place(const struct lode_search *search, const struct lode_focus 
 	if (axis == LODE_AXIS_CODE && names_module(search, focus))
 		lode_buffer_text(buffer, "module ");
 	lode_buffer_text(buffer, kinds[axis]);
-	lode_hunt_safe(lode_search_name(search, focus, axis), buffer);
+	lode_text_safe(buffer, lode_search_name(search, focus, axis));
 }
 
 void lode_hunt_focus(const struct lode_search *search, const struct lode_focus *focus,
@@ -372,7 +361,7 @@ static void put_evidence(const struct lode_experiment *experiment, struct lode_b
 	if (!experiment->not_probed)
 		return;
 	lode_buffer_text(buffer, ": ");
-	lode_hunt_safe(experiment->not_probed, buffer);
+	lode_text_safe(buffer, experiment->not_probed);
 }
 
 /* Whether a function is of the libraries that every program has: that they wait tells nobody why. */

@@ -2,6 +2,7 @@
  * An explanation for people: functions, tree, how good it is, one sentence a
  * cluster, and a picture of x against y in characters; see explain_report.h.
  */
+#include "base/safe_text.h"
 #include "base/units.h"
 #include "result/explain_report.h"
 
@@ -27,12 +28,12 @@ static void put_functions(const struct lode_explain_report *report, struct lode_
 	const struct lode_explanation *explanation = report->explanation;
 	char count[LODE_UNITS_TEXT];
 
-	lode_explain_safe(report->input->table->columns[report->input->y].name, buffer);
+	lode_text_safe(buffer, report->input->table->columns[report->input->y].name);
 	lode_buffer_print(buffer, " follows %u function%s of ", explanation->clusters,
 			  explanation->clusters == 1 ? "" : "s");
 	for (unsigned i = 0; i < report->input->inputs; i++) {
 		lode_buffer_text(buffer, i ? ", " : "");
-		lode_explain_safe(report->input->table->columns[report->input->x[i]].name, buffer);
+		lode_text_safe(buffer, report->input->table->columns[report->input->x[i]].name);
 	}
 	lode_buffer_print(buffer, " (%s rows", lode_count_text(explanation->rows, count));
 	if (explanation->left_out)
@@ -65,9 +66,9 @@ static void put_withdrawn(const struct lode_explain_report *report, struct lode_
 					 "'--functions auto' or '--functions poly'.\n");
 		break;
 	case LODE_WITHDRAWN_CUT:
-		lode_explain_safe(lode_explain_feature(report, explanation->withdrawn_feature), buffer);
+		lode_text_safe(buffer, lode_explain_feature(report, explanation->withdrawn_feature));
 		lode_buffer_text(buffer, " goes along with ");
-		lode_explain_safe(report->input->table->columns[report->input->y].name, buffer);
+		lode_text_safe(buffer, report->input->table->columns[report->input->y].name);
 		lode_buffer_text(buffer, ", but there is no gap between faster and slower rows: any cut would be "
 					 "arbitrary.\n");
 		break;
@@ -125,11 +126,11 @@ static void put_same(const struct lode_explain_report *report, struct lode_buffe
 		if (!used || features->items[f].column_count < 2)
 			continue;
 		lode_buffer_text(buffer, "  ");
-		lode_explain_safe(lode_explain_feature(report, f), buffer);
+		lode_text_safe(buffer, lode_explain_feature(report, f));
 		lode_buffer_text(buffer, " is the same in every row as");
 		for (size_t k = 1; k < features->items[f].column_count; k++) {
 			lode_buffer_text(buffer, k > 1 ? ", " : " ");
-			lode_explain_safe(report->input->table->columns[features->items[f].columns[k]].name, buffer);
+			lode_text_safe(buffer, report->input->table->columns[features->items[f].columns[k]].name);
 		}
 		lode_buffer_byte(buffer, '\n');
 	}
@@ -387,7 +388,7 @@ static void put_picture(const struct lode_explain_report *report, struct lode_bu
 		return;
 	}
 	lode_buffer_byte(buffer, '\n');
-	lode_explain_safe(report->input->table->columns[report->input->y].name, buffer);
+	lode_text_safe(buffer, report->input->table->columns[report->input->y].name);
 	lode_buffer_print(buffer, "%s; digits are clusters\n", picture.frame.logarithmic ? " (logarithmic)" : "");
 	for (unsigned line = 0; line < LINES; line++) {
 		fill(explanation, &picture, counts, line, text);
@@ -404,7 +405,7 @@ static void put_picture(const struct lode_explain_report *report, struct lode_bu
 	put_label(NULL, picture.frame.least_x, 12, buffer);
 	put_label(NULL, picture.frame.most_x, picture.width - 1, buffer);
 	lode_buffer_text(buffer, "  ");
-	lode_explain_safe(report->input->table->columns[report->input->x[0]].name, buffer);
+	lode_text_safe(buffer, report->input->table->columns[report->input->x[0]].name);
 	lode_buffer_byte(buffer, '\n');
 	lode_free(counts);
 }

@@ -4,6 +4,7 @@
  * the search history graph as a tree by first parents, in which what was false, and
  * led to nothing, shares a line.
  */
+#include "base/safe_text.h"
 #include "base/memory.h"
 #include "base/units.h"
 #include "result/hunt_report.h"
@@ -32,7 +33,7 @@ static void put_head(const struct lode_hunt_report *report, struct lode_buffer *
 	struct lode_meter *meter = lode_search_meter(search);
 	char text[LODE_UNITS_TEXT];
 
-	lode_hunt_safe(report->target, buffer);
+	lode_text_safe(buffer, report->target);
 	lode_buffer_print(buffer, ": hunted for %s, until %s.\n",
 			  lode_duration_text(lode_search_lasted(search), text), lode_hunt_end(search));
 	lode_buffer_print(buffer, "%s experiments:", lode_count_text(history->count, text));
@@ -247,7 +248,7 @@ static void put_reason(const struct lode_search *search, const char *const *reas
 	}
 	qsort_r(order.ids, order.count, sizeof(*order.ids), by_sampled, &order);
 	lode_buffer_text(buffer, "  ");
-	lode_hunt_safe(reasons[which], buffer);
+	lode_text_safe(buffer, reasons[which]);
 	for (size_t i = 0; i < order.count; i++) {
 		lode_buffer_text(buffer, i ? ", " : ": ");
 		put_one_open(search, order.ids[i], count_alike(history, order.ids[i]), buffer);

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/notes.h"
 #include "base/parallel.h"
+#include "base/safe_text.h"
 #include "base/strings.h"
 
 #include <math.h>
@@ -247,6 +248,30 @@ static void control_characters_in_an_error_are_shown_escaped(void **state)
 	assert_string_equal(error.text, "a\\x1b[2Jb\\x0a: is bad");
 }
 
+static void text_from_outside_cannot_drive_a_terminal(void **state)
+{
+	static const char *const pairs[][2] = {
+		{ "plain", "plain" }, { "", "" }, { "a\033[2Jb", "a\\x1b[2Jb" }, { "\x7f", "\\x7f" },
+		{ "Z\xc3\xbcrich", "Z\xc3\xbcrich" }, { "c1\xc2\x9b", "c1\\x9b" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		struct lode_buffer appended = { 0 }, escaped = { 0 };
+
+		lode_text_safe(&appended, pairs[i][0]);
+		lode_buffer_text(&escaped, "\n");
+		lode_buffer_text(&escaped, pairs[i][0]);
+		lode_text_escape(&escaped, 1);
+		lode_buffer_byte(&appended, '\0');
+		lode_buffer_byte(&escaped, '\0');
+		assert_string_equal(appended.bytes, pairs[i][1]);
+		assert_string_equal(escaped.bytes + 1, pairs[i][1]);
+		lode_buffer_release(&appended);
+		lode_buffer_release(&escaped);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +287,7 @@ int main(void)
 		cmocka_unit_test(every_piece_of_a_parallel_loop_is_done_once),
 		cmocka_unit_test(notes_of_one_kind_are_added_up_and_keep_the_first_example),
 		cmocka_unit_test(control_characters_in_an_error_are_shown_escaped),
+		cmocka_unit_test(text_from_outside_cannot_drive_a_terminal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,19 @@
+/*
+ * Safe text: names of streams, threads and functions come from files of strangers.
+ * Here they lose the power to move the cursor or to change the title bar.
+ */
+#ifndef LODE_BASE_SAFE_TEXT_H
+#define LODE_BASE_SAFE_TEXT_H
+
+#include "base/buffer.h"
+
+/* Appends text from outside with control characters escaped, so that it cannot drive a terminal. */
+void lode_text_safe(struct lode_buffer *buffer, const char *text);
+/* The same, followed by spaces up to `width` columns; longer text is cut and ends in `~`. */
+void lode_text_column(struct lode_buffer *buffer, const char *text, size_t width);
+/* Columns that `text` fills once it is safe. */
+size_t lode_text_width(const char *text);
+/* Makes what the buffer holds from `start` on safe. */
+void lode_text_escape(struct lode_buffer *buffer, size_t start);
+
+#endif

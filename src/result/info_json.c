@@ -1,0 +1,208 @@
+/*
+ * What is in a corpus, as JSON: everything, nothing cut. See info.h.
+ */
+#include "base/json.h"
+#include "result/info_report.h"
+
+#include <string.h>
+
+static const char *string(const struct lode_info *info, uint32_t id)
+{
+	return lode_strings_get(&info->dictionary.frames.strings, id);
+}
+
+static void write_sums(struct lode_json *json, const uint64_t *events, const uint64_t *cost)
+{
+	lode_json_key(json, "events");
+	lode_json_object(json);
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		lode_json_key_u64(json, lode_event_type_name((enum lode_event_type)type), events[type]);
+	lode_json_object_end(json);
+	lode_json_key(json, "cost_ns");
+	lode_json_object(json);
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		lode_json_key_u64(json, lode_event_type_name((enum lode_event_type)type), cost[type]);
+	lode_json_object_end(json);
+}
+
+static void write_values(struct lode_json *json, const char *key, const uint64_t *values, size_t count)
+{
+	lode_json_key(json, key);
+	lode_json_array(json);
+	for (size_t i = 0; i < count; i++)
+		lode_json_u64(json, values[i]);
+	lode_json_array_end(json);
+}
+
+static void write_line(struct lode_json *json, const struct lode_timeline *line)
+{
+	if (!line->run)
+		return;
+	lode_json_key(json, "timeline");
+	lode_json_object(json);
+	lode_json_key_u64(json, "first_t", line->first);
+	lode_json_key_u64(json, "slice_ns", line->slice);
+	write_values(json, "run_ns", line->run, line->count);
+	write_values(json, "wait_ns", line->wait, line->count);
+	lode_json_object_end(json);
+}
+
+/* A number is written as it came, if it is one: the file may be a stranger's. */
+static void write_attribute(struct lode_json *json, const struct lode_info *info,
+			    const struct lode_attribute *attribute)
+{
+	const char *value = string(info, attribute->value);
+
+	lode_json_key(json, string(info, attribute->key));
+	if (attribute->type == LODE_ATTRIBUTE_BOOL) {
+		lode_json_bool(json, !strcmp(value, "true"));
+	} else if (attribute->type == LODE_ATTRIBUTE_NUMBER && lode_json_is_number(value)) {
+		json->after_key = 0;
+		lode_buffer_text(json->buffer, value);
+	} else {
+		lode_json_text(json, value);
+	}
+}
+
+static void write_attributes(struct lode_json *json, const struct lode_info *info,
+			     const struct lode_info_stream *stream)
+{
+	lode_json_key(json, "attrs");
+	lode_json_object(json);
+	for (size_t i = 0; i < stream->attribute_count; i++)
+		write_attribute(json, info, &info->attributes[stream->first_attribute + i].attribute);
+	lode_json_object_end(json);
+}
+
+static void write_thread_number(struct lode_json *json, const struct lode_info_thread *thread)
+{
+	lode_json_key(json, "pid");
+	if (thread->pid == LODE_NO_PID)
+		lode_json_null(json);
+	else
+		lode_json_u64(json, thread->pid);
+	lode_json_key_u64(json, "tid", thread->tid);
+}
+
+static void write_threads(struct lode_json *json, const struct lode_info *info,
+			  const struct lode_info_stream *stream)
+{
+	lode_json_key(json, "threads");
+	lode_json_array(json);
+	for (size_t i = 0; i < stream->thread_count; i++) {
+		const struct lode_info_thread *thread = &info->threads[stream->first_thread + i];
+
+		lode_json_object(json);
+		write_thread_number(json, thread);
+		lode_json_key_text(json, "name", string(info, thread->name));
+		write_sums(json, thread->events, thread->cost);
+		lode_json_object_end(json);
+	}
+	lode_json_array_end(json);
+}
+
+static void write_symptoms(struct lode_json *json, const struct lode_info *info,
+			   const struct lode_info_stream *stream)
+{
+	lode_json_key(json, "symptoms");
+	lode_json_array(json);
+	for (size_t i = 0; i < stream->symptom_count; i++) {
+		const struct lode_info_symptom *symptom = &info->symptoms[stream->first_symptom + i];
+
+		lode_json_object(json);
+		write_thread_number(json, &info->threads[symptom->thread]);
+		lode_json_key_text(json, "name", string(info, symptom->name));
+		lode_json_key_u64(json, "t0", symptom->t0);
+		lode_json_key_u64(json, "t1", symptom->t1);
+		lode_json_object_end(json);
+	}
+	lode_json_array_end(json);
+}
+
+static void write_stream(struct lode_json *json, const struct lode_info *info,
+			 const struct lode_info_stream *stream)
+{
+	lode_json_object(json);
+	lode_json_key_text(json, "id", stream->id);
+	lode_json_key_text(json, "name", string(info, stream->name));
+	lode_json_key_text(json, "host", string(info, stream->host));
+	lode_json_key_text(json, "source", stream->source);
+	lode_json_key_text(json, "path", stream->path);
+	lode_json_key_u64(json, "bytes", stream->file_size);
+	write_sums(json, stream->events, stream->cost);
+	lode_json_key_u64(json, "first_t", stream->first_t);
+	lode_json_key_u64(json, "last_t", stream->last_t);
+	lode_json_key_u64(json, "stacks", stream->stacks);
+	write_attributes(json, info, stream);
+	write_threads(json, info, stream);
+	write_symptoms(json, info, stream);
+	write_line(json, &stream->line);
+	lode_json_object_end(json);
+}
+
+static void write_modules(struct lode_json *json, const struct lode_info *info)
+{
+	const struct lode_frames *frames = &info->dictionary.frames;
+
+	lode_json_key(json, "modules");
+	lode_json_array(json);
+	for (size_t i = 0; i < info->module_count; i++) {
+		const struct lode_module *module = &frames->modules[info->modules[i].module];
+
+		if (info->modules[i].module == 0 && !info->modules[i].events)
+			continue;
+		lode_json_object(json);
+		lode_json_key_text(json, "name", string(info, module->name));
+		lode_json_key_text(json, "kind", lode_kind_name((enum lode_kind)module->kind));
+		lode_json_key_text(json, "path", string(info, module->path));
+		lode_json_key_text(json, "build_id", string(info, module->build_id));
+		lode_json_key_u64(json, "run_events", info->modules[i].events);
+		lode_json_key_u64(json, "run_ns", info->modules[i].cost);
+		lode_json_object_end(json);
+	}
+	lode_json_array_end(json);
+}
+
+static void write_totals(struct lode_json *json, const struct lode_info *info)
+{
+	uint64_t events[LODE_EVENT_TYPES] = { 0 }, cost[LODE_EVENT_TYPES] = { 0 }, bytes = 0;
+
+	for (size_t i = 0; i < info->stream_count; i++) {
+		bytes += info->streams[i].file_size;
+		for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+			events[type] += info->streams[i].events[type];
+			cost[type] = lode_add_saturating(cost[type], info->streams[i].cost[type]);
+		}
+	}
+	write_sums(json, events, cost);
+	lode_json_key_u64(json, "bytes", bytes);
+	lode_json_key_u64(json, "threads", info->thread_count);
+	lode_json_key_u64(json, "symptoms", info->symptom_count);
+	lode_json_key_u64(json, "stacks", info->stacks);
+	lode_json_key_u64(json, "stack_nodes", info->dictionary.tree.count - 1);
+	lode_json_key_u64(json, "frames", info->dictionary.frames.count);
+}
+
+void lode_info_json(const struct lode_info *info, const char *path, int is_corpus, struct lode_buffer *buffer)
+{
+	struct lode_json json;
+
+	lode_json_init(&json, buffer);
+	lode_json_object(&json);
+	lode_json_key_text(&json, "path", path);
+	lode_json_key_text(&json, "kind", is_corpus ? "corpus" : "stream");
+	write_totals(&json, info);
+	write_modules(&json, info);
+	lode_json_key(&json, "no_stack");
+	lode_json_object(&json);
+	lode_json_key_u64(&json, "run_events", info->no_stack_events);
+	lode_json_key_u64(&json, "run_ns", info->no_stack_cost);
+	lode_json_object_end(&json);
+	lode_json_key(&json, "streams");
+	lode_json_array(&json);
+	for (size_t i = 0; i < info->stream_count; i++)
+		write_stream(&json, info, &info->streams[i]);
+	lode_json_array_end(&json);
+	lode_json_object_end(&json);
+	lode_json_line(&json);
+}

@@ -1,0 +1,436 @@
+/*
+ * What is in a corpus: reading it. See info.h.
+ *
+ * The first pass reads the head of every stream into one dictionary and, of the
+ * events, who (thread), how much (cost) and where (stack). Times are needed for
+ * pictures only, and only of what will be shown: a second pass reads them for
+ * those streams. Both passes see a block at a time.
+ */
+#include "result/info_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A stream that is open, and what it is filled into. */
+struct reading {
+	struct lode_info *info;
+	struct lode_info_stream *target;
+	struct lode_store *store;
+	struct lode_stream stream; /* all but its events */
+	struct lode_events events; /* one block */
+	const struct lode_progress *progress;
+};
+
+static int open_stream(struct reading *reading, struct lode_info *info, struct lode_info_stream *target,
+		       const struct lode_progress *progress, struct lode_error *error)
+{
+	int code;
+
+	memset(reading, 0, sizeof(*reading));
+	reading->info = info;
+	reading->target = target;
+	reading->progress = progress;
+	lode_stream_init(&reading->stream, &info->dictionary);
+	code = lode_store_open(&reading->store, target->path, error);
+	return code < 0 ? code : lode_store_head(reading->store, &reading->stream, error);
+}
+
+static void close_stream(struct reading *reading)
+{
+	lode_events_release(&reading->events);
+	lode_stream_release(&reading->stream);
+	if (reading->store)
+		lode_store_close(reading->store);
+}
+
+static int tell(struct reading *reading, uint64_t events, struct lode_error *error)
+{
+	struct lode_info *info = reading->info;
+
+	info->events_read += events;
+	if (lode_progress_tell(reading->progress, "reading events", "events", info->events_read,
+			       info->events_total))
+		return lode_fail(error, LODE_SYSTEM, "stopped");
+	return 0;
+}
+
+/* The reader of the file promises this; a wrong number would be written through. */
+static int check_numbers(const struct reading *reading, struct lode_error *error)
+{
+	const struct lode_events *events = &reading->events;
+	size_t nodes = reading->info->dictionary.tree.count;
+
+	for (size_t i = 0; i < events->count; i++)
+		if (events->thread[i] >= reading->target->thread_count || events->stack[i] >= nodes)
+			return lode_fail(error, LODE_BAD_INPUT,
+					 "%s: an event names a thread or a stack that is not there; run "
+					 "'lode fsck' on it",
+					 reading->target->path);
+	return 0;
+}
+
+/* ---- first pass: heads and sums ---- */
+
+static int add_threads(struct reading *reading)
+{
+	struct lode_info *info = reading->info;
+	const struct lode_stream *stream = &reading->stream;
+	size_t count = info->thread_count + stream->thread_count;
+
+	if (lode_grow(&info->threads, &info->thread_capacity, count, sizeof(*info->threads)) < 0)
+		return LODE_SYSTEM;
+	reading->target->first_thread = info->thread_count;
+	reading->target->thread_count = stream->thread_count;
+	for (size_t i = 0; i < stream->thread_count; i++)
+		info->threads[info->thread_count++] = (struct lode_info_thread){
+			.stream = (uint32_t)(reading->target - info->streams),
+			.pid = stream->threads[i].pid,
+			.tid = stream->threads[i].tid,
+			.name = stream->threads[i].name,
+		};
+	return 0;
+}
+
+static int add_symptoms(struct reading *reading)
+{
+	struct lode_info *info = reading->info;
+	const struct lode_stream *stream = &reading->stream;
+	size_t count = info->symptom_count + stream->symptom_count;
+
+	if (lode_grow(&info->symptoms, &info->symptom_capacity, count, sizeof(*info->symptoms)) < 0)
+		return LODE_SYSTEM;
+	reading->target->first_symptom = info->symptom_count;
+	reading->target->symptom_count = stream->symptom_count;
+	for (size_t i = 0; i < stream->symptom_count; i++)
+		info->symptoms[info->symptom_count++] = (struct lode_info_symptom){
+			.thread = (uint32_t)(reading->target->first_thread + stream->symptoms[i].thread),
+			.name = stream->symptoms[i].name,
+			.t0 = stream->symptoms[i].t0,
+			.t1 = stream->symptoms[i].t1,
+		};
+	return 0;
+}
+
+static int add_attributes(struct reading *reading)
+{
+	struct lode_info *info = reading->info;
+	const struct lode_stream *stream = &reading->stream;
+	size_t count = info->attribute_count + stream->attribute_count;
+
+	if (lode_grow(&info->attributes, &info->attribute_capacity, count, sizeof(*info->attributes)) < 0)
+		return LODE_SYSTEM;
+	reading->target->first_attribute = info->attribute_count;
+	reading->target->attribute_count = stream->attribute_count;
+	for (size_t i = 0; i < stream->attribute_count; i++)
+		info->attributes[info->attribute_count++] = (struct lode_info_attribute){
+			.stream = (uint32_t)(reading->target - info->streams),
+			.attribute = stream->attributes[i],
+		};
+	return 0;
+}
+
+static void add_span(struct reading *reading)
+{
+	struct lode_info_stream *target = reading->target;
+	const struct lode_stream *stream = &reading->stream;
+	uint64_t first = UINT64_MAX, last = 0;
+
+	for (size_t i = 0; i < lode_store_blocks(reading->store); i++) {
+		const struct lode_store_block *block = lode_store_block(reading->store, i);
+
+		first = block->first_t < first ? block->first_t : first;
+		last = block->last_t > last ? block->last_t : last;
+	}
+	for (size_t i = 0; i < stream->symptom_count; i++) {
+		first = stream->symptoms[i].t0 < first ? stream->symptoms[i].t0 : first;
+		last = stream->symptoms[i].t1 > last ? stream->symptoms[i].t1 : last;
+	}
+	target->first_t = first <= last ? first : 0;
+	target->last_t = first <= last ? last : 0;
+}
+
+/* The arrays over nodes and modules follow the dictionary, which grows with every head. */
+static int follow_dictionary(struct lode_info *info)
+{
+	size_t nodes = info->dictionary.tree.count;
+	size_t modules = info->dictionary.frames.module_count;
+	uint32_t *seen = lode_realloc(info->seen, nodes, sizeof(*seen));
+	struct lode_info_module *list;
+
+	if (!seen)
+		return LODE_SYSTEM;
+	memset(seen + info->seen_count, 0, (nodes - info->seen_count) * sizeof(*seen));
+	info->seen = seen;
+	info->seen_count = nodes;
+	list = lode_realloc(info->modules, modules, sizeof(*list));
+	if (!list)
+		return LODE_SYSTEM;
+	info->modules = list;
+	for (; info->module_count < modules; info->module_count++)
+		list[info->module_count] =
+			(struct lode_info_module){ .module = (uint32_t)info->module_count };
+	return 0;
+}
+
+static int read_head(struct reading *reading, struct lode_error *error)
+{
+	reading->target->name = reading->stream.name;
+	reading->target->host = reading->stream.host;
+	if (add_threads(reading) < 0 || add_symptoms(reading) < 0 || add_attributes(reading) < 0 ||
+	    follow_dictionary(reading->info) < 0)
+		return lode_fail_memory(error);
+	add_span(reading);
+	return 0;
+}
+
+static void count_stack(struct reading *reading, uint32_t node)
+{
+	struct lode_info *info = reading->info;
+	uint32_t mark = (uint32_t)(reading->target - info->streams) + 1;
+
+	if (!node || info->seen[node] == mark)
+		return;
+	reading->target->stacks++;
+	info->stacks += !info->seen[node];
+	info->seen[node] = mark;
+}
+
+static void count_module(struct lode_info *info, uint32_t node, uint64_t cost)
+{
+	struct lode_info_module *module;
+
+	if (!node) {
+		info->no_stack_events++;
+		info->no_stack_cost = lode_add_saturating(info->no_stack_cost, cost);
+		return;
+	}
+	module =
+		&info->modules[info->dictionary.frames.items[info->dictionary.tree.nodes[node].frame].module];
+	module->events++;
+	module->cost = lode_add_saturating(module->cost, cost);
+}
+
+static void sum_block(struct reading *reading, enum lode_event_type type)
+{
+	const struct lode_events *events = &reading->events;
+	struct lode_info_thread *threads = reading->info->threads + reading->target->first_thread;
+	uint64_t *total = &reading->target->cost[type];
+
+	for (size_t i = 0; i < events->count; i++) {
+		uint64_t cost = type == LODE_CALL ? 0 : events->cost[i];
+		struct lode_info_thread *thread = &threads[events->thread[i]];
+
+		thread->events[type]++;
+		thread->cost[type] = lode_add_saturating(thread->cost[type], cost);
+		*total = lode_add_saturating(*total, cost);
+		count_stack(reading, events->stack[i]);
+		if (type == LODE_RUN)
+			count_module(reading->info, events->stack[i], cost);
+	}
+	reading->target->events[type] += events->count;
+}
+
+static int sum_blocks(struct reading *reading, struct lode_error *error)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < lode_store_blocks(reading->store) && !code; i++) {
+		enum lode_event_type type = lode_store_block(reading->store, i)->type;
+		unsigned columns = LODE_THREAD | LODE_STACK | (type == LODE_CALL ? 0 : LODE_COST);
+
+		code = lode_store_events(reading->store, i, columns, &reading->events, error);
+		if (!code)
+			code = check_numbers(reading, error);
+		if (code)
+			break;
+		sum_block(reading, type);
+		code = tell(reading, reading->events.count, error);
+	}
+	return code;
+}
+
+static int collect_stream(struct lode_info *info, size_t i, const struct lode_progress *progress,
+			  struct lode_error *error)
+{
+	struct reading reading;
+	int code = open_stream(&reading, info, &info->streams[i], progress, error);
+
+	if (!code)
+		code = read_head(&reading, error);
+	if (!code)
+		code = sum_blocks(&reading, error);
+	close_stream(&reading);
+	return code;
+}
+
+/* Costliest first; those that never ran in the order of the dictionary. */
+static int compare_modules(const void *left, const void *right)
+{
+	const struct lode_info_module *a = left, *b = right;
+
+	if (a->cost != b->cost)
+		return a->cost > b->cost ? -1 : 1;
+	if (a->events != b->events)
+		return a->events > b->events ? -1 : 1;
+	return a->module < b->module ? -1 : a->module > b->module;
+}
+
+int lode_info_collect(struct lode_info *info, struct lode_info_stream *streams, size_t count,
+		      const struct lode_progress *progress, struct lode_error *error)
+{
+	int code = 0;
+
+	memset(info, 0, sizeof(*info));
+	info->streams = streams;
+	info->stream_count = count;
+	if (lode_dictionary_init(&info->dictionary) < 0)
+		return lode_fail_memory(error);
+	for (size_t i = 0; i < count; i++)
+		for (int type = 0; type < LODE_EVENT_TYPES; type++)
+			info->events_total += streams[i].events[type];
+	for (size_t i = 0; i < count; i++)
+		memset(streams[i].events, 0, sizeof(streams[i].events));
+	for (size_t i = 0; i < count && !code; i++)
+		code = collect_stream(info, i, progress, error);
+	if (info->module_count)
+		qsort(info->modules, info->module_count, sizeof(*info->modules), compare_modules);
+	return code;
+}
+
+void lode_info_release(struct lode_info *info)
+{
+	for (size_t i = 0; i < info->stream_count; i++)
+		lode_timeline_release(&info->streams[i].line);
+	for (size_t i = 0; i < info->thread_count; i++)
+		lode_timeline_release(&info->threads[i].line);
+	lode_free(info->streams);
+	lode_free(info->threads);
+	lode_free(info->symptoms);
+	lode_free(info->attributes);
+	lode_free(info->modules);
+	lode_free(info->seen);
+	lode_dictionary_release(&info->dictionary);
+	memset(info, 0, sizeof(*info));
+}
+
+/* ---- the busiest threads ---- */
+
+static int compare_threads(const void *left, const void *right, void *context)
+{
+	const struct lode_info *info = context;
+	const struct lode_info_thread *a = &info->threads[*(const size_t *)left];
+	const struct lode_info_thread *b = &info->threads[*(const size_t *)right];
+
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		if (a->cost[type] != b->cost[type])
+			return a->cost[type] > b->cost[type] ? -1 : 1;
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		if (a->events[type] != b->events[type])
+			return a->events[type] > b->events[type] ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+size_t *lode_info_busiest(const struct lode_info *info)
+{
+	size_t *order = lode_calloc(info->thread_count + 1, sizeof(*order));
+
+	if (!order)
+		return NULL;
+	for (size_t i = 0; i < info->thread_count; i++)
+		order[i] = i;
+	qsort_r(order, info->thread_count, sizeof(*order), compare_threads, (void *)(uintptr_t)info);
+	return order;
+}
+
+/* ---- second pass: time lines ---- */
+
+static int make_line(struct lode_timeline *line, const struct lode_info_stream *stream, size_t slices)
+{
+	return lode_timeline_init(line, stream->first_t, stream->last_t, slices);
+}
+
+static void draw_block(struct reading *reading, enum lode_event_type type)
+{
+	struct lode_info_thread *threads = reading->info->threads + reading->target->first_thread;
+	const struct lode_events *events = &reading->events;
+
+	for (size_t i = 0; i < events->count; i++) {
+		struct lode_timeline *line = &threads[events->thread[i]].line;
+
+		if (reading->target->line.run)
+			lode_timeline_add(&reading->target->line, type == LODE_WAIT, events->t[i],
+					  events->cost[i]);
+		if (line->run)
+			lode_timeline_add(line, type == LODE_WAIT, events->t[i], events->cost[i]);
+	}
+}
+
+static int draw_blocks(struct reading *reading, struct lode_error *error)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < lode_store_blocks(reading->store) && !code; i++) {
+		enum lode_event_type type = lode_store_block(reading->store, i)->type;
+
+		if (type == LODE_CALL)
+			continue;
+		code = lode_store_events(reading->store, i, LODE_T | LODE_COST | LODE_THREAD | LODE_STACK,
+					 &reading->events, error);
+		if (!code)
+			code = check_numbers(reading, error);
+		if (code)
+			break;
+		draw_block(reading, type);
+		code = tell(reading, reading->events.count, error);
+	}
+	return code;
+}
+
+static void finish_lines(struct lode_info *info, struct lode_info_stream *stream)
+{
+	if (stream->line.run)
+		lode_timeline_finish(&stream->line);
+	for (size_t i = 0; i < stream->thread_count; i++)
+		if (info->threads[stream->first_thread + i].line.run)
+			lode_timeline_finish(&info->threads[stream->first_thread + i].line);
+}
+
+static int picture_stream(struct lode_info *info, size_t i, const struct lode_progress *progress,
+			  struct lode_error *error)
+{
+	struct reading reading;
+	int code = open_stream(&reading, info, &info->streams[i], progress, error);
+
+	if (!code)
+		code = draw_blocks(&reading, error);
+	if (!code)
+		finish_lines(info, reading.target);
+	close_stream(&reading);
+	return code;
+}
+
+int lode_info_picture(struct lode_info *info, size_t streams, const size_t *threads, size_t thread_count,
+		      size_t slices, const struct lode_progress *progress, struct lode_error *error)
+{
+	unsigned char *wanted = lode_calloc(info->stream_count + 1, 1);
+	int code = wanted ? 0 : LODE_SYSTEM;
+
+	for (size_t i = 0; i < streams && !code; i++) {
+		wanted[i] = 1;
+		code = make_line(&info->streams[i].line, &info->streams[i], slices);
+	}
+	for (size_t i = 0; i < thread_count && !code; i++) {
+		struct lode_info_thread *thread = &info->threads[threads[i]];
+
+		wanted[thread->stream] = 1;
+		code = make_line(&thread->line, &info->streams[thread->stream], slices);
+	}
+	if (code)
+		lode_fail_memory(error);
+	info->events_read = 0;
+	for (size_t i = 0; i < info->stream_count && !code; i++)
+		if (wanted[i])
+			code = picture_stream(info, i, progress, error);
+	lode_free(wanted);
+	return code;
+}

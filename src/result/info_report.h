@@ -1,0 +1,105 @@
+/*
+ * What is in a corpus or a stream file: the facts that `lode info` shows, and their JSON.
+ */
+#ifndef LODE_RESULT_INFO_REPORT_H
+#define LODE_RESULT_INFO_REPORT_H
+
+#include "base/json.h"
+#include "base/progress.h"
+#include "result/timeline.h"
+#include "trace/corpus.h"
+
+struct lode_info_thread {
+	uint32_t stream; /* index in lode_info.streams */
+	uint32_t pid;
+	uint32_t tid;
+	uint32_t name; /* string */
+	uint64_t events[LODE_EVENT_TYPES];
+	uint64_t cost[LODE_EVENT_TYPES];
+	struct lode_timeline line; /* of the threads that are pictured */
+};
+
+struct lode_info_symptom {
+	uint32_t thread; /* index in lode_info.threads */
+	uint32_t name;   /* string */
+	uint64_t t0;
+	uint64_t t1;
+};
+
+/* Run time by the module of the function that ran. */
+struct lode_info_module {
+	uint32_t module; /* in the dictionary */
+	uint64_t events;
+	uint64_t cost;
+};
+
+struct lode_info_attribute {
+	uint32_t stream;
+	struct lode_attribute attribute;
+};
+
+struct lode_info_stream {
+	const char *path; /* of its file; owned by whoever asked */
+	const char *id;
+	const char *source;
+	uint64_t file_size;
+	uint32_t name; /* string */
+	uint32_t host; /* string */
+	uint64_t events[LODE_EVENT_TYPES];
+	uint64_t cost[LODE_EVENT_TYPES];
+	uint64_t first_t;
+	uint64_t last_t;
+	uint64_t stacks;                   /* distinct stacks of its events */
+	size_t first_thread, thread_count; /* in lode_info.threads */
+	size_t first_symptom, symptom_count;
+	size_t first_attribute, attribute_count;
+	struct lode_timeline line;
+};
+
+struct lode_info {
+	struct lode_dictionary dictionary; /* of all streams */
+	struct lode_info_stream *streams;
+	size_t stream_count;
+	struct lode_info_thread *threads;
+	size_t thread_count, thread_capacity;
+	struct lode_info_symptom *symptoms;
+	size_t symptom_count, symptom_capacity;
+	struct lode_info_attribute *attributes;
+	size_t attribute_count, attribute_capacity;
+	struct lode_info_module *modules; /* one a module of the dictionary, with the costliest first */
+	size_t module_count;
+	uint64_t no_stack_events; /* run events without a stack, and their cost */
+	uint64_t no_stack_cost;
+	uint64_t stacks; /* distinct stacks of the events of all streams */
+	uint32_t *seen;  /* node: 0, or 1 + the last stream with an event there */
+	size_t seen_count;
+	uint64_t events_read; /* for progress */
+	uint64_t events_total;
+};
+
+/* What the catalogue knows of a stream; its texts stay the entry's. */
+struct lode_info_stream lode_info_from_entry(const struct lode_corpus_entry *entry);
+
+/*
+ * Fills `info`: `streams` (`count` of them, with path, id, source and file_size
+ * set) become its own. Reads every event once, of each only the columns needed.
+ * Release it in either case.
+ */
+int lode_info_collect(struct lode_info *info, struct lode_info_stream *streams, size_t count,
+		      const struct lode_progress *progress, struct lode_error *error);
+void lode_info_release(struct lode_info *info);
+
+/* Threads by run time, then wait time, then events: a fresh array of indices, the caller's to free; NULL
+ * without memory. */
+size_t *lode_info_busiest(const struct lode_info *info);
+/*
+ * Draws the time lines of the first `streams` streams and of the given threads
+ * in `slices` slices. Reads the events of the streams concerned once more.
+ */
+int lode_info_picture(struct lode_info *info, size_t streams, const size_t *threads, size_t thread_count,
+		      size_t slices, const struct lode_progress *progress, struct lode_error *error);
+
+void lode_info_json(const struct lode_info *info, const char *path, int is_corpus,
+		    struct lode_buffer *buffer);
+
+#endif

@@ -1,0 +1,46 @@
+/* The events of a pattern or cluster as lines of JSON: see mine_report.h. */
+#include "base/json.h"
+#include "base/memory.h"
+#include "result/mine_report.h"
+
+static void stack_json(struct lode_mine_events_json *listing, uint32_t node)
+{
+	const struct lode_stack_tree *tree = &listing->area->dictionary.tree;
+	uint32_t depth = lode_stack_tree_depth(tree, node);
+	uint32_t *frames = lode_calloc(depth + 1, sizeof(*frames));
+
+	lode_json_key(listing->json, "stack");
+	lode_json_array(listing->json);
+	if (frames)
+		lode_stack_tree_frames(tree, node, frames, depth);
+	for (uint32_t i = 0; frames && i < depth; i++) {
+		lode_buffer_clear(&listing->text);
+		lode_frames_text(&listing->area->dictionary.frames, frames[i], &listing->text);
+		lode_json_text_n(listing->json, listing->text.bytes, listing->text.size);
+	}
+	lode_json_array_end(listing->json);
+	listing->json->buffer->failed |= !frames || listing->text.failed;
+	lode_free(frames);
+}
+
+int lode_mine_event_json(void *context, const struct lode_area_event *event)
+{
+	struct lode_mine_events_json *listing = context;
+	const struct lode_area_stream *stream = &listing->area->streams[event->stream];
+	struct lode_json *json = listing->json;
+
+	lode_json_object(json);
+	lode_json_key_text(json, "stream", lode_strings_get(&listing->area->dictionary.frames.strings, stream->name));
+	lode_json_key_text(json, "stream_id", stream->id);
+	lode_json_key_u64(json, "t", event->t);
+	lode_json_key_u64(json, "cost_ns", event->cost);
+	if (event->pid != LODE_NO_PID)
+		lode_json_key_u64(json, "pid", event->pid);
+	lode_json_key_u64(json, "tid", event->tid);
+	if (*event->thread)
+		lode_json_key_text(json, "thread", event->thread);
+	stack_json(listing, event->stack);
+	lode_json_object_end(json);
+	lode_json_line(json);
+	return 0;
+}

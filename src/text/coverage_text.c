@@ -1,0 +1,226 @@
+/* The result of lode coverage as text: see coverage_text.h. */
+#include "text/coverage_text.h"
+
+#include "base/safe_text.h"
+#include "base/units.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_WIDTH   32
+#define CHART_HEIGHT 12
+#define CHART_WIDTH  64
+
+/* What the pieces of the text write to. */
+struct page {
+	const struct lode_coverage_report *report;
+	const struct lode_coverage *coverage;
+	const struct lode_look *look;
+	struct lode_buffer *buffer;
+	size_t top;
+};
+
+static const char *share(const struct page *page, uint64_t cost, char text[LODE_UNITS_TEXT])
+{
+	return lode_share_text(cost, page->coverage->whole, text);
+}
+
+static void add_title(struct page *page, const char *title)
+{
+	lode_buffer_print(page->buffer, "\n%s%s%s\n", lode_style(page->look, LODE_BOLD), title,
+			  lode_style(page->look, LODE_PLAIN));
+}
+
+/* What `--all` would show. */
+static void add_rest(struct page *page, size_t count)
+{
+	if (count > page->top)
+		lode_buffer_print(page->buffer, "  and %zu more; '--all' shows them\n", count - page->top);
+}
+
+/* ---- the numbers ---- */
+
+static void add_summary(struct page *page)
+{
+	const struct lode_coverage *coverage = page->coverage;
+	char part[LODE_UNITS_TEXT], cost[LODE_UNITS_TEXT], whole[LODE_UNITS_TEXT], count[LODE_UNITS_TEXT];
+
+	lode_buffer_print(page->buffer, "coverage  %s%s%s: signatures match %s of %s %s\n",
+			  lode_style(page->look, LODE_BOLD), share(page, coverage->cost, part),
+			  lode_style(page->look, LODE_PLAIN), lode_duration_text(coverage->cost, cost),
+			  lode_duration_text(coverage->whole, whole),
+			  coverage->from_symptoms ? "that symptoms took"
+						  : "that all its events cost (no symptoms are looked at)");
+	lode_buffer_print(page->buffer, "scope     %s, %s streams\n",
+			  lode_scope_name(page->report->area->scope),
+			  lode_count_text(page->report->area->stream_count, count));
+	if (coverage->ignored)
+		lode_buffer_print(page->buffer, "ignored   %zu signature%s\n", coverage->ignored,
+				  coverage->ignored == 1 ? "" : "s");
+}
+
+static void add_signatures(struct page *page)
+{
+	const struct lode_coverage *coverage = page->coverage;
+
+	add_title(page, "signatures");
+	lode_buffer_text(page->buffer, "  coverage  together   streams      cost  state  name\n");
+	for (size_t i = 0; i < coverage->count && i < page->top; i++) {
+		const struct lode_covering *item = &coverage->items[i];
+		const struct lode_signature *signature = lode_coverage_signature(page->report, i);
+		char part[LODE_UNITS_TEXT], together[LODE_UNITS_TEXT], streams[LODE_UNITS_TEXT],
+			cost[LODE_UNITS_TEXT];
+
+		lode_buffer_print(
+			page->buffer, "  %8s  %8s  %8s  %8s  %-5s  ", share(page, lode_coverage_cost(item), part),
+			share(page, item->cumulative, together), lode_count_text(item->streams, streams),
+			lode_duration_text(lode_coverage_cost(item), cost), lode_signature_state_name(signature->state));
+		lode_text_safe(page->buffer, signature->name);
+		lode_buffer_byte(page->buffer, '\n');
+	}
+	add_rest(page, coverage->count);
+}
+
+/* ---- streams to open ---- */
+
+static void add_step(struct page *page, const struct lode_opening_curve *curve,
+		     const struct lode_opened *step)
+{
+	char part[LODE_UNITS_TEXT];
+
+	lode_buffer_print(page->buffer, "  %5llu  %8s  ", (unsigned long long)step->opened,
+			  share(page, step->cost, part));
+	lode_text_column(page->buffer, lode_coverage_stream(page->report, step->stream), NAME_WIDTH);
+	for (size_t i = 0; i < step->count; i++) {
+		lode_buffer_text(page->buffer, i ? ", " : "  ");
+		lode_text_safe(page->buffer,
+			       lode_coverage_signature(page->report, curve->revealed[step->first + i])->name);
+	}
+	lode_buffer_byte(page->buffer, '\n');
+}
+
+static void add_streams(struct page *page)
+{
+	const struct lode_opening_curve *curve = &page->coverage->curves[LODE_OPENING_STACKMINE];
+
+	if (!curve->count)
+		return;
+	add_title(page, page->coverage->paper_order ? "streams to open, any for the next signature" : "streams to open");
+	lode_buffer_text(page->buffer, "  order   covered  ");
+	lode_text_column(page->buffer, "stream", NAME_WIDTH);
+	lode_buffer_text(page->buffer, "  shows\n");
+	for (size_t i = 0; i < curve->count && i < page->top; i++)
+		add_step(page, curve, &curve->steps[i]);
+	add_rest(page, curve->count);
+}
+
+static void add_level(struct page *page, const struct lode_coverage_level *level)
+{
+	char part[LODE_UNITS_TEXT];
+
+	lode_buffer_print(page->buffer, "  %8s  %9.0f  %8.1f  %12.0f  %10.0f\n",
+			  share(page, level->cost, part), level->streams[LODE_OPENING_STACKMINE],
+			  level->streams[LODE_OPENING_RANDOM], level->streams[LODE_OPENING_GREEDY_TOTAL],
+			  level->streams[LODE_OPENING_GREEDY_MAX]);
+}
+
+static void add_levels(struct page *page)
+{
+	const struct lode_coverage *coverage = page->coverage;
+
+	if (!coverage->level_count)
+		return;
+	add_title(page, "streams that have to be opened, by order");
+	lode_buffer_text(page->buffer, "   covered  StackMine    Random  Greedy-Total  Greedy-Max\n");
+	for (size_t i = 0; i < coverage->level_count && i < page->top; i++)
+		add_level(page, &coverage->levels[i]);
+	add_rest(page, coverage->level_count);
+	lode_buffer_print(
+		page->buffer,
+		"  on average StackMine opens %.1f%% of the streams of Random, %.1f%% of Greedy-Total, "
+		"%.1f%% of Greedy-Max\n",
+		100 * coverage->ratio[LODE_OPENING_RANDOM], 100 * coverage->ratio[LODE_OPENING_GREEDY_TOTAL],
+		100 * coverage->ratio[LODE_OPENING_GREEDY_MAX]);
+}
+
+/* ---- the chart ---- */
+
+/* What an order has covered when so many streams are open. */
+static uint64_t covered_after(const struct lode_coverage *coverage, enum lode_opening opening, double opened)
+{
+	uint64_t cost = 0;
+
+	for (size_t i = 0; i < coverage->level_count && coverage->levels[i].streams[opening] <= opened; i++)
+		cost = coverage->levels[i].cost;
+	return cost;
+}
+
+static double most_streams(const struct lode_coverage *coverage)
+{
+	const struct lode_coverage_level *last = &coverage->levels[coverage->level_count - 1];
+	double most = 0;
+
+	for (int opening = 0; opening < LODE_OPENINGS; opening++)
+		most = last->streams[opening] > most ? last->streams[opening] : most;
+	return most;
+}
+
+/* A letter for each order where its curve goes; StackMine lies on top. */
+static void draw(const struct lode_coverage *coverage, double most, char cells[CHART_HEIGHT][CHART_WIDTH + 1])
+{
+	static const char letters[LODE_OPENINGS] = { 'S', 'R', 'T', 'M' };
+
+	for (int row = 0; row < CHART_HEIGHT; row++) {
+		memset(cells[row], ' ', CHART_WIDTH);
+		cells[row][CHART_WIDTH] = '\0';
+	}
+	for (int opening = LODE_OPENINGS - 1; opening >= 0; opening--)
+		for (int column = 0; column < CHART_WIDTH; column++) {
+			double opened = 1 + (most - 1) * column / (CHART_WIDTH - 1);
+			double height = (double)covered_after(coverage, (enum lode_opening)opening, opened) /
+					(double)coverage->cost;
+
+			cells[(int)((1 - height) * (CHART_HEIGHT - 1) + 0.5)][column] = letters[opening];
+		}
+}
+
+static void add_chart(struct page *page)
+{
+	const struct lode_coverage *coverage = page->coverage;
+	double most = coverage->level_count ? most_streams(coverage) : 0;
+	char cells[CHART_HEIGHT][CHART_WIDTH + 1], label[32];
+
+	if (most < 2)
+		return;
+	draw(coverage, most, cells);
+	add_title(page,
+		  "covered after so many streams (S StackMine, R Random, T Greedy-Total, M Greedy-Max)");
+	for (int row = 0; row < CHART_HEIGHT; row++) {
+		char part[LODE_UNITS_TEXT] = "";
+
+		if (row == 0)
+			share(page, coverage->cost, part);
+		else if (row == CHART_HEIGHT - 1)
+			snprintf(part, sizeof(part), "0%%");
+		for (size_t end = CHART_WIDTH; end && cells[row][end - 1] == ' '; end--)
+			cells[row][end - 1] = '\0';
+		lode_buffer_print(page->buffer, "  %7s |%s\n", part, cells[row]);
+	}
+	lode_buffer_text(page->buffer, "          +");
+	for (int column = 0; column < CHART_WIDTH; column++)
+		lode_buffer_byte(page->buffer, '-');
+	snprintf(label, sizeof(label), "%.0f streams", most);
+	lode_buffer_print(page->buffer, "\n           1%*s\n", CHART_WIDTH - 1, label);
+}
+
+void lode_coverage_text(const struct lode_coverage_report *report, const struct lode_look *look,
+			size_t top, struct lode_buffer *buffer)
+{
+	struct page page = { report, report->coverage, look, buffer, top };
+
+	add_summary(&page);
+	add_signatures(&page);
+	add_streams(&page);
+	add_levels(&page);
+	add_chart(&page);
+}

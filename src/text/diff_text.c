@@ -1,0 +1,299 @@
+/*
+ * The result of lode diff for people: the function to look at first, the heat map of the
+ * first paths (the paper's Figure 7), and the paths, function by function.
+ */
+#include "base/memory.h"
+#include "base/safe_text.h"
+#include "base/units.h"
+#include "text/diff_text.h"
+#include "text/latency_lines.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define HOT_SHARE 20 /* functions with a twentieth of what the hottest takes more are shown */
+
+struct page {
+	const struct lode_diff_report *report;
+	struct lode_lines lines;
+	struct lode_buffer *buffer;
+	struct lode_diff_functions functions;
+	struct lode_diff_chosen chosen;
+	uint32_t *nodes; /* of the path's functions, and whether each is shown */
+	uint8_t *shown;
+	size_t nodes_capacity;
+	size_t shown_capacity;
+	int all_frames;
+};
+
+static const char *style(const struct page *page, enum lode_style which)
+{
+	return lode_style(page->lines.look, which);
+}
+
+/* `+30ms`, `-250us`. */
+static const char *signed_text(int64_t number, char text[LODE_UNITS_TEXT])
+{
+	char plain[LODE_UNITS_TEXT];
+
+	lode_duration_text(number < 0 ? -(uint64_t)number : (uint64_t)number, plain);
+	snprintf(text, LODE_UNITS_TEXT, "%c%.30s", number < 0 ? '-' : '+', plain);
+	return text;
+}
+
+/* ---- the head ---- */
+
+static void put_side(struct page *page, const char *title, const struct lode_diff_side *side)
+{
+	char streams[LODE_UNITS_TEXT], events[LODE_UNITS_TEXT];
+
+	lode_buffer_print(page->buffer, "%-10s", title);
+	lode_text_safe(page->buffer, side->corpus);
+	if (side->streams) {
+		lode_buffer_byte(page->buffer, ' ');
+		lode_text_safe(page->buffer, side->streams);
+	}
+	lode_buffer_print(
+		page->buffer, ": %s stream%s, %s event%s",
+		lode_count_text(side->latency->stream_count, streams), lode_plural(side->latency->stream_count),
+		lode_count_text(side->latency->input.events, events), lode_plural(side->latency->input.events));
+	/* A second in each of two threads is more than a program of 0.6 s seems to have. */
+	if (side->latency->input.threads > side->latency->stream_count)
+		lode_buffer_print(page->buffer, " of %s threads; times are sums over a stream's threads",
+				  lode_count_text(side->latency->input.threads, events));
+	lode_buffer_byte(page->buffer, '\n');
+}
+
+/* Why there is no cause. */
+static const char *no_cause(const struct lode_diff *diff)
+{
+	if (!diff->path_count || diff->paths[0].cost <= 0)
+		return "none: no path takes more than in the base";
+	if (lode_diff_is_sure(diff))
+		return "none: the runs take more, but no path by itself surely does";
+	return "none named: nothing is sure ('--guess' names one all the same)";
+}
+
+static void put_cause(struct page *page)
+{
+	const struct lode_root_cause *cause = &page->report->diff->cause;
+	char more[LODE_UNITS_TEXT];
+
+	if (!cause->node) {
+		lode_buffer_print(page->buffer, "cause     %s\n", no_cause(page->report->diff));
+		return;
+	}
+	lode_buffer_print(page->buffer, "%-10s%s", cause->sure ? "cause" : "guess", style(page, LODE_BOLD));
+	lode_lines_frame(&page->lines, cause->node);
+	lode_buffer_print(page->buffer, "%s, %s; %s a stream\n", style(page, LODE_PLAIN),
+			  lode_layer_words(cause->layer), signed_text(cause->more, more));
+	if (cause->caller) {
+		lode_buffer_text(page->buffer,
+				 cause->is_new ? "          never before called by " : "          called by ");
+		lode_lines_frame(&page->lines, cause->caller);
+		lode_buffer_byte(page->buffer, '\n');
+	}
+}
+
+static void put_differ(struct page *page)
+{
+	const struct lode_diff *diff = page->report->diff;
+	char text[LODE_UNITS_TEXT], other[LODE_UNITS_TEXT];
+
+	lode_buffer_print(page->buffer, "differ    %s a stream", signed_text(diff->difference, text));
+	if (diff->chance.tested)
+		lode_buffer_print(page->buffer, ", %s (p = %.2g); %s of %s path%s surely take%s more",
+				  diff->difference > 0 && diff->chance.q < LODE_DIFF_LEVEL
+					  ? "surely"
+					  : "maybe by chance",
+				  diff->chance.p, lode_count_text(diff->chance.sure_paths, text),
+				  lode_count_text(diff->path_count, other), lode_plural(diff->path_count),
+				  diff->chance.sure_paths == 1 ? "s" : "");
+	lode_buffer_text(page->buffer, "\nchance    ");
+	lode_diff_chance_words(page->report, page->buffer);
+	lode_buffer_byte(page->buffer, '\n');
+}
+
+static void put_distance(struct page *page)
+{
+	const struct lode_diff_distance *distance = page->report->distance;
+
+	if (distance && distance->path)
+		lode_buffer_print(page->buffer, "truth     p_min = %zu, f_min = %zu\n", distance->path,
+				  distance->function);
+	else if (distance)
+		lode_buffer_text(page->buffer, "truth     no path has such a function\n");
+}
+
+static void put_head(struct page *page)
+{
+	const struct lode_diff_report *report = page->report;
+
+	put_side(page, "base", &report->base);
+	put_side(page, "slow", &report->slow);
+	put_differ(page);
+	lode_lines_layers(&page->lines, report->diff->slow, report->diff->base,
+			  report->diff->dictionary->tree.count);
+	put_cause(page);
+	put_distance(page);
+}
+
+static void put_heat(struct page *page)
+{
+	struct lode_heat heat;
+
+	if (lode_heat_of_diff(&heat, page->report, &page->chosen) < 0)
+		page->buffer->failed = 1;
+	else
+		lode_lines_heat(&page->lines, &heat);
+	lode_heat_release(&heat);
+}
+
+/* ---- paths ---- */
+
+/* `1.2ms`, `-30us`; nothing for 0. */
+static const char *mean_text(double mean, char text[LODE_UNITS_TEXT])
+{
+	char plain[LODE_UNITS_TEXT];
+
+	if (fabs(mean) < 0.5)
+		return "";
+	lode_duration_text((uint64_t)fmin(fabs(mean) + 0.5, 1e19), plain);
+	snprintf(text, LODE_UNITS_TEXT, "%s%.30s", mean < 0 ? "-" : "", plain);
+	return text;
+}
+
+/* Means have no sum with all that is called. */
+static void put_means(struct page *page, const struct lode_diff_function *function,
+		      const struct lode_diff_path *path)
+{
+	const struct lode_diff *diff = page->report->diff;
+	double more = lode_diff_gain(diff, path, function->node);
+	char texts[3][LODE_UNITS_TEXT], mark[16] = "";
+
+	if (function->rank <= 3 && more > 0)
+		snprintf(mark, sizeof(mark), "%u", function->rank);
+	lode_buffer_print(page->buffer, "  %1s %8s %8s %8s %8s  ", mark, mean_text(more, texts[0]), "",
+			  !diff->known[function->node]
+				  ? "new"
+				  : mean_text(diff->base_means[function->node], texts[1]),
+			  mean_text(diff->slow_means[function->node], texts[2]));
+	lode_lines_frame(&page->lines, function->node);
+	lode_buffer_byte(page->buffer, '\n');
+}
+
+static void put_function(struct page *page, const struct lode_diff_function *function)
+{
+	const struct lode_diff *diff = page->report->diff;
+	char more[LODE_UNITS_TEXT], all[LODE_UNITS_TEXT], base[LODE_UNITS_TEXT], slow[LODE_UNITS_TEXT];
+	char mark[16] = "";
+	int64_t delta = lode_diff_delta(diff, function->node);
+	int hottest = function->rank == 1 && delta > 0;
+
+	if (function->rank <= 3 && delta > 0)
+		snprintf(mark, sizeof(mark), "%u", function->rank);
+	lode_buffer_print(page->buffer, "  %s%1s %8s %8s %8s %8s  ", hottest ? style(page, LODE_RED) : "", mark,
+			  delta ? signed_text(delta, more) : "",
+			  diff->more[function->node] ? signed_text(diff->more[function->node], all) : "",
+			  !diff->known[function->node] ? "new"
+			  : diff->base[function->node] ? lode_duration_text(diff->base[function->node], base)
+						       : "",
+			  diff->slow[function->node] ? lode_duration_text(diff->slow[function->node], slow)
+						     : "");
+	lode_lines_frame(&page->lines, function->node);
+	lode_buffer_print(page->buffer, "%s\n", hottest ? style(page, LODE_PLAIN) : "");
+}
+
+static int matters(const struct page *page, const struct lode_diff_choice *choice, uint32_t node)
+{
+	const struct lode_diff *diff = page->report->diff;
+
+	return page->all_frames || node == diff->cause.node || node == diff->cause.caller ||
+	       lode_diff_gain(diff, choice->path, node) >
+		       lode_diff_gain(diff, choice->path, choice->path->hottest) / HOT_SHARE;
+}
+
+/* The functions of the path, and which of them are shown. */
+static int choose_functions(struct page *page, const struct lode_diff_choice *choice)
+{
+	struct lode_diff_functions *functions = &page->functions;
+
+	if (lode_diff_functions_of(page->report->diff, choice->path, functions) < 0 ||
+	    lode_grow(&page->nodes, &page->nodes_capacity, functions->count, sizeof(*page->nodes)) < 0 ||
+	    lode_grow(&page->shown, &page->shown_capacity, functions->count, sizeof(*page->shown)) < 0)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < functions->count; i++) {
+		page->nodes[i] = functions->items[i].node;
+		page->shown[i] = (uint8_t)matters(page, choice, page->nodes[i]);
+	}
+	lode_lines_choose(page->report->diff->dictionary, page->nodes, functions->count, page->shown);
+	return 0;
+}
+
+static void put_title(struct page *page, const struct lode_diff_choice *choice)
+{
+	const struct lode_diff_path *path = choice->path;
+	char text[LODE_UNITS_TEXT];
+
+	lode_buffer_print(page->buffer, "\n%s#%zu  %s %s%s%s", style(page, LODE_BOLD), choice->rank,
+			  signed_text(path->cost, text), lode_diff_per(page->report->diff),
+			  style(page, LODE_PLAIN), path->is_new ? ", new" : "");
+	if (page->report->diff->chance.tested)
+		lode_buffer_print(page->buffer,
+				  lode_diff_path_is_sure(path) ? ", surely (p = %.2g)"
+							    : ", maybe by chance (p = %.2g)",
+				  path->p);
+	lode_buffer_text(page->buffer, "  ");
+	lode_lines_who(&page->lines, lode_stack_who(page->report->diff->dictionary, path->hottest));
+	if (choice->alike)
+		lode_buffer_print(page->buffer, "\n    %zu more path%s with the same hottest function",
+				  choice->alike, lode_plural(choice->alike));
+	lode_buffer_print(page->buffer, "\n  %s      more      all     base     slow  function%s\n",
+			  style(page, LODE_DIM), style(page, LODE_PLAIN));
+}
+
+static void put_path(struct page *page, const struct lode_diff_choice *choice)
+{
+	size_t hidden = 0;
+
+	if (choose_functions(page, choice) < 0) {
+		page->buffer->failed = 1;
+		return;
+	}
+	put_title(page, choice);
+	for (size_t i = 0; i < page->functions.count; i++) {
+		if (!page->shown[i]) {
+			hidden++;
+			continue;
+		}
+		lode_lines_gap(&page->lines, page->nodes, i - hidden, i, 41);
+		if (page->report->diff->base_means)
+			put_means(page, &page->functions.items[i], choice->path);
+		else
+			put_function(page, &page->functions.items[i]);
+		hidden = 0;
+	}
+}
+
+void lode_diff_text(const struct lode_diff_report *report, int all_frames,
+		    const struct lode_look *look, struct lode_buffer *buffer)
+{
+	struct page page = {
+		.report = report,
+		.lines = { .dictionary = report->diff->dictionary, .look = look, .buffer = buffer },
+		.buffer = buffer,
+		.all_frames = all_frames,
+	};
+
+	if (lode_diff_choose(report, all_frames, &page.chosen) < 0)
+		buffer->failed = 1;
+	put_head(&page);
+	if (!report->diff->base_means)
+		put_heat(&page); /* which is of times per stream */
+	for (size_t i = 0; i < page.chosen.count; i++)
+		put_path(&page, &page.chosen.items[i]);
+	lode_diff_functions_release(&page.functions);
+	lode_diff_chosen_release(&page.chosen);
+	lode_free(page.nodes);
+	lode_free(page.shown);
+}

@@ -1,0 +1,499 @@
+/*
+ * What is in a corpus, for people: see info_text.h. From the whole to the parts:
+ * totals, attributes, streams with their pictures, symptoms, threads, modules.
+ *
+ * A list is cut to what fits on a screen and then says how many are left out and
+ * how to see them; nothing is left out in silence.
+ */
+#include "base/units.h"
+#include "base/memory.h"
+#include "base/safe_text.h"
+#include "text/info_text.h"
+#include "text/picture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Longer names are cut, with a mark. */
+#define NAME_LIMIT 40
+
+struct writer {
+	const struct lode_info *info;
+	const struct lode_info_style *style;
+	struct lode_buffer *buffer;
+};
+
+/* The column that holds names of `width` too. */
+static size_t widen(size_t column, const char *name)
+{
+	size_t width = lode_text_width(name);
+
+	if (width > NAME_LIMIT)
+		width = NAME_LIMIT;
+	return width > column ? width : column;
+}
+
+static const char *string(const struct writer *writer, uint32_t id)
+{
+	return lode_strings_get(&writer->info->dictionary.frames.strings, id);
+}
+
+size_t lode_info_shown(const struct lode_info_style *style, size_t count, size_t usual)
+{
+	return style->all || count <= usual ? count : usual;
+}
+
+size_t lode_info_slices(const struct lode_look *look)
+{
+	size_t slices = look->width > 40 ? look->width - 30 : 10;
+
+	return slices > 100 ? 100 : slices;
+}
+
+/* ---- headings ---- */
+
+static void add_heading(struct writer *writer, const char *title)
+{
+	lode_buffer_print(writer->buffer, "\n%s%s%s", lode_style(writer->style->look, LODE_BOLD), title,
+			  lode_style(writer->style->look, LODE_PLAIN));
+}
+
+/* Ends a heading: how many of a list are shown, if not all. */
+static void add_shown(struct writer *writer, size_t shown, size_t count)
+{
+	char some[LODE_UNITS_TEXT], all[LODE_UNITS_TEXT];
+
+	if (shown < count)
+		lode_buffer_print(writer->buffer, " (%s of %s; --all shows all)",
+				  lode_count_text(shown, some), lode_count_text(count, all));
+	lode_buffer_byte(writer->buffer, '\n');
+}
+
+/* ---- the whole ---- */
+
+struct totals {
+	uint64_t events[LODE_EVENT_TYPES];
+	uint64_t cost[LODE_EVENT_TYPES];
+	uint64_t all_events;
+	uint64_t bytes;
+	size_t hosts;
+};
+
+static int compare_ids(const void *a, const void *b)
+{
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+/* Distinct known hosts. */
+static size_t count_hosts(struct writer *writer)
+{
+	const struct lode_info *info = writer->info;
+	uint32_t *hosts = lode_calloc(info->stream_count + 1, sizeof(*hosts));
+	size_t count = 0;
+
+	if (!hosts) {
+		writer->buffer->failed = 1;
+		return 0;
+	}
+	for (size_t i = 0; i < info->stream_count; i++)
+		hosts[i] = info->streams[i].host;
+	qsort(hosts, info->stream_count, sizeof(*hosts), compare_ids);
+	for (size_t i = 0; i < info->stream_count; i++)
+		count += hosts[i] && (!i || hosts[i] != hosts[i - 1]);
+	lode_free(hosts);
+	return count;
+}
+
+static struct totals sum_up(struct writer *writer)
+{
+	struct totals totals = { .hosts = count_hosts(writer) };
+
+	for (size_t i = 0; i < writer->info->stream_count; i++) {
+		const struct lode_info_stream *stream = &writer->info->streams[i];
+
+		totals.bytes += stream->file_size;
+		for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+			totals.events[type] += stream->events[type];
+			totals.all_events += stream->events[type];
+			totals.cost[type] = lode_add_saturating(totals.cost[type], stream->cost[type]);
+		}
+	}
+	return totals;
+}
+
+static void add_fact(struct writer *writer, uint64_t count, const char *one, const char *lead)
+{
+	char text[LODE_UNITS_TEXT];
+
+	lode_buffer_print(writer->buffer, "%s%s %s%s", lead, lode_count_text(count, text), one,
+			  lode_plural(count));
+}
+
+static void add_size(struct writer *writer, const struct totals *totals)
+{
+	char text[LODE_UNITS_TEXT];
+
+	lode_buffer_print(writer->buffer, "; %s on disk", lode_bytes_text(totals->bytes, text));
+	if (totals->all_events)
+		lode_buffer_print(writer->buffer, ", %.1f bytes an event",
+				  (double)totals->bytes / (double)totals->all_events);
+	lode_buffer_byte(writer->buffer, '\n');
+}
+
+static void add_totals(struct writer *writer, const char *path)
+{
+	const struct lode_info *info = writer->info;
+	struct totals totals = sum_up(writer);
+	char count[LODE_UNITS_TEXT], cost[LODE_UNITS_TEXT];
+
+	lode_text_safe(writer->buffer, path);
+	add_fact(writer, info->stream_count, "stream", ": ");
+	if (totals.hosts)
+		add_fact(writer, totals.hosts, "host", " of ");
+	add_fact(writer, totals.all_events, "event", "; ");
+	add_size(writer, &totals);
+	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+		if (!totals.events[type])
+			continue;
+		lode_buffer_print(writer->buffer, "  %-5s %14s",
+				  lode_event_type_name((enum lode_event_type)type),
+				  lode_count_text(totals.events[type], count));
+		if (type != LODE_CALL)
+			lode_buffer_print(writer->buffer, "    %s",
+					  lode_duration_text(totals.cost[type], cost));
+		lode_buffer_byte(writer->buffer, '\n');
+	}
+	add_fact(writer, info->thread_count, "thread", "  ");
+	add_fact(writer, info->stacks, "distinct stack", ", ");
+	add_fact(writer, info->dictionary.frames.count, "frame", ", ");
+	add_fact(writer, info->dictionary.frames.module_count - 1, "module", ", ");
+	add_fact(writer, info->symptom_count, "symptom", ", ");
+	lode_buffer_byte(writer->buffer, '\n');
+}
+
+/* ---- attributes ---- */
+
+/* Equal keys together, and in them equal values. */
+static int compare_attributes(const void *left, const void *right)
+{
+	const struct lode_attribute *a = left, *b = right;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return compare_ids(&a->value, &b->value);
+}
+
+static void add_range(struct writer *writer, const struct lode_attribute *items, size_t count)
+{
+	uint32_t least = items[0].value, most = items[0].value;
+
+	for (size_t i = 1; i < count; i++) {
+		double value = strtod(string(writer, items[i].value), NULL);
+
+		if (value < strtod(string(writer, least), NULL))
+			least = items[i].value;
+		if (value > strtod(string(writer, most), NULL))
+			most = items[i].value;
+	}
+	lode_text_safe(writer->buffer, string(writer, least));
+	if (most != least) {
+		lode_buffer_text(writer->buffer, " to ");
+		lode_text_safe(writer->buffer, string(writer, most));
+	}
+}
+
+static void add_values(struct writer *writer, const struct lode_attribute *items, size_t count)
+{
+	size_t distinct = 0;
+	size_t start = 0;
+
+	for (size_t i = 1; i <= count; i++) {
+		if (i < count && items[i].value == items[start].value)
+			continue;
+		if (lode_info_shown(writer->style, distinct + 1, LODE_INFO_TOP) > distinct) {
+			lode_buffer_text(writer->buffer, distinct ? ", " : "");
+			lode_text_safe(writer->buffer, string(writer, items[start].value));
+			if (i - start < count)
+				lode_buffer_print(writer->buffer, " (%zu)", i - start);
+		}
+		distinct++;
+		start = i;
+	}
+	if (lode_info_shown(writer->style, distinct, LODE_INFO_TOP) < distinct)
+		lode_buffer_print(writer->buffer, " and %zu more (--all shows all)",
+				  distinct - LODE_INFO_TOP);
+}
+
+/* All attributes of one key, a line. */
+static void add_key(struct writer *writer, const struct lode_attribute *items, size_t count)
+{
+	size_t numbers = 0;
+
+	for (size_t i = 0; i < count; i++)
+		numbers += items[i].type == LODE_ATTRIBUTE_NUMBER;
+	lode_buffer_text(writer->buffer, "  ");
+	lode_text_column(writer->buffer, string(writer, items[0].key), 18);
+	lode_buffer_byte(writer->buffer, ' ');
+	if (numbers == count)
+		add_range(writer, items, count);
+	else
+		add_values(writer, items, count);
+	if (count < writer->info->stream_count)
+		lode_buffer_print(writer->buffer, "  [%zu of %zu streams]", count,
+				  writer->info->stream_count);
+	lode_buffer_byte(writer->buffer, '\n');
+}
+
+static void add_attributes(struct writer *writer)
+{
+	const struct lode_info *info = writer->info;
+	struct lode_attribute *items;
+	size_t start = 0;
+
+	if (!info->attribute_count)
+		return;
+	items = lode_calloc(info->attribute_count, sizeof(*items));
+	if (!items) {
+		writer->buffer->failed = 1;
+		return;
+	}
+	for (size_t i = 0; i < info->attribute_count; i++)
+		items[i] = info->attributes[i].attribute;
+	qsort(items, info->attribute_count, sizeof(*items), compare_attributes);
+	add_heading(writer, "Attributes\n");
+	for (size_t i = 1; i <= info->attribute_count; i++) {
+		if (i < info->attribute_count && items[i].key == items[start].key)
+			continue;
+		add_key(writer, items + start, i - start);
+		start = i;
+	}
+	lode_free(items);
+}
+
+/* ---- streams ---- */
+
+static void add_picture(struct writer *writer, const char *label, const uint64_t *values,
+			const struct lode_timeline *line)
+{
+	uint64_t peak = lode_picture_peak(values, line->count);
+
+	if (!peak)
+		return;
+	lode_buffer_print(writer->buffer, "    %-4s %s", label,
+			  lode_style(writer->style->look, *label == 'r' ? LODE_GREEN : LODE_BLUE));
+	lode_picture_draw(writer->buffer, values, line->count, peak, writer->style->ascii);
+	lode_buffer_print(writer->buffer, "%s peak %.3g threads\n",
+			  lode_style(writer->style->look, LODE_PLAIN),
+			  (double)peak / (double)line->slice);
+}
+
+static void add_counts(struct writer *writer, const uint64_t *events)
+{
+	char text[LODE_UNITS_TEXT];
+
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		lode_buffer_print(writer->buffer, " %11s", lode_count_text(events[type], text));
+}
+
+static const char *host_of(struct writer *writer, const struct lode_info_stream *stream)
+{
+	return stream->host ? string(writer, stream->host) : "-";
+}
+
+static void add_stream(struct writer *writer, const struct lode_info_stream *stream, size_t name, size_t host)
+{
+	char span[LODE_UNITS_TEXT], size[LODE_UNITS_TEXT];
+
+	lode_buffer_text(writer->buffer, "  ");
+	lode_text_column(writer->buffer, string(writer, stream->name), name);
+	lode_buffer_byte(writer->buffer, ' ');
+	lode_text_column(writer->buffer, host_of(writer, stream), host);
+	add_counts(writer, stream->events);
+	lode_buffer_print(writer->buffer, " %8s %8s\n",
+			  lode_duration_text(stream->last_t - stream->first_t, span),
+			  lode_bytes_text(stream->file_size, size));
+	if (!stream->line.run)
+		return;
+	add_picture(writer, "run", stream->line.run, &stream->line);
+	add_picture(writer, "wait", stream->line.wait, &stream->line);
+}
+
+static void add_streams(struct writer *writer)
+{
+	size_t count = writer->info->stream_count;
+	size_t shown = lode_info_shown(writer->style, count, LODE_INFO_STREAMS);
+	size_t name = 4, host = 4;
+
+	if (!count)
+		return;
+	for (size_t i = 0; i < shown; i++) {
+		name = widen(name, string(writer, writer->info->streams[i].name));
+		host = widen(host, host_of(writer, &writer->info->streams[i]));
+	}
+	add_heading(writer, "Streams");
+	add_shown(writer, shown, count);
+	lode_buffer_print(writer->buffer, "  %-*s %-*s %11s %11s %11s %8s %8s\n", (int)name, "NAME",
+			  (int)host, "HOST", "RUN", "WAIT", "CALL", "SPAN", "SIZE");
+	for (size_t i = 0; i < shown; i++)
+		add_stream(writer, &writer->info->streams[i], name, host);
+}
+
+/* ---- threads ---- */
+
+/* A thread's picture is as high as its slice is long: full means always. */
+static void add_thread_pictures(struct writer *writer, const struct lode_timeline *line)
+{
+	const struct lode_look *look = writer->style->look;
+	const uint64_t *values[] = { line->run, line->wait };
+
+	for (int i = 0; i < 2; i++) {
+		if (!lode_picture_peak(values[i], line->count))
+			continue;
+		lode_buffer_print(writer->buffer, "    %s %s", i ? "wait" : "run ",
+				  lode_style(look, i ? LODE_BLUE : LODE_GREEN));
+		lode_picture_draw(writer->buffer, values[i], line->count, line->slice, writer->style->ascii);
+		lode_buffer_print(writer->buffer, "%s\n", lode_style(look, LODE_PLAIN));
+	}
+}
+
+static const char *thread_name(struct writer *writer, const struct lode_info_thread *thread)
+{
+	return thread->name ? string(writer, thread->name) : "-";
+}
+
+static void add_thread(struct writer *writer, const struct lode_info_thread *thread, size_t name)
+{
+	char number[LODE_UNITS_TEXT], run[LODE_UNITS_TEXT], wait[LODE_UNITS_TEXT], calls[LODE_UNITS_TEXT];
+
+	snprintf(number, sizeof(number), "%u", thread->pid);
+	lode_buffer_text(writer->buffer, "  ");
+	lode_text_column(writer->buffer, thread_name(writer, thread), name);
+	lode_buffer_print(writer->buffer, " %10s %10u %8s %8s %11s",
+			  thread->pid == LODE_NO_PID ? "-" : number, thread->tid,
+			  lode_duration_text(thread->cost[LODE_RUN], run),
+			  lode_duration_text(thread->cost[LODE_WAIT], wait),
+			  lode_count_text(thread->events[LODE_CALL], calls));
+	if (writer->info->stream_count > 1) {
+		lode_buffer_text(writer->buffer, "  ");
+		lode_text_safe(writer->buffer, string(writer, writer->info->streams[thread->stream].name));
+	}
+	lode_buffer_byte(writer->buffer, '\n');
+	if (thread->line.run)
+		add_thread_pictures(writer, &thread->line);
+}
+
+static void add_threads(struct writer *writer, const size_t *busiest)
+{
+	size_t count = writer->info->thread_count;
+	size_t shown = lode_info_shown(writer->style, count, LODE_INFO_TOP);
+	size_t name = 4;
+
+	if (!count)
+		return;
+	for (size_t i = 0; i < shown; i++)
+		name = widen(name, thread_name(writer, &writer->info->threads[busiest[i]]));
+	add_heading(writer, "Threads, busiest first");
+	add_shown(writer, shown, count);
+	lode_buffer_print(writer->buffer, "  %-*s %10s %10s %8s %8s %11s%s\n", (int)name, "NAME", "PID",
+			  "TID", "RUN", "WAIT", "CALLS", writer->info->stream_count > 1 ? "  STREAM" : "");
+	for (size_t i = 0; i < shown; i++)
+		add_thread(writer, &writer->info->threads[busiest[i]], name);
+}
+
+/* ---- symptoms ---- */
+
+static void add_symptom(struct writer *writer, const struct lode_info_symptom *symptom)
+{
+	const struct lode_info_thread *thread = &writer->info->threads[symptom->thread];
+	char length[LODE_UNITS_TEXT];
+
+	lode_buffer_print(writer->buffer, "  %8s thread %u",
+			  lode_duration_text(symptom->t1 - symptom->t0, length), thread->tid);
+	if (writer->info->stream_count > 1) {
+		lode_buffer_text(writer->buffer, " of ");
+		lode_text_safe(writer->buffer, string(writer, writer->info->streams[thread->stream].name));
+	}
+	if (symptom->name) {
+		lode_buffer_text(writer->buffer, ": ");
+		lode_text_safe(writer->buffer, string(writer, symptom->name));
+	}
+	lode_buffer_byte(writer->buffer, '\n');
+}
+
+static void add_symptoms(struct writer *writer)
+{
+	size_t count = writer->info->symptom_count;
+	size_t shown = lode_info_shown(writer->style, count, LODE_INFO_TOP);
+
+	if (!count)
+		return;
+	add_heading(writer, "Symptoms");
+	add_shown(writer, shown, count);
+	for (size_t i = 0; i < shown; i++)
+		add_symptom(writer, &writer->info->symptoms[i]);
+}
+
+/* ---- modules ---- */
+
+static void add_module(struct writer *writer, const char *name, size_t width, uint64_t cost, uint64_t total)
+{
+	size_t length = total ? (size_t)((double)cost / (double)total * 20 + 0.5) : 0;
+	char text[LODE_UNITS_TEXT], share[LODE_UNITS_TEXT];
+	static const uint64_t full[20] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+
+	lode_buffer_text(writer->buffer, "  ");
+	lode_text_column(writer->buffer, name, width);
+	lode_buffer_print(writer->buffer, " %8s %6s", lode_duration_text(cost, text),
+			  lode_share_text(cost, total, share));
+	if (length && writer->style->pictures) {
+		lode_buffer_print(writer->buffer, " %s", lode_style(writer->style->look, LODE_GREEN));
+		lode_picture_draw(writer->buffer, full, length, 1, writer->style->ascii);
+		lode_buffer_text(writer->buffer, lode_style(writer->style->look, LODE_PLAIN));
+	}
+	lode_buffer_byte(writer->buffer, '\n');
+}
+
+static const char *module_name(struct writer *writer, size_t i)
+{
+	const struct lode_frames *frames = &writer->info->dictionary.frames;
+	uint32_t name = frames->modules[writer->info->modules[i].module].name;
+
+	return name ? string(writer, name) : "(unknown module)";
+}
+
+static void add_modules(struct writer *writer)
+{
+	const struct lode_info *info = writer->info;
+	uint64_t total = info->no_stack_cost;
+	size_t count = 0, width = 16, shown;
+
+	for (; count < info->module_count && info->modules[count].events; count++)
+		total = lode_add_saturating(total, info->modules[count].cost);
+	if (!count && !info->no_stack_events)
+		return;
+	shown = lode_info_shown(writer->style, count, LODE_INFO_TOP);
+	for (size_t i = 0; i < shown; i++)
+		width = widen(width, module_name(writer, i));
+	add_heading(writer, "Modules by time run in them");
+	add_shown(writer, shown, count);
+	for (size_t i = 0; i < shown; i++)
+		add_module(writer, module_name(writer, i), width, info->modules[i].cost, total);
+	if (info->no_stack_events)
+		add_module(writer, "(no stack)", width, info->no_stack_cost, total);
+}
+
+void lode_info_text(const struct lode_info *info, const char *path, const size_t *busiest,
+		    const struct lode_info_style *style, struct lode_buffer *buffer)
+{
+	struct writer writer = { info, style, buffer };
+
+	add_totals(&writer, path);
+	add_attributes(&writer);
+	add_streams(&writer);
+	add_symptoms(&writer);
+	add_threads(&writer, busiest);
+	add_modules(&writer);
+}

@@ -1,0 +1,182 @@
+/* Words of lode scope: see scope_words.h. */
+#include "text/scope_words.h"
+
+#include "base/memory.h"
+#include "base/safe_text.h"
+#include "scope/frame_filter.h"
+#include "text/frame_text.h"
+
+#include <inttypes.h>
+
+/* ---- threads ---- */
+
+int lode_scope_page_init(struct lode_scope_page *page)
+{
+	const struct lode_stream *stream = &page->report->stream;
+
+	page->names = lode_calloc(page->report->dictionary.frames.strings.count + 1, sizeof(*page->names));
+	if (!page->names)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < stream->thread_count; i++) {
+		uint32_t *tid = &page->names[stream->threads[i].name];
+
+		*tid = !*tid || *tid == stream->threads[i].tid + 1 ? stream->threads[i].tid + 1 : LODE_NONE;
+	}
+	return 0;
+}
+
+void lode_scope_page_release(struct lode_scope_page *page)
+{
+	lode_free(page->names);
+}
+
+void lode_put_string(struct lode_scope_page *page, uint32_t string)
+{
+	lode_text_safe(page->buffer, lode_strings_get(&page->report->dictionary.frames.strings, string));
+}
+
+void lode_put_thread(struct lode_scope_page *page, uint32_t thread)
+{
+	const struct lode_thread *item = &page->report->stream.threads[thread];
+
+	if (!item->name) {
+		lode_buffer_print(page->buffer, "thread %" PRIu32, item->tid);
+		return;
+	}
+	lode_put_string(page, item->name);
+	if (page->names[item->name] == LODE_NONE)
+		lode_buffer_print(page->buffer, " (%" PRIu32 ")", item->tid);
+}
+
+/* ---- frames that matter ---- */
+
+/* Functions of the kernel in which every wait and every waking ends. */
+static const char *const machinery[] = {
+	"*schedule*",	   "__switch_to*",	  "perf_*",	    "__perf_*",
+	"__traceiter_*",   "trace_event_*",	  "bpf_*",	    "ttwu_*",
+	"try_to_wake_up*", "*wake_up*",		  "default_wake_*", "autoremove_wake_*",
+	"_raw_spin*",	   "finish_task_switch*", "context_switch", NULL,
+};
+
+static int is_machinery(const struct lode_frames *frames, uint32_t frame)
+{
+	for (size_t i = 0; machinery[i]; i++)
+		if (lode_glob_match(machinery[i], lode_frames_function(frames, frame)))
+			return 1;
+	return 0;
+}
+
+struct lode_gist lode_gist_of(const struct lode_scope_page *page, uint32_t node)
+{
+	const struct lode_frames *frames = &page->report->dictionary.frames;
+	const struct lode_stack_node *nodes = page->report->dictionary.tree.nodes;
+	struct lode_gist gist = { LODE_NONE, LODE_NONE, LODE_NONE };
+
+	for (; node && gist.own == LODE_NONE; node = nodes[node].parent) {
+		uint32_t frame = nodes[node].frame;
+
+		switch (frames->modules[frames->items[frame].module].kind) {
+		case LODE_KIND_KERNEL:
+			if (gist.kernel == LODE_NONE && !is_machinery(frames, frame))
+				gist.kernel = frame;
+			break;
+		case LODE_KIND_LIBRARY:
+			if (gist.library == LODE_NONE)
+				gist.library = frame;
+			break;
+		default:
+			gist.own = frame;
+		}
+	}
+	if (gist.own != LODE_NONE && gist.library != LODE_NONE)
+		gist.kernel = LODE_NONE; /* two frames are enough */
+	return gist;
+}
+
+int lode_gist_compare(const struct lode_gist *a, const struct lode_gist *b)
+{
+	if (a->own != b->own)
+		return a->own < b->own ? -1 : 1;
+	if (a->library != b->library)
+		return a->library < b->library ? -1 : 1;
+	return a->kernel < b->kernel ? -1 : a->kernel > b->kernel;
+}
+
+void lode_put_gist(struct lode_scope_page *page, struct lode_gist gist)
+{
+	const uint32_t frames[] = { gist.own, gist.library, gist.kernel };
+	const char *lead = "";
+
+	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
+		if (frames[i] == LODE_NONE)
+			continue;
+		lode_buffer_text(page->buffer, lead);
+		lode_text_frame(page->buffer, &page->report->dictionary.frames, frames[i]);
+		lead = " > ";
+	}
+	if (!*lead)
+		lode_buffer_text(page->buffer, "(no stack)");
+}
+
+void lode_put_wait(struct lode_scope_page *page, uint32_t thread, struct lode_gist gist)
+{
+	lode_put_thread(page, thread);
+	lode_buffer_text(page->buffer, " waits in ");
+	lode_put_gist(page, gist);
+}
+
+/* ---- wakers ---- */
+
+static int is_timer(const struct lode_scope_page *page, uint32_t node)
+{
+	const struct lode_frames *frames = &page->report->dictionary.frames;
+	const struct lode_stack_node *nodes = page->report->dictionary.tree.nodes;
+
+	for (; node; node = nodes[node].parent)
+		if (lode_glob_match("*timer*", lode_frames_function(frames, nodes[node].frame)))
+			return 1;
+	return 0;
+}
+
+/* The one frame of a waker that tells most. */
+static void put_place(struct lode_scope_page *page, const char *lead, uint32_t stack)
+{
+	struct lode_gist gist = lode_gist_of(page, stack);
+	uint32_t frame = gist.own != LODE_NONE	     ? gist.own
+			 : gist.library != LODE_NONE ? gist.library
+						     : gist.kernel;
+
+	if (frame == LODE_NONE)
+		return;
+	lode_buffer_text(page->buffer, lead);
+	lode_text_frame(page->buffer, &page->report->dictionary.frames, frame);
+}
+
+static void put_interrupt(struct lode_scope_page *page, uint32_t stack)
+{
+	struct lode_gist gist = lode_gist_of(page, stack);
+
+	lode_buffer_text(page->buffer,
+			 is_timer(page, stack) ? ", woken by a timer" : ", woken by an interrupt");
+	if (gist.kernel == LODE_NONE)
+		return;
+	lode_buffer_text(page->buffer, " in ");
+	lode_text_frame(page->buffer, &page->report->dictionary.frames, gist.kernel);
+}
+
+void lode_put_waker(struct lode_scope_page *page, uint32_t wait)
+{
+	const struct lode_events *waits = &page->report->stream.events[LODE_WAIT];
+	uint32_t stack = waits->waker_stack[wait];
+
+	if (lode_wake_ends_chain(page->report->index, wait)) {
+		put_interrupt(page, stack);
+	} else if (waits->waker[wait] != LODE_NONE) {
+		lode_buffer_text(page->buffer, ", woken by ");
+		lode_put_thread(page, waits->waker[wait]);
+		put_place(page, " in ", stack);
+	} else {
+		lode_buffer_text(page->buffer, ", waker not recorded");
+		put_place(page, ", in ", stack);
+	}
+}
