@@ -25,6 +25,8 @@ struct lode_area_settings {
 };
 
 const char *lode_scope_choice(size_t i);
+/* The scope of a name that was chosen; `otherwise` where none was. */
+enum lode_scope lode_scope_chosen(const char *name, enum lode_scope otherwise);
 
 #define LODE_AREA_FIELD(base, field) ((base) + offsetof(struct lode_area_settings, field))
 #define LODE_AREA_OPTIONS(base)                                                                              \
@@ -53,30 +55,5 @@ const char *lode_scope_choice(size_t i);
 		    "number of threads (default: one a processor)", 1, 1024),                                \
 	LODE_FLAG("no-cache", 0, LODE_AREA_FIELD(base, no_cache),                                            \
 		  "read all events again and keep nothing")
-
-/* Loads the built-in idle rules, those of the corpus (CORPUS/idle.rules), those of the command line. */
-int lode_area_rules(struct lode_corpus *corpus, const struct lode_area_settings *settings,
-		    struct lode_idle_rules **rules, struct lode_error *error);
-
-/* Lets analyses of the corpus keep their work beside it, unless the settings forbid it. */
-int lode_area_use_cache(struct lode_corpus *corpus, const struct lode_area_settings *settings,
-			struct lode_error *error);
-
-/* An area with the rules it was collected with. */
-struct lode_area_reading {
-	struct lode_area area;
-	struct lode_area_options options;
-	struct lode_idle_rules *rules;
-	uint64_t time; /* ns that reading took */
-};
-
-/*
- * Collects the area of `corpus` as the settings ask. `kinds` as in area.h. The
- * rules in CORPUS/idle.rules are used where that file is. Release on success.
- */
-int lode_area_read(struct lode_corpus *corpus, const struct lode_area_settings *settings, unsigned kinds,
-		   struct lode_notes *notes, const struct lode_progress *progress,
-		   struct lode_area_reading *reading, struct lode_error *error);
-void lode_area_reading_release(struct lode_area_reading *reading);
 
 #endif

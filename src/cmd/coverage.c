@@ -4,23 +4,20 @@
  */
 #include "text/coverage_text.h"
 
-#include "base/json.h"
-#include "cmd/area_options.h"
+#include "cmd/analysis.h"
 #include "cmd/output_ending.h"
-#include "cmd/results.h"
-#include "cmd/work.h"
+#include "cmd/source.h"
 
 /* Lines of each table that are shown unless --all or --top say otherwise. */
 #define TOP 20
 
 struct settings {
 	struct lode_area_settings area;
-	const char *output;
+	struct lode_result_settings result;
 	uint64_t shuffles;
 	int paper_order;
 	uint64_t top;
 	int all;
-	int json;
 };
 
 #define FIELD(field) offsetof(struct settings, field)
@@ -33,40 +30,39 @@ static const struct lode_option options[] = {
 		  "open any stream with the next signature, as StackMine's Figure 4 does"),
 	LODE_NUMBER("top", 'n', FIELD(top), "N", "lines of each table (default: 20)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all lines"),
-	LODE_FLAG("json", 0, FIELD(json), "write all of it as JSON"),
-	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output; a page if it ends in .html"),
+	LODE_FLAG("json", 0, FIELD(result.json), "write all of it as JSON"),
+	LODE_TEXT("output", 'o', FIELD(result.output), "FILE", "write to FILE instead of standard output; a page if it ends in .html"),
 	LODE_NO_MORE_OPTIONS,
 };
 
-static int show(const struct lode_call *call, const struct lode_coverage_report *report,
-		struct lode_error *error)
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
-	const struct settings *settings = call->settings;
-	struct lode_look look = call->out.look;
-	struct lode_buffer buffer = { 0 };
-	int code;
+	const struct settings *settings = analysis->call->settings;
+	size_t top = settings->all ? SIZE_MAX : settings->top ? settings->top : TOP;
 
-	if (settings->output)
-		look.colour = 0;
-	if (settings->json || lode_results_is_page(settings->output))
-		lode_coverage_json(report, &buffer);
-	else
-		lode_coverage_text(report, &look,
-				   settings->all   ? SIZE_MAX
-				   : settings->top ? settings->top
-						   : TOP,
-				   &buffer);
-	code = !settings->json && lode_results_is_page(settings->output)
-		       ? lode_results_page(call, settings->output, call->operands[0], &buffer, error)
-		       : lode_results_write(call, settings->output, &buffer, error);
-	lode_buffer_release(&buffer);
-	return code;
+	(void)error;
+	lode_coverage_text(result, &analysis->look, top, &output->buffer);
+	return 0;
 }
 
-static int compute(const struct lode_call *call, const struct lode_area *area,
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+{
+	(void)analysis, (void)error;
+	lode_coverage_json(result, &output->buffer);
+	return 0;
+}
+
+static const struct lode_form forms[] = {
+	{ .name = "text", .kind = LODE_FORM_TEXT, .write = write_text },
+	{ .name = "json", .kind = LODE_FORM_JSON, .write = write_json },
+	{ .name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_json },
+	{ .name = NULL },
+};
+
+static int compute(struct lode_analysis *analysis, const struct lode_area *area,
 		   const struct lode_signatures *signatures, struct lode_error *error)
 {
-	const struct settings *settings = call->settings;
+	const struct settings *settings = analysis->call->settings;
 	struct lode_coverage coverage;
 	struct lode_coverage_report report = { &coverage, area, signatures };
 	struct lode_coverage_options how = {
@@ -76,46 +72,44 @@ static int compute(const struct lode_call *call, const struct lode_area *area,
 	int code = lode_coverage_make(&coverage, area, signatures, &how, error);
 
 	if (!code)
-		code = show(call, &report, error);
+		code = lode_analysis_write(analysis, &report, error);
 	lode_coverage_release(&coverage);
 	return code;
 }
 
-static int cover(const struct lode_call *call, struct lode_corpus *corpus, struct lode_work *work,
-		 struct lode_error *error)
+static int cover(struct lode_analysis *analysis, struct lode_source *source, struct lode_error *error)
 {
-	const struct settings *settings = call->settings;
+	const struct settings *settings = analysis->call->settings;
 	struct lode_signatures signatures;
-	struct lode_area_reading reading;
-	int code = lode_signatures_load(corpus, &signatures, error);
+	struct lode_area_reading reading = { 0 };
+	int code = lode_signatures_load(source->corpus, &signatures, error);
 
 	if (!code && !signatures.count)
-		code = lode_fail(error, LODE_USAGE, "%s: has no signatures; make some with 'lode sign'",
-				 call->operands[0]);
+		code = lode_fail(error, LODE_USAGE, "%s: has no signatures; make some with 'lode sign'", source->path);
 	if (!code)
-		code = lode_area_read(corpus, &settings->area, 0, &work->notes, &work->bar.progress, &reading,
-				      error);
-	lode_bar_wipe(&work->bar);
-	if (!code) {
-		code = compute(call, &reading.area, &signatures, error);
-		lode_area_reading_release(&reading);
-	}
+		code = lode_source_area(source, &settings->area, 0, &analysis->work, &reading, error);
+	lode_bar_wipe(&analysis->work.bar);
+	if (!code)
+		code = compute(analysis, &reading.area, &signatures, error);
+	lode_area_reading_release(&reading);
 	lode_signatures_release(&signatures);
 	return code;
 }
 
 static int run(struct lode_call *call, struct lode_error *error)
 {
-	struct lode_corpus *corpus;
-	struct lode_work work;
-	int code = lode_corpus_open(&corpus, call->operands[0], LODE_CORPUS_READ, error);
+	const struct settings *settings = call->settings;
+	struct lode_analysis analysis;
+	struct lode_source source;
+	int code = lode_analysis_begin(&analysis, call, &settings->result, forms, 1, error);
 
 	if (code)
 		return code;
-	lode_work_begin(&work, call, 1);
-	code = lode_work_end(&work, call, cover(call, corpus, &work, error));
-	lode_corpus_close(corpus);
-	return code;
+	code = lode_source_open(&source, call->operands[0], &settings->area, error);
+	if (!code)
+		code = cover(&analysis, &source, error);
+	lode_source_close(&source);
+	return lode_analysis_end(&analysis, code);
 }
 
 const struct lode_command lode_command_coverage = {

@@ -1,14 +1,10 @@
 /*
  * lode diff: which functions make slow streams slow, and in which context (IntroPerf).
  */
-#include "text/diff_text.h"
-
 #include "base/memory.h"
-#include "cmd/command.h"
 #include "cmd/latency_options.h"
-#include "cmd/results.h"
-#include "cmd/work.h"
 #include "scope/frame_filter.h"
+#include "text/diff_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,17 +28,7 @@ struct settings {
 	int exit_code;
 };
 
-static const struct lode_latency_form forms[] = {
-	{.name = "html", .extension = ".html", .picture = 1},
-	{.name = "dot", .extension = ".dot", .picture = 1},
-	{.name = "folded", .extension = ".folded"},
-	{.name = NULL},
-};
-
-static const char *form_choice(size_t i)
-{
-	return forms[i].name;
-}
+static const char *form_choice(size_t i);
 
 static const char *new_paths_choice(size_t i)
 {
@@ -85,21 +71,25 @@ struct sides {
 
 /* ---- showing ---- */
 
-/* JSON, and what other tools read: it leaves as it is made. */
-static int write_file(const struct lode_diff_report *report, const struct lode_latency_form *form,
-		      const char *path, struct lode_notes *notes, struct lode_error *error)
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
-	struct lode_output output;
-	int code = lode_output_open(&output, path, error);
+	const struct settings *settings = analysis->call->settings;
 
-	if (code)
-		return code;
-	code = form ? lode_diff_folded(report, &output, notes, error)
-		    : lode_diff_json(report, &output, error);
-	if (!code)
-		return lode_output_finish(&output, error);
-	lode_output_abandon(&output);
-	return code;
+	(void)error;
+	lode_diff_text(result, settings->latency.all_frames, &analysis->look, &output->buffer);
+	return 0;
+}
+
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+{
+	(void)analysis;
+	return lode_diff_json(result, output, error);
+}
+
+static int write_folded(struct lode_analysis *analysis, void *result, struct lode_output *output,
+			struct lode_error *error)
+{
+	return lode_diff_folded(result, output, &analysis->work.notes, error);
 }
 
 /* What the side takes that takes more, per stream. */
@@ -114,90 +104,70 @@ static uint64_t whole_of(const struct lode_diff *diff)
 	return base > slow ? base : slow;
 }
 
-static int write_page(const struct lode_call *call, const struct sides *sides,
-		      const struct lode_diff_report *report, struct lode_error *error)
+static int write_page(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
-	const struct settings *settings = call->settings;
-	struct lode_diff_report shown = *report;
-	struct lode_idle_stacks *idle = NULL;
-	struct lode_buffer what = {0};
-	struct lode_output json;
-	int code = lode_latency_tree_min(&settings->latency, "diff", whole_of(report->diff), &shown.least, error);
+	const struct settings *settings = analysis->call->settings;
+	struct lode_diff_report shown = *(const struct lode_diff_report *)result;
+	int code = lode_latency_tree_min(&settings->latency, "diff", whole_of(shown.diff), &shown.least, error);
 
-	lode_output_memory(&json);
-	if (!code)
-		code = lode_idle_stacks_make(&idle, sides->base.rules, report->diff->dictionary, error);
-	shown.page = idle;
 	if (!settings->latency.top && !settings->latency.all)
 		shown.top = PAGE_PATHS;
-	if (!code)
-		code = lode_diff_json(&shown, &json, error);
-	lode_buffer_print(&what, "%s %s", report->base.corpus, report->slow.corpus);
-	if (!code && what.failed)
-		code = lode_fail_memory(error);
-	if (!code)
-		code = settings->latency.page_data
-			       ? lode_results_write(call, settings->latency.output, &json.buffer, error)
-			       : lode_results_page(call, settings->latency.output, what.bytes, &json.buffer, error);
-	lode_buffer_release(&what);
-	lode_output_abandon(&json);
-	lode_idle_stacks_free(idle);
-	return code;
+	return code ? code : lode_diff_json(&shown, output, error);
 }
 
-static int write_graph(const struct lode_call *call, const struct lode_diff_report *report,
-		       struct lode_error *error)
+static int write_graph(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
-	const struct settings *settings = call->settings;
-	int unfolded = settings->latency.all_frames;
-	struct lode_buffer buffer = {0};
+	const struct settings *settings = analysis->call->settings;
+	const struct lode_diff_report *report = result;
 	uint64_t least;
 	int code = lode_latency_tree_min(&settings->latency, "diff", whole_of(report->diff), &least, error);
 
-	if (code)
-		return code;
-	lode_diff_dot(report, least, unfolded, &buffer);
-	code = lode_results_write(call, settings->latency.output, &buffer, error);
-	lode_buffer_release(&buffer);
+	if (!code)
+		lode_diff_dot(report, least, settings->latency.all_frames, &output->buffer);
 	return code;
 }
 
-static int write_text(const struct lode_call *call, const struct lode_diff_report *report,
-		      struct lode_error *error)
-{
-	const struct settings *settings = call->settings;
-	struct lode_look look = call->out.look;
-	struct lode_buffer buffer = {0};
-	int code;
+static const struct lode_form forms[] = {
+	{.name = "text", .kind = LODE_FORM_TEXT, .write = write_text},
+	{.name = "json", .kind = LODE_FORM_JSON, .flows = 1, .write = write_json},
+	{.name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_page},
+	{.name = "dot", .extension = ".dot", .kind = LODE_FORM_OTHER, .write = write_graph},
+	{.name = "folded", .extension = ".folded", .kind = LODE_FORM_OTHER, .flows = 1, .write = write_folded},
+	{.name = NULL},
+};
 
-	if (settings->latency.output)
-		look.colour = 0;
-	lode_diff_text(report, settings->latency.all_frames, &look, &buffer);
-	code = lode_results_write(call, settings->latency.output, &buffer, error);
-	lode_buffer_release(&buffer);
-	return code;
+static const char *form_choice(size_t i)
+{
+	return lode_form_name(forms, i);
 }
 
-static int show(const struct lode_call *call, const struct sides *sides, const struct lode_latency_form *form,
-		struct lode_notes *notes, struct lode_error *error)
+static int show(struct lode_analysis *analysis, const struct sides *sides, struct lode_error *error)
 {
-	const struct settings *settings = call->settings;
+	const struct settings *settings = analysis->call->settings;
+	struct lode_idle_stacks *idle = NULL;
+	struct lode_buffer title = {0};
 	struct lode_diff_report report = {
-		.base = {call->operands[0], sides->base_streams, &sides->base.latency},
-		.slow = {call->operands[call->operand_count - 1], sides->slow_streams, &sides->slow.latency},
+		.base = {sides->base.source.path, sides->base_streams, &sides->base.latency},
+		.slow = {sides->slow.source.path, sides->slow_streams, &sides->slow.latency},
 		.diff = &sides->diff,
 		.fits = sides->fits,
-		.top = lode_latency_top(&settings->latency),
+		.top = lode_latency_top(&settings->latency, analysis),
 		.distance = settings->truth.count ? &sides->distance : NULL,
 	};
+	int code = 0;
 
-	if (settings->latency.page_data || (form && !strcmp(form->name, "html")))
-		return write_page(call, sides, &report, error);
-	if (form && form->picture)
-		return write_graph(call, &report, error);
-	return form || settings->latency.json
-		       ? write_file(&report, form, settings->latency.output, notes, error)
-		       : write_text(call, &report, error);
+	if (lode_analysis_is(analysis, LODE_FORM_PAGE))
+		code = lode_idle_stacks_make(&idle, sides->base.source.rules, report.diff->dictionary, error);
+	report.page = idle;
+	lode_buffer_print(&title, "%s %s", report.base.corpus, report.slow.corpus);
+	if (!code && title.failed)
+		code = lode_fail_memory(error);
+	analysis->title = title.bytes;
+	if (!code)
+		code = lode_analysis_write(analysis, &report, error);
+	lode_buffer_release(&title);
+	lode_idle_stacks_free(idle);
+	return code;
 }
 
 /* ---- reading ---- */
@@ -326,21 +296,19 @@ static int measure_distance(struct sides *sides, const struct lode_option_list *
 	return 0;
 }
 
-static int compare(const struct lode_call *call, struct sides *sides, struct lode_work *work,
-		   struct lode_error *error)
+static int compare(struct lode_analysis *analysis, struct sides *sides, struct lode_error *error)
 {
+	const struct lode_call *call = analysis->call;
 	const struct settings *settings = call->settings;
+	struct lode_work *work = &analysis->work;
 	struct lode_diff_options how = {
 		.jobs = (unsigned)settings->latency.area.jobs,
 		.guess = settings->guess,
 		.mean = settings->latency.mean,
 		.whole_new_paths = settings->new_paths && !strcmp(settings->new_paths, "whole"),
 	};
-	const struct lode_latency_form *form;
-	int code = lode_latency_form(forms, &settings->latency, call, &form, error);
+	int code = lode_latency_rule(&settings->latency, "diff", &how.rule, error);
 
-	if (!code)
-		code = lode_latency_rule(&settings->latency, "diff", &how.rule, error);
 	if (!code)
 		code = check_sides(call, error);
 	if (!code)
@@ -358,31 +326,33 @@ static int compare(const struct lode_call *call, struct sides *sides, struct lod
 	    tell_choice(&settings->base, &sides->base_streams) < 0 ||
 	    tell_choice(&settings->slow, &sides->slow_streams) < 0)
 		return lode_fail_memory(error);
-	code = show(call, sides, form, &work->notes, error);
+	code = show(analysis, sides, error);
 	return !code && settings->exit_code && lode_diff_is_sure(&sides->diff) ? LODE_FOUND : code;
 }
 
 static int run(struct lode_call *call, struct lode_error *error)
 {
+	const struct settings *settings = call->settings;
+	struct lode_analysis analysis;
 	struct sides sides = {0};
-	struct lode_work work;
-	int code;
+	int code = lode_analysis_begin(&analysis, call, &settings->latency.result, forms, 0, error);
 
-	lode_work_begin(&work, call, 0);
-	code = compare(call, &sides, &work, error);
+	if (code)
+		return code;
+	code = compare(&analysis, &sides, error);
 	lode_free(sides.fits);
 	lode_free(sides.base_streams);
 	lode_free(sides.slow_streams);
 	lode_diff_release(&sides.diff);
 	lode_latency_reading_release(&sides.slow);
 	lode_latency_reading_release(&sides.base);
-	return lode_work_end(&work, call, code);
+	return lode_analysis_end(&analysis, code);
 }
 
 static const char *ending(const void *settings, size_t i)
 {
 	(void)settings;
-	return forms[i].extension;
+	return lode_form_ending(forms, i);
 }
 
 const struct lode_command lode_command_diff = {

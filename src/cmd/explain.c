@@ -3,17 +3,13 @@
  * of a corpus, explains it (src/explain/) and shows it (src/text/, src/result/, src/export/);
  * here is what the options mean and where the result goes.
  */
-#include "cmd/area_options.h"
-#include "cmd/output_ending.h"
-#include "cmd/results.h"
-#include "cmd/work.h"
 #include "base/memory.h"
-#include "base/output.h"
+#include "cmd/analysis.h"
+#include "cmd/source.h"
 #include "explain/cell.h"
 #include "explain/corpus_table.h"
 #include "explain/table_read.h"
 #include "result/explain_report.h"
-#include "page/page.h"
 
 #include <errno.h>
 #include <string.h>
@@ -33,9 +29,7 @@ struct settings {
 	const char *features;
 	const char *rows;
 	struct lode_area_settings area;
-	int json;
-	int page_data;
-	const char *output;
+	struct lode_result_settings result;
 };
 
 static const char *method_choice(size_t i)
@@ -91,9 +85,9 @@ static const struct lode_option options[] = {
 		    "what is known of the streams of a corpus (default: calls)", features_choice),
 	LODE_CHOICE("rows", 0, FIELD(rows), "WHAT", "what of a corpus is a row (default: streams)", rows_choice),
 	LODE_AREA_OPTIONS_FROM(FIELD(area), "all; critical-path with --symptom; graph with --rows symptoms"),
-	LODE_FLAG("json", 0, FIELD(json), "write the result as JSON"),
-	LODE_FLAG("page-data", 0, FIELD(page_data), "write what the page shows as JSON: also points and curves"),
-	LODE_TEXT("output", 'o', FIELD(output), "FILE",
+	LODE_FLAG("json", 0, FIELD(result.json), "write the result as JSON"),
+	LODE_FLAG("page-data", 0, FIELD(result.page_data), "write what the page shows as JSON: also points and curves"),
+	LODE_TEXT("output", 'o', FIELD(result.output), "FILE",
 		  "write to FILE; .svg, .html, .dot and .json make it a picture, a page, a graph, JSON"),
 	LODE_NO_MORE_OPTIONS,
 };
@@ -208,39 +202,48 @@ static int read_options(const struct settings *settings, int is_corpus, struct l
 	return code < 0 ? code : lode_explain_check(how, error);
 }
 
-/* ---- reports ---- */
+/* ---- forms ---- */
 
-static int write_report(const struct lode_call *call, const struct lode_explain_report *report,
-			struct lode_error *error)
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
-	const struct settings *settings = call->settings;
-	struct lode_output output;
-	struct lode_buffer buffer = { 0 };
-	int code;
-
-	if (settings->json || settings->page_data)
-		lode_explain_json(report, &buffer);
-	else if (lode_ends_in(settings->output, ".svg"))
-		lode_explain_svg(report, &buffer);
-	else if (lode_ends_in(settings->output, ".html"))
-		lode_explain_html(report, &buffer);
-	else if (lode_ends_in(settings->output, ".dot"))
-		lode_explain_dot(report, &buffer);
-	else
-		lode_explain_text(report, &buffer);
-	if (!settings->output || !strcmp(settings->output, "-")) {
-		code = lode_show(&call->out, &buffer, error);
-		lode_buffer_release(&buffer);
-		return code;
-	}
-	code = buffer.failed ? lode_fail_memory(error) : lode_output_open(&output, settings->output, error);
-	if (code == 0) {
-		lode_buffer_add(&output.buffer, buffer.bytes, buffer.size);
-		code = lode_output_finish(&output, error);
-	}
-	lode_buffer_release(&buffer);
-	return code;
+	(void)analysis, (void)error;
+	lode_explain_text(result, &output->buffer);
+	return 0;
 }
+
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+{
+	struct lode_explain_report *report = result;
+
+	(void)error;
+	report->page = lode_analysis_is(analysis, LODE_FORM_PAGE);
+	lode_explain_json(report, &output->buffer);
+	return 0;
+}
+
+static int write_picture(struct lode_analysis *analysis, void *result, struct lode_output *output,
+			 struct lode_error *error)
+{
+	(void)analysis, (void)error;
+	lode_explain_svg(result, &output->buffer);
+	return 0;
+}
+
+static int write_graph(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+{
+	(void)analysis, (void)error;
+	lode_explain_dot(result, &output->buffer);
+	return 0;
+}
+
+static const struct lode_form forms[] = {
+	{ .name = "text", .kind = LODE_FORM_TEXT, .write = write_text },
+	{ .name = "json", .kind = LODE_FORM_JSON, .write = write_json },
+	{ .name = "svg", .extension = ".svg", .kind = LODE_FORM_OTHER, .write = write_picture },
+	{ .name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_json },
+	{ .name = "dot", .extension = ".dot", .kind = LODE_FORM_OTHER, .write = write_graph },
+	{ .name = NULL },
+};
 
 /* ---- all together ---- */
 
@@ -266,21 +269,25 @@ static int conclude(const struct lode_call *call, const struct lode_explain_opti
 	return LODE_FOUND;
 }
 
-/* Explains and reports; input->auxiliary is freed. `area`: of a corpus, else NULL. */
-static int explain(const struct lode_call *call, struct lode_explain_input *input, const struct lode_area *area,
+/* Explains and writes it; input->auxiliary is freed. `area`: of a corpus, else NULL. */
+static int explain(struct lode_analysis *analysis, struct lode_explain_input *input, const struct lode_area *area,
 		   const struct lode_explain_options *how, struct lode_error *error)
 {
 	struct lode_explanation explanation;
+	struct lode_explain_report report = {
+		.input = input,
+		.explanation = &explanation,
+		.area = area,
+		.width = analysis->look.width,
+		.ascii = !analysis->look.utf8,
+	};
 	int code = lode_explain(input, how, &explanation, error);
 
 	if (code == 0) {
-		struct lode_explain_report report = { input, &explanation, area, call->out.look.width,
-						      !call->out.look.utf8,
-						      ((const struct settings *)call->settings)->page_data };
-
-		code = write_report(call, &report, error);
+		analysis->title = input->name;
+		code = lode_analysis_write(analysis, &report, error);
 		if (code == 0)
-			code = conclude(call, how, &explanation);
+			code = conclude(analysis->call, how, &explanation);
 		lode_explanation_release(&explanation);
 	}
 	lode_free(input->auxiliary);
@@ -299,9 +306,10 @@ static int read_table(const char *path, struct lode_data_table *table, struct lo
 	return code;
 }
 
-static int explain_table(const struct lode_call *call, const struct lode_explain_options *how,
+static int explain_table(struct lode_analysis *analysis, const struct lode_explain_options *how,
 			 struct lode_error *error)
 {
+	const struct lode_call *call = analysis->call;
 	const struct settings *settings = call->settings;
 	struct lode_explain_input input;
 	struct lode_data_table table;
@@ -311,13 +319,13 @@ static int explain_table(const struct lode_call *call, const struct lode_explain
 		return code;
 	code = lode_explain_columns(&input, &table, call->operands[0], settings->x, settings->y, error);
 	if (code == 0)
-		code = explain(call, &input, NULL, how, error);
+		code = explain(analysis, &input, NULL, how, error);
 	lode_data_table_release(&table);
 	return code;
 }
 
 /* Makes the table of a corpus. The area stays with the caller, who may want to name its streams. */
-static int collect_table(const struct settings *settings, struct lode_corpus *corpus, struct lode_work *work,
+static int collect_table(const struct settings *settings, struct lode_source *source, struct lode_work *work,
 			 struct lode_area_reading *reading, struct lode_data_table *table,
 			 struct lode_explain_input *input, struct lode_error *error)
 {
@@ -327,6 +335,9 @@ static int collect_table(const struct settings *settings, struct lode_corpus *co
 		.y = settings->y,
 		.features = (enum lode_corpus_features)chosen(settings->features, features_choice),
 		.by_symptom = chosen(settings->rows, rows_choice) == 1,
+		.where = settings->area.where.items,
+		.idle = settings->area.include_idle ? NULL : source->rules,
+		.include_work_waits = settings->area.include_work_waits,
 		.jobs = (unsigned)settings->area.jobs,
 		.notes = &work->notes,
 		.progress = &work->bar.progress,
@@ -339,37 +350,29 @@ static int collect_table(const struct settings *settings, struct lode_corpus *co
 		where.scope = lode_scope_name(LODE_SCOPE_GRAPH);
 	else if (!where.scope && !where.symptoms.count)
 		where.scope = lode_scope_name(LODE_SCOPE_ALL);
-	code = lode_area_read(corpus, &where, 0, &work->notes, &work->bar.progress, reading, error);
-	if (code < 0)
-		return code;
-	how.where = reading->options.where;
-	how.idle = where.include_idle ? NULL : reading->rules;
-	how.include_work_waits = where.include_work_waits;
-	code = lode_corpus_table_make(corpus, &reading->area, &how, table, input, error);
-	if (code < 0)
-		lode_area_reading_release(reading);
-	return code;
+	code = lode_source_area(source, &where, 0, work, reading, error);
+	return code ? code : lode_corpus_table_make(source->corpus, &reading->area, &how, table, input, error);
 }
 
-static int explain_corpus(const struct lode_call *call, const struct lode_explain_options *how,
-			  struct lode_work *work, struct lode_error *error)
+static int explain_corpus(struct lode_analysis *analysis, const struct lode_explain_options *how,
+			  struct lode_error *error)
 {
-	struct lode_area_reading reading;
+	const struct settings *settings = analysis->call->settings;
+	struct lode_area_reading reading = { 0 };
 	struct lode_explain_input input;
 	struct lode_data_table table;
-	struct lode_corpus *corpus;
-	int code = lode_corpus_open(&corpus, call->operands[0], LODE_CORPUS_READ, error);
+	struct lode_source source;
+	int code = lode_source_open(&source, analysis->call->operands[0], &settings->area, error);
 
-	if (code < 0)
-		return code;
-	code = collect_table(call->settings, corpus, work, &reading, &table, &input, error);
-	lode_bar_wipe(&work->bar);
+	if (code == 0)
+		code = collect_table(settings, &source, &analysis->work, &reading, &table, &input, error);
+	lode_bar_wipe(&analysis->work.bar);
 	if (code == 0) {
-		code = explain(call, &input, &reading.area, how, error);
+		code = explain(analysis, &input, &reading.area, how, error);
 		lode_data_table_release(&table);
-		lode_area_reading_release(&reading);
 	}
-	lode_corpus_close(corpus);
+	lode_area_reading_release(&reading);
+	lode_source_close(&source);
 	return code;
 }
 
@@ -388,31 +391,29 @@ static int look_at(const char *path, int *is_folder, struct lode_error *error)
 
 static int run(struct lode_call *call, struct lode_error *error)
 {
-	int is_corpus;
+	const struct settings *settings = call->settings;
 	struct lode_explain_options how;
-	struct lode_work work;
+	struct lode_analysis analysis;
+	int is_corpus;
 	int code;
 
 	lode_explain_defaults(&how);
 	code = look_at(call->operands[0], &is_corpus, error);
 	if (code == 0)
-		code = read_options(call->settings, is_corpus, &how, error);
-	if (!code && lode_results_is_page(((const struct settings *)call->settings)->output))
-		code = lode_page_is_there(error);
+		code = read_options(settings, is_corpus, &how, error);
+	if (code == 0)
+		code = lode_analysis_begin(&analysis, call, &settings->result, forms, 0, error);
 	if (code < 0)
 		return code;
-	lode_work_begin(&work, call, 0);
-	how.notes = &work.notes;
-	code = is_corpus ? explain_corpus(call, &how, &work, error) : explain_table(call, &how, error);
-	return lode_work_end(&work, call, code);
+	how.notes = &analysis.work.notes;
+	code = is_corpus ? explain_corpus(&analysis, &how, error) : explain_table(&analysis, &how, error);
+	return lode_analysis_end(&analysis, code);
 }
 
 static const char *ending(const void *settings, size_t i)
 {
-	static const char *const endings[] = { ".svg", ".html", ".dot" };
-
 	(void)settings;
-	return i < 3 ? endings[i] : NULL;
+	return lode_form_ending(forms, i);
 }
 
 const struct lode_command lode_command_explain = {

@@ -1,14 +1,11 @@
 /*
  * lode info: what is in a corpus or in a stream file.
  */
-#include "text/info_text.h"
-
-#include "cmd/command.h"
+#include "cmd/analysis.h"
 #include "cmd/output_ending.h"
-#include "cmd/progress.h"
-#include "cmd/results.h"
-#include "cmd/signals.h"
+#include "cmd/source.h"
 #include "cmd/streams.h"
+#include "text/info_text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -19,11 +16,10 @@
 
 struct settings {
 	struct lode_option_list streams;
-	int json;
 	int all;
 	int ascii;
 	int pictures;
-	const char *output;
+	struct lode_result_settings result;
 };
 
 #define FIELD(field) offsetof(struct settings, field)
@@ -34,25 +30,12 @@ static const struct lode_option options[] = {
 	LODE_FLAG("all", 'a', FIELD(all), "show all streams, threads and modules, not only the first"),
 	LODE_FLAG("pictures", 'p', FIELD(pictures), "draw time lines also where there is no terminal"),
 	LODE_FLAG("ascii", 0, FIELD(ascii), "draw with ASCII characters only"),
-	LODE_FLAG("json", 0, FIELD(json), "write all of it as JSON"),
-	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output; a page if it ends in .html"),
+	LODE_FLAG("json", 0, FIELD(result.json), "write all of it as JSON"),
+	LODE_TEXT("output", 'o', FIELD(result.output), "FILE", "write to FILE instead of standard output; a page if it ends in .html"),
 	LODE_NO_MORE_OPTIONS,
 };
 
 /* ---- which streams ---- */
-
-struct lode_info_stream lode_info_from_entry(const struct lode_corpus_entry *entry)
-{
-	struct lode_info_stream stream = {
-		.path = entry->path,
-		.id = entry->id,
-		.source = entry->source,
-		.file_size = entry->file_size,
-	};
-
-	memcpy(stream.events, entry->events, sizeof(stream.events));
-	return stream;
-}
 
 static int choose_streams(const struct settings *settings, const struct lode_corpus_list *list,
 			  struct lode_info_stream **streams, size_t *count, struct lode_error *error)
@@ -69,101 +52,84 @@ static int choose_streams(const struct settings *settings, const struct lode_cor
 
 /* ---- showing ---- */
 
-static int show_json(const struct lode_call *call, struct lode_info *info, int is_corpus,
-		     struct lode_bar *bar, struct lode_error *error)
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
-	const struct settings *settings = call->settings;
-	struct lode_buffer buffer = { 0 };
-	int code = lode_info_picture(info, info->stream_count, NULL, 0, JSON_SLICES, &bar->progress, error);
+	struct lode_info *info = result;
+	int code = lode_info_picture(info, info->stream_count, NULL, 0, JSON_SLICES, &analysis->work.bar.progress, error);
 
-	lode_bar_wipe(bar);
-	if (!code) {
-		lode_info_json(info, call->operands[0], is_corpus, &buffer);
-		code = settings->json ? lode_results_write(call, settings->output, &buffer, error)
-				      : lode_results_page(call, settings->output, call->operands[0], &buffer, error);
-	}
-	lode_buffer_release(&buffer);
+	if (!code)
+		lode_info_json(info, analysis->call->operands[0], &output->buffer);
 	return code;
 }
 
-static int show_text(const struct lode_call *call, struct lode_info *info, struct lode_bar *bar,
-		     struct lode_error *error)
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
-	const struct settings *settings = call->settings;
-	struct lode_look look = call->out.look;
+	const struct settings *settings = analysis->call->settings;
+	struct lode_info *info = result;
 	struct lode_info_style style = {
-		.look = &look,
+		.look = &analysis->look,
 		.all = settings->all,
-		.ascii = settings->ascii || !call->out.look.utf8,
-		.pictures = settings->pictures || call->out.look.is_terminal,
+		.ascii = settings->ascii || !analysis->look.utf8,
+		.pictures = settings->pictures || analysis->look.is_terminal,
 	};
-	struct lode_buffer buffer = { 0 };
 	size_t *busiest = lode_info_busiest(info);
 	int code = busiest ? 0 : lode_fail_memory(error);
 
-	if (settings->output)
-		look.colour = 0;
 	if (!code && style.pictures)
 		code = lode_info_picture(info, lode_info_shown(&style, info->stream_count, LODE_INFO_STREAMS),
 					 busiest, lode_info_shown(&style, info->thread_count, LODE_INFO_TOP),
-					 lode_info_slices(&look), &bar->progress, error);
-	lode_bar_wipe(bar);
-	if (!code) {
-		lode_info_text(info, call->operands[0], busiest, &style, &buffer);
-		code = lode_results_write(call, settings->output, &buffer, error);
-	}
-	lode_buffer_release(&buffer);
+					 lode_info_slices(&analysis->look), &analysis->work.bar.progress, error);
+	if (!code)
+		lode_info_text(info, analysis->call->operands[0], busiest, &style, &output->buffer);
 	lode_free(busiest);
 	return code;
 }
 
+static const struct lode_form forms[] = {
+	{ .name = "text", .kind = LODE_FORM_TEXT, .write = write_text },
+	{ .name = "json", .kind = LODE_FORM_JSON, .write = write_json },
+	{ .name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_json },
+	{ .name = NULL },
+};
+
 /* `streams` becomes the info's own. */
-static int tell(const struct lode_call *call, struct lode_info_stream *streams, size_t count, int is_corpus,
+static int show(struct lode_analysis *analysis, struct lode_info_stream *streams, size_t count, int is_corpus,
 		struct lode_error *error)
 {
-	const struct settings *settings = call->settings;
 	struct lode_info info;
-	struct lode_bar bar;
-	int code;
+	int code = lode_info_collect(&info, streams, count, &analysis->work.bar.progress, error);
 
-	lode_bar_init(&bar, &call->err, call->quiet);
-	code = lode_info_collect(&info, streams, count, &bar.progress, error);
+	info.is_corpus = is_corpus;
 	if (!code)
-		code = settings->json || lode_results_is_page(settings->output)
-			       ? show_json(call, &info, is_corpus, &bar, error)
-			       : show_text(call, &info, &bar, error);
-	lode_bar_wipe(&bar);
+		code = lode_analysis_write(analysis, &info, error);
 	lode_info_release(&info);
 	return code;
 }
 
-static int tell_corpus(const struct lode_call *call, struct lode_error *error)
+static int show_corpus(struct lode_analysis *analysis, struct lode_error *error)
 {
-	const struct settings *settings = call->settings;
+	const struct settings *settings = analysis->call->settings;
 	struct lode_corpus_list list = { 0 };
 	struct lode_info_stream *streams;
-	struct lode_corpus *corpus;
+	struct lode_source source;
 	size_t count;
-	int code = lode_corpus_open(&corpus, call->operands[0], LODE_CORPUS_READ, error);
+	int code = lode_source_open(&source, analysis->call->operands[0], NULL, error);
 
-	if (code < 0)
-		return code;
-	code = lode_corpus_streams(corpus, &list, error);
 	if (!code)
-		code = lode_streams_check(&settings->streams, &list, call->operands[0], error);
+		code = lode_source_streams(&source, &settings->streams, &list, error);
 	if (!code)
-		code = choose_streams(call->settings, &list, &streams, &count, error);
+		code = choose_streams(settings, &list, &streams, &count, error);
 	if (!code)
-		code = tell(call, streams, count, 1, error);
+		code = show(analysis, streams, count, 1, error);
 	lode_corpus_list_release(&list);
-	lode_corpus_close(corpus);
+	lode_source_close(&source);
 	return code;
 }
 
 /* A stream file by itself: its name serves as id. */
-static int tell_file(const struct lode_call *call, const struct stat *status, struct lode_error *error)
+static int show_file(struct lode_analysis *analysis, const struct stat *status, struct lode_error *error)
 {
-	const char *path = call->operands[0];
+	const char *path = analysis->call->operands[0];
 	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	size_t length = strlen(base);
 	struct lode_info_stream *stream = lode_calloc(1, sizeof(*stream));
@@ -182,7 +148,7 @@ static int tell_file(const struct lode_call *call, const struct stat *status, st
 		.source = "",
 		.file_size = (uint64_t)status->st_size,
 	};
-	code = tell(call, stream, 1, 0, error);
+	code = show(analysis, stream, 1, 0, error);
 	lode_free(id);
 	return code;
 }
@@ -190,20 +156,24 @@ static int tell_file(const struct lode_call *call, const struct stat *status, st
 static int run(struct lode_call *call, struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
+	const char *path = call->operands[0];
+	struct lode_analysis analysis;
 	struct stat status;
+	int code;
 
-	if (stat(call->operands[0], &status) < 0)
+	if (stat(path, &status) < 0)
 		return lode_fail(error, errno == ENOENT || errno == ENOTDIR ? LODE_BAD_INPUT : LODE_SYSTEM,
-				 "%s: cannot be read: %s; name a corpus or a .lode file", call->operands[0],
-				 strerror(errno));
-	if (S_ISDIR(status.st_mode))
-		return tell_corpus(call, error);
-	if (settings->streams.count)
+				 "%s: cannot be read: %s; name a corpus or a .lode file", path, strerror(errno));
+	if (!S_ISDIR(status.st_mode) && settings->streams.count)
 		return lode_fail(error, LODE_USAGE,
 				 "info: '--stream' chooses from a corpus, and %s is one stream file. "
 				 "See 'lode help info'.",
-				 call->operands[0]);
-	return tell_file(call, &status, error);
+				 path);
+	code = lode_analysis_begin(&analysis, call, &settings->result, forms, 0, error);
+	if (code)
+		return code;
+	code = S_ISDIR(status.st_mode) ? show_corpus(&analysis, error) : show_file(&analysis, &status, error);
+	return lode_analysis_end(&analysis, code);
 }
 
 const struct lode_command lode_command_info = {

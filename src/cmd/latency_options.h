@@ -1,13 +1,12 @@
 /*
- * The options that `lode latency` and `lode diff` share, reading the latencies of a
- * corpus as they ask, and the forms in which results are written.
+ * The options that `lode latency` and `lode diff` share, and reading the latencies of a
+ * corpus as they ask.
  */
 #ifndef LODE_CMD_LATENCY_OPTIONS_H
 #define LODE_CMD_LATENCY_OPTIONS_H
 
-#include "base/output.h"
-#include "cmd/area_options.h"
-#include "cmd/work.h"
+#include "cmd/analysis.h"
+#include "cmd/source.h"
 #include "latency/latency.h"
 
 struct lode_latency_settings {
@@ -20,10 +19,7 @@ struct lode_latency_settings {
 	const char *rule;
 	int aggressive_end;
 	const char *tree_min;
-	const char *format;
-	int json;
-	int page_data;
-	const char *output;
+	struct lode_result_settings result;
 };
 
 #define LODE_LATENCY_FIELD(base, field) ((base) + offsetof(struct lode_latency_settings, field))
@@ -57,32 +53,15 @@ struct lode_latency_settings {
 			  "aggressive latency: move only the end of a call, as the paper does"),             \
 		LODE_TEXT("tree-min", 0, LODE_LATENCY_FIELD(base, tree_min), "T",                            \
 			  "leave out of trees what takes less: 30ms, 0.5% (default: 1%)"),                   \
-		LODE_CHOICE("format", 'f', LODE_LATENCY_FIELD(base, format), "NAME",                         \
+		LODE_CHOICE("format", 'f', LODE_LATENCY_FIELD(base, result.format), "NAME",                         \
 			    "a page, a graph, another tool's (default: by the end of FILE's name)",         \
 			    choice),                                                                         \
-		LODE_FLAG("json", 0, LODE_LATENCY_FIELD(base, json), "write all of it as JSON"),             \
-		LODE_FLAG("page-data", 0, LODE_LATENCY_FIELD(base, page_data),                               \
+		LODE_FLAG("json", 0, LODE_LATENCY_FIELD(base, result.json), "write all of it as JSON"),             \
+		LODE_FLAG("page-data", 0, LODE_LATENCY_FIELD(base, result.page_data),                               \
 			  "write what the page shows as JSON: also the tree of calls"),                      \
-		LODE_TEXT("output", 'o', LODE_LATENCY_FIELD(base, output), "FILE",                           \
+		LODE_TEXT("output", 'o', LODE_LATENCY_FIELD(base, result.output), "FILE",                           \
 			  "write to FILE instead of standard output")
 
-/* A form of results besides text and JSON. */
-struct lode_latency_form {
-	const char *name;
-	const char *extension; /* of files that get it unasked */
-	int binary;	       /* not fit for a terminal */
-	int picture;	       /* made as a whole; may be cut with --top and --tree-min */
-	int time_line;	       /* single calls, written by the exporter of this name */
-};
-
-/*
- * The form that the settings ask for by name or by the end of the file's name, out of
- * `forms` (the last one has no name); NULL: text, or JSON. Fails when they ask for two
- * things at once, for what a terminal cannot show, or for a page that was not built.
- */
-int lode_latency_form(const struct lode_latency_form *forms, const struct lode_latency_settings *settings,
-		      const struct lode_call *call, const struct lode_latency_form **form,
-		      struct lode_error *error);
 /* What --tree-min leaves out of a tree that takes `whole` in all: less than `least` ns. */
 int lode_latency_tree_min(const struct lode_latency_settings *settings, const char *command, uint64_t whole,
 			  uint64_t *least, struct lode_error *error);
@@ -90,12 +69,11 @@ int lode_latency_tree_min(const struct lode_latency_settings *settings, const ch
 int lode_latency_rule(const struct lode_latency_settings *settings, const char *command,
 		      enum lode_latency_rule *rule, struct lode_error *error);
 /* How many contexts or paths are to be shown; 0: all. */
-size_t lode_latency_top(const struct lode_latency_settings *settings);
+size_t lode_latency_top(const struct lode_latency_settings *settings, const struct lode_analysis *analysis);
 
 /* A corpus that is open, and what the settings ask of it. */
 struct lode_latency_reading {
-	struct lode_corpus *corpus;
-	struct lode_idle_rules *rules;
+	struct lode_source source;
 	struct lode_latency_options options;
 	struct lode_latency latency;
 };

@@ -8,7 +8,6 @@
 
 #include "base/file.h"
 #include "base/output.h"
-#include "cmd/output_ending.h"
 #include "mine/signatures.h"
 #include "text/mine_text.h"
 
@@ -53,9 +52,9 @@ static const struct lode_option options[] = {
 	LODE_NUMBER("top", 'n', FIELD(top), "N", "show so many clusters (text: 10)", 1, 0),
 	LODE_FLAG("all", 'a', FIELD(all), "show all clusters"),
 	LODE_FLAG("all-frames", 0, FIELD(all_frames), "show the scheduler and the way into the kernel, too"),
-	LODE_FLAG("json", 0, FIELD(json), "write all of it as JSON"),
+	LODE_FLAG("json", 0, FIELD(result.json), "write all of it as JSON"),
 	LODE_HIDDEN_FLAG("timing", FIELD(timing), "JSON says how long the steps took"),
-	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output; .html makes it a page, .json JSON"),
+	LODE_TEXT("output", 'o', FIELD(result.output), "FILE", "write to FILE instead of standard output; .html makes it a page, .json JSON"),
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -120,18 +119,6 @@ static int choose_threshold(const struct lode_mine_settings *settings, const str
 				   &how->threshold, error);
 }
 
-static int wants_page(const char *output)
-{
-	return lode_ends_in(output, ".html");
-}
-
-static size_t chosen_top(const struct lode_mine_settings *settings)
-{
-	if (settings->top)
-		return settings->top;
-	return settings->all || settings->json || wants_page(settings->output) ? 0 : TOP;
-}
-
 /* ---- the last result ---- */
 
 static void write_groups(const struct lode_mine_report *report, struct lode_buffer *buffer)
@@ -173,10 +160,9 @@ static void remember(const struct lode_mine_report *report, struct lode_notes *n
 
 /* ---- one mining ---- */
 
-int lode_mining_open(struct lode_mining *mining, const struct lode_call *call, const char *path,
+int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings *settings, const char *path,
 		     struct lode_work *work, struct lode_error *error)
 {
-	const struct lode_mine_settings *settings = call->settings;
 	int code;
 
 	memset(mining, 0, sizeof(*mining));
@@ -192,12 +178,12 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_call *call, c
 	};
 	code = read_similarity(settings->similarity, &mining->how.similarity, error);
 	if (!code)
-		code = lode_corpus_open(&mining->corpus, path, LODE_CORPUS_READ, error);
+		code = lode_source_open(&mining->source, path, &settings->area, error);
 	if (!code)
-		code = choose_kind(mining->corpus, settings->kind, &mining->how.kind, error);
+		code = choose_kind(mining->source.corpus, settings->kind, &mining->how.kind, error);
 	if (!code)
-		code = lode_area_read(mining->corpus, &settings->area, mining->how.both ? 0 : 1u << mining->how.kind,
-				      &work->notes, &work->bar.progress, &mining->reading, error);
+		code = lode_source_area(&mining->source, &settings->area, mining->how.both ? 0 : 1u << mining->how.kind,
+					work, &mining->reading, error);
 	if (!code && settings->fold_recursion && lode_area_fold(&mining->reading.area) < 0)
 		code = lode_fail_memory(error);
 	mining->report = (struct lode_mine_report){
@@ -205,7 +191,7 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_call *call, c
 		.area = &mining->reading.area,
 		.options = &mining->how,
 		.mined = &mining->mined,
-		.top = chosen_top(settings),
+		.top = settings->top,
 		.all_frames = settings->all_frames,
 		.timing = settings->timing,
 		.read_time = mining->reading.time,
@@ -233,7 +219,7 @@ static int remove_covered(struct lode_mining *mining, const struct lode_signatur
 static int leave_out_known(struct lode_mining *mining, struct lode_error *error)
 {
 	struct lode_signatures signatures;
-	int code = lode_signatures_load(mining->corpus, &signatures, error);
+	int code = lode_signatures_load(mining->source.corpus, &signatures, error);
 
 	for (int kind = 0; !code && kind < LODE_AREA_KINDS; kind++)
 		if (mining->how.both || kind == (int)mining->how.kind)
@@ -268,7 +254,7 @@ int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings 
 	if (!code)
 		code = lode_mine(&mining->reading.area, &mining->how, &mining->mined, error);
 	if (!code)
-		code = lode_idle_stacks_make(&mining->idle, mining->reading.rules, &mining->reading.area.dictionary, error);
+		code = lode_idle_stacks_make(&mining->idle, mining->source.rules, &mining->reading.area.dictionary, error);
 	mining->report.idle = mining->idle;
 	return code;
 }
@@ -279,82 +265,77 @@ void lode_mining_release(struct lode_mining *mining)
 	lode_mined_release(&mining->mined);
 	lode_pattern_file_release(&mining->file);
 	lode_area_reading_release(&mining->reading);
-	lode_corpus_close(mining->corpus);
+	lode_source_close(&mining->source);
 }
 
 /* ---- the whole ---- */
 
-static int write_page(const struct lode_call *call, const struct lode_mine_report *report, struct lode_error *error)
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
-	const struct lode_mine_settings *settings = call->settings;
-	struct lode_buffer json = { 0 };
-	int code;
-
-	lode_mine_json(report, &json);
-	code = lode_results_page(call, settings->output, report->corpus, &json, error);
-	lode_buffer_release(&json);
-	return code;
+	(void)error;
+	lode_mine_text(result, &analysis->look, &output->buffer);
+	return 0;
 }
 
-static int show(const struct lode_call *call, const struct lode_mine_report *report, struct lode_error *error)
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
-	const struct lode_mine_settings *settings = call->settings;
-	struct lode_look look = call->out.look;
-	struct lode_buffer buffer = { 0 };
-	int code;
-
-	if (settings->output)
-		look.colour = 0;
-	if (!settings->json && wants_page(settings->output))
-		return write_page(call, report, error);
-	if (settings->json)
-		lode_mine_json(report, &buffer);
-	else
-		lode_mine_text(report, &look, &buffer);
-	code = lode_results_write(call, settings->output, &buffer, error);
-	lode_buffer_release(&buffer);
-	return code;
+	(void)analysis, (void)error;
+	lode_mine_json(result, &output->buffer);
+	return 0;
 }
 
-static int mine(const struct lode_call *call, struct lode_mining *mining, struct lode_work *work,
-		struct lode_error *error)
+static const struct lode_form forms[] = {
+	{ .name = "text", .kind = LODE_FORM_TEXT, .write = write_text },
+	{ .name = "json", .kind = LODE_FORM_JSON, .write = write_json },
+	{ .name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_json },
+	{ .name = NULL },
+};
+
+/* Of clusters there is a page; not of single events or of what changed. */
+static const struct lode_form *forms_of(const struct lode_mine_settings *settings)
 {
-	const struct lode_mine_settings *settings = call->settings;
+	return settings->show ? lode_mine_show_forms : settings->against ? lode_mine_against_forms : forms;
+}
+
+static int mine(struct lode_analysis *analysis, struct lode_mining *mining, struct lode_error *error)
+{
+	const struct lode_mine_settings *settings = analysis->call->settings;
 	int code;
 
 	if (settings->show)
-		return lode_mine_show(call, mining, error);
+		return lode_analysis_write(analysis, mining, error);
+	if (lode_analysis_is(analysis, LODE_FORM_TEXT) && !settings->top && !settings->all)
+		mining->report.top = TOP;
 	code = lode_mining_run(mining, settings, 0, error);
 	if (!code && settings->against)
-		return lode_mine_against(call, mining, work, error);
-	lode_bar_wipe(&work->bar);
+		return lode_mine_against(analysis, mining, error);
 	if (code)
 		return code;
-	remember(&mining->report, &work->notes); /* before it is shown: nobody need read to the end */
-	return show(call, &mining->report, error);
+	remember(&mining->report, &analysis->work.notes); /* before it is shown: nobody need read to the end */
+	return lode_analysis_write(analysis, &mining->report, error);
 }
 
 static int run(struct lode_call *call, struct lode_error *error)
 {
+	const struct lode_mine_settings *settings = call->settings;
+	struct lode_analysis analysis;
 	struct lode_mining mining;
-	struct lode_work work;
-	int code;
+	/* What was found until it was stopped is shown. */
+	int code = lode_analysis_begin(&analysis, call, &settings->result, forms_of(settings), 1, error);
 
-	lode_work_begin(&work, call, 1); /* what was found until then is shown */
-	code = lode_mining_open(&mining, call, call->operands[0], &work, error);
+	if (code)
+		return code;
+	code = lode_mining_open(&mining, settings, call->operands[0], &analysis.work, error);
 	if (!code)
-		code = mine(call, &mining, &work, error);
-	code = lode_work_end(&work, call, code);
+		code = mine(&analysis, &mining, error);
+	code = lode_analysis_end(&analysis, code);
 	lode_mining_release(&mining);
 	return code;
 }
 
-/* Of clusters there is a page; not of single events or of what changed. */
 static const char *ending(const void *settings, size_t i)
 {
-	const struct lode_mine_settings *mine = settings;
-
-	return i || mine->show || mine->against ? NULL : ".html";
+	return lode_form_ending(forms_of(settings), i);
 }
 
 const struct lode_command lode_command_mine = {

@@ -4,9 +4,8 @@
 #ifndef LODE_CMD_MINE_H
 #define LODE_CMD_MINE_H
 
-#include "cmd/area_options.h"
-#include "cmd/work.h"
-#include "cmd/results.h"
+#include "cmd/analysis.h"
+#include "cmd/source.h"
 #include "mine/pattern_file.h"
 #include "result/mine_report.h"
 
@@ -28,14 +27,13 @@ struct lode_mine_settings {
 	uint64_t top;
 	int all;
 	int all_frames;
-	int json;
 	int timing;
-	const char *output;
+	struct lode_result_settings result;
 };
 
 /* One mining of one corpus: what the command, its comparison and its --show start from. */
 struct lode_mining {
-	struct lode_corpus *corpus;
+	struct lode_source source;
 	struct lode_area_reading reading;
 	struct lode_idle_stacks *idle; /* its rules over its dictionary */
 	struct lode_mine_options how;
@@ -45,17 +43,18 @@ struct lode_mining {
 };
 
 /* Opens the corpus `path` and collects the area. Release in either case. */
-int lode_mining_open(struct lode_mining *mining, const struct lode_call *call, const char *path,
+int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings *settings, const char *path,
 		     struct lode_work *work, struct lode_error *error);
 /* Mines it; `threshold` 0: as the settings say. */
 int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings *settings, uint64_t threshold,
 		    struct lode_error *error);
 void lode_mining_release(struct lode_mining *mining);
 
-/* lode mine --show: the events of a pattern or cluster of the last mining. */
-int lode_mine_show(const struct lode_call *call, struct lode_mining *mining, struct lode_error *error);
-/* lode mine --against: `mining` is this side, mined. */
-int lode_mine_against(const struct lode_call *call, struct lode_mining *mining, struct lode_work *work,
-		      struct lode_error *error);
+/* lode mine --show: the forms of a struct lode_mining, opened, whose events of a pattern or cluster are listed. */
+extern const struct lode_form lode_mine_show_forms[];
+/* lode mine --against: the forms of a struct lode_compare_report. */
+extern const struct lode_form lode_mine_against_forms[];
+/* Mines the other corpus and writes the comparison; `mining` is this side, mined. */
+int lode_mine_against(struct lode_analysis *analysis, struct lode_mining *mining, struct lode_error *error);
 
 #endif

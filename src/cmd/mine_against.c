@@ -7,8 +7,6 @@
 #include "cmd/mine.h"
 #include "text/mine_text.h"
 
-#include <string.h>
-
 static uint64_t scaled_threshold(const struct lode_mining *here, const struct lode_mining *other)
 {
 	size_t streams = here->reading.area.stream_count;
@@ -18,26 +16,28 @@ static uint64_t scaled_threshold(const struct lode_mining *here, const struct lo
 	return threshold < 1 ? 1 : threshold >= 1.8e19 ? UINT64_MAX : (uint64_t)threshold;
 }
 
-static int show(const struct lode_call *call, const struct lode_compare_report *report, struct lode_error *error)
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
-	const struct lode_mine_settings *settings = call->settings;
-	struct lode_look look = call->out.look;
-	struct lode_buffer buffer = { 0 };
-	int code;
-
-	if (settings->output)
-		look.colour = 0;
-	if (settings->json)
-		lode_compare_json(report, &buffer);
-	else
-		lode_compare_text(report, &look, &buffer);
-	code = lode_results_write(call, settings->output, &buffer, error);
-	lode_buffer_release(&buffer);
-	return code;
+	(void)error;
+	lode_compare_text(result, &analysis->look, &output->buffer);
+	return 0;
 }
 
-static int compare(const struct lode_call *call, struct lode_mining *here, struct lode_mining *other,
-		   struct lode_bar *bar, struct lode_error *error)
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+{
+	(void)analysis, (void)error;
+	lode_compare_json(result, &output->buffer);
+	return 0;
+}
+
+const struct lode_form lode_mine_against_forms[] = {
+	{ .name = "text", .kind = LODE_FORM_TEXT, .write = write_text },
+	{ .name = "json", .kind = LODE_FORM_JSON, .write = write_json },
+	{ .name = NULL },
+};
+
+static int compare(struct lode_analysis *analysis, struct lode_mining *here, struct lode_mining *other,
+		   struct lode_error *error)
 {
 	struct lode_comparison comparison = { 0 };
 	struct lode_compare_side left = { &here->reading.area, &here->mined };
@@ -45,28 +45,26 @@ static int compare(const struct lode_call *call, struct lode_mining *here, struc
 	struct lode_compare_report report = { &here->report, &other->report, &comparison, here->report.top };
 	int code = lode_compare(&left, &right, here->how.kind, &comparison, error);
 
-	lode_bar_wipe(bar);
 	if (!code)
-		code = show(call, &report, error);
+		code = lode_analysis_write(analysis, &report, error);
 	lode_comparison_release(&comparison);
 	return code;
 }
 
-int lode_mine_against(const struct lode_call *call, struct lode_mining *mining, struct lode_work *work,
-		      struct lode_error *error)
+int lode_mine_against(struct lode_analysis *analysis, struct lode_mining *mining, struct lode_error *error)
 {
-	const struct lode_mine_settings *settings = call->settings;
+	const struct lode_mine_settings *settings = analysis->call->settings;
 	struct lode_mining other;
-	int code = lode_mining_open(&other, call, settings->against, work, error);
+	int code = lode_mining_open(&other, settings, settings->against, &analysis->work, error);
 
 	if (!code && other.how.kind != mining->how.kind)
 		code = lode_fail(error, LODE_USAGE, "mine: %s has %ss and %s has %ss; say with '--kind' what to compare",
-				 call->operands[0], lode_event_type_name(mining->how.kind), settings->against,
+				 mining->source.path, lode_event_type_name(mining->how.kind), settings->against,
 				 lode_event_type_name(other.how.kind));
 	if (!code)
 		code = lode_mining_run(&other, settings, scaled_threshold(mining, &other), error);
 	if (!code)
-		code = compare(call, mining, &other, &work->bar, error);
+		code = compare(analysis, mining, &other, error);
 	lode_mining_release(&other);
 	return code;
 }

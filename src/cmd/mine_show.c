@@ -9,8 +9,6 @@
 #include "mine/pattern_id.h"
 #include "text/mine_text.h"
 
-#include <string.h>
-
 /* A stack is marked when its folded one is. */
 static int unfold(struct lode_stack_tree *tree, uint8_t *marks)
 {
@@ -50,59 +48,70 @@ static int find_events(struct lode_mining *mining, const uint8_t *marks,
 
 	for (int kind = 0; !code && kind < LODE_AREA_KINDS; kind++)
 		if (mining->how.both || kind == (int)mining->how.kind)
-			code = lode_area_events(mining->corpus, &mining->reading.options, &mining->reading.area,
+			code = lode_area_events(mining->source.corpus, &mining->reading.options, &mining->reading.area,
 						(enum lode_event_type)kind, marks, take, context, error);
 	return code;
 }
 
-static int list_events(const struct lode_call *call, struct lode_mining *mining, const uint8_t *marks,
-		       struct lode_error *error)
+static int list_text(struct lode_analysis *analysis, struct lode_mining *mining, const uint8_t *marks,
+		     struct lode_output *output, struct lode_error *error)
 {
-	const struct lode_mine_settings *settings = call->settings;
-	struct lode_buffer buffer = { 0 };
-	struct lode_json json;
-	struct lode_mine_events_json objects = { .area = &mining->reading.area, .json = &json };
 	struct lode_mine_events_text lines = {
 		.area = &mining->reading.area,
-		.look = &call->out.look,
-		.buffer = &buffer,
+		.look = &analysis->look,
+		.buffer = &output->buffer,
 		.stream = LODE_NONE,
 	};
-	int code;
+	int code = find_events(mining, marks, lode_mine_event_text, &lines, error);
 
-	lode_json_init(&json, &buffer);
-	if (settings->json)
-		code = find_events(mining, marks, lode_mine_event_json, &objects, error);
-	else
-		code = find_events(mining, marks, lode_mine_event_text, &lines, error);
-	if (!settings->json && !code)
-		lode_mine_events_end(&lines);
 	if (!code)
-		code = lode_results_write(call, settings->output, &buffer, error);
-	lode_buffer_release(&objects.text);
-	lode_buffer_release(&buffer);
+		lode_mine_events_end(&lines);
 	return code;
 }
 
-int lode_mine_show(const struct lode_call *call, struct lode_mining *mining, struct lode_error *error)
+static int list_json(struct lode_mining *mining, const uint8_t *marks, struct lode_output *output,
+		     struct lode_error *error)
 {
-	const struct lode_mine_settings *settings = call->settings;
+	struct lode_json json;
+	struct lode_mine_events_json objects = { .area = &mining->reading.area, .json = &json };
+	int code;
+
+	lode_json_init(&json, &output->buffer);
+	code = find_events(mining, marks, lode_mine_event_json, &objects, error);
+	lode_buffer_release(&objects.text);
+	return code;
+}
+
+static int write_events(struct lode_analysis *analysis, void *result, struct lode_output *output,
+			struct lode_error *error)
+{
+	const struct lode_mine_settings *settings = analysis->call->settings;
+	struct lode_mining *mining = result;
 	struct lode_area *area = &mining->reading.area;
 	struct lode_pattern_file file = { 0 };
 	struct lode_pattern_choice choice;
 	uint8_t *marks = NULL;
 	int code;
 
-	code = lode_mined_file_read(&file, call->operands[0], &area->dictionary.frames, error);
+	code = lode_mined_file_read(&file, mining->source.path, &area->dictionary.frames, error);
 	if (!code)
-		code = lode_pattern_choose(&file, &area->dictionary.frames, call->operands[0], settings->show, &choice,
+		code = lode_pattern_choose(&file, &area->dictionary.frames, mining->source.path, settings->show, &choice,
 					   error);
 	if (!code) {
 		marks = mark_stacks(area, &file.patterns, choice.first, choice.count,
 				    settings->fold_recursion);
-		code = marks ? list_events(call, mining, marks, error) : lode_fail_memory(error);
+		code = marks ? 0 : lode_fail_memory(error);
 	}
+	if (!code)
+		code = lode_analysis_is(analysis, LODE_FORM_JSON) ? list_json(mining, marks, output, error)
+								  : list_text(analysis, mining, marks, output, error);
 	lode_free(marks);
 	lode_pattern_file_release(&file);
 	return code;
 }
+
+const struct lode_form lode_mine_show_forms[] = {
+	{ .name = "text", .kind = LODE_FORM_TEXT, .write = write_events },
+	{ .name = "json", .kind = LODE_FORM_JSON, .write = write_events },
+	{ .name = NULL },
+};

@@ -5,6 +5,7 @@
 #include "result/info_report.h"
 #include "cmd/mine.h"
 #include "cmd/output_ending.h"
+#include "cmd/results.h"
 #include "page/page.h"
 #include "page/profile_page.h"
 #include "page/stream_page.h"
@@ -68,17 +69,13 @@ static int mine(struct making *making, enum lode_event_type kind, const char *bl
 		.area = making->settings->area,
 		.kind = lode_event_type_name(kind),
 	};
-	struct lode_call call = *making->call;
 	struct lode_buffer json = {0};
 	struct lode_mining mining;
-	int code;
+	int code = lode_mining_open(&mining, &settings, making->path, making->work, making->error);
 
-	call.settings = &settings;
-	code = lode_mining_open(&mining, &call, making->path, making->work, making->error);
 	if (!code)
 		code = lode_mining_run(&mining, &settings, 0, making->error);
 	if (!code) {
-		mining.report.top = 0;
 		lode_mine_json(&mining.report, &json);
 		put_block(making, block, &json);
 	}
@@ -105,7 +102,7 @@ static int mine_all(struct making *making, const struct lode_corpus_list *list)
 
 /* ---- the profile ---- */
 
-static int add_profile(struct making *making, struct lode_corpus *corpus)
+static int add_profile(struct making *making, struct lode_source *source)
 {
 	struct lode_area_settings settings = making->settings->area;
 	struct lode_area_reading reading;
@@ -114,11 +111,9 @@ static int add_profile(struct making *making, struct lode_corpus *corpus)
 	int code;
 
 	settings.scope = lode_scope_name(LODE_SCOPE_ALL);
-	code = lode_area_read(corpus, &settings, 0, &making->work->notes, &making->work->bar.progress, &reading,
-			      making->error);
-	if (code)
-		return code;
-	code = lode_idle_stacks_make(&idle, reading.rules, &reading.area.dictionary, making->error);
+	code = lode_source_area(source, &settings, 0, making->work, &reading, making->error);
+	if (!code)
+		code = lode_idle_stacks_make(&idle, source->rules, &reading.area.dictionary, making->error);
 	if (!code)
 		code = lode_profile_page(&reading.area, idle, !making->settings->block, &columns, making->error);
 	if (!code)
@@ -147,7 +142,8 @@ static int add_info(struct making *making, const struct lode_corpus_list *list)
 	if (!code)
 		code = lode_info_picture(&info, info.stream_count, NULL, 0, SLICES, progress, making->error);
 	if (!code) {
-		lode_info_json(&info, making->path, 1, &json);
+		info.is_corpus = 1;
+		lode_info_json(&info, making->path, &json);
 		put_block(making, "info", &json);
 	}
 	lode_buffer_release(&json);
@@ -228,25 +224,21 @@ static int add_one(struct making *making, const struct lode_corpus_list *list, c
 }
 
 /* `id` NULL: those with the longest delays. */
-static int add_streams(struct making *making, struct lode_corpus *corpus, const struct lode_corpus_list *list,
+static int add_streams(struct making *making, struct lode_source *source, const struct lode_corpus_list *list,
 		       const char *id)
 {
 	struct lode_symptom_rules rules = {0};
-	struct lode_idle_rules *idle = NULL;
 	struct lode_scope_options how = {
 		.scope = LODE_SCOPE_CRITICAL_PATH,
 		.rules = &rules,
 		.where = making->settings->area.where.items,
+		.idle = source->rules,
 		.all_streams = 1,
 	};
 	int code = lode_symptom_rules_parse(&rules, making->settings->area.symptoms.items, making->error);
 
 	if (!code)
-		code = lode_area_rules(corpus, &making->settings->area, &idle, making->error);
-	how.idle = idle;
-	if (!code)
 		code = id ? add_one(making, list, &how, id) : add_slowest(making, list, &how);
-	lode_idle_rules_free(idle);
 	lode_symptom_rules_release(&rules);
 	return code;
 }
@@ -273,18 +265,18 @@ static int write_page(struct making *making)
 	return code;
 }
 
-static int make_block(struct making *making, struct lode_corpus *corpus, const struct lode_corpus_list *list)
+static int make_block(struct making *making, struct lode_source *source, const struct lode_corpus_list *list)
 {
 	const char *name = making->settings->block;
 
 	if (!strcmp(name, "profile"))
-		return add_profile(making, corpus);
+		return add_profile(making, source);
 	if (!strncmp(name, "stream/", 7))
-		return add_streams(making, corpus, list, name + 7);
+		return add_streams(making, source, list, name + 7);
 	return lode_fail(making->error, LODE_USAGE, "%s: is no part of the data; name profile or stream/ID", name);
 }
 
-static int make_all(struct making *making, struct lode_corpus *corpus, const struct lode_corpus_list *list)
+static int make_all(struct making *making, struct lode_source *source, const struct lode_corpus_list *list)
 {
 	int code;
 
@@ -293,17 +285,17 @@ static int make_all(struct making *making, struct lode_corpus *corpus, const str
 	if (!code)
 		code = mine_all(making, list);
 	if (!code)
-		code = add_profile(making, corpus);
-	return code ? code : add_streams(making, corpus, list, NULL);
+		code = add_profile(making, source);
+	return code ? code : add_streams(making, source, list, NULL);
 }
 
-static int make(struct making *making, struct lode_corpus *corpus)
+static int make(struct making *making, struct lode_source *source)
 {
 	struct lode_corpus_list list = {0};
-	int code = lode_corpus_streams(corpus, &list, making->error);
+	int code = lode_corpus_streams(source->corpus, &list, making->error);
 
 	if (!code)
-		code = making->settings->block ? make_block(making, corpus, &list) : make_all(making, corpus, &list);
+		code = making->settings->block ? make_block(making, source, &list) : make_all(making, source, &list);
 	if (!code)
 		code = write_page(making);
 	lode_corpus_list_release(&list);
@@ -320,18 +312,18 @@ static int run(struct lode_call *call, struct lode_error *error)
 		.work = &work,
 		.error = error,
 	};
-	struct lode_corpus *corpus;
+	struct lode_source source;
 	int code = making.settings->block ? 0 : lode_page_is_there(error);
 
-	if (!code)
-		code = lode_corpus_open(&corpus, making.path, LODE_CORPUS_READ, error);
 	if (code)
 		return code;
 	lode_work_begin(&work, call, 1);
-	code = make(&making, corpus);
+	code = lode_source_open(&source, making.path, &making.settings->area, error);
+	if (!code)
+		code = make(&making, &source);
 	code = lode_work_end(&work, call, code);
 	lode_buffer_release(&making.page);
-	lode_corpus_close(corpus);
+	lode_source_close(&source);
 	return code;
 }
 

@@ -6,7 +6,6 @@
 #include "result/explain_report.h"
 
 #include "base/json.h"
-#include "page/page.h"
 
 #define MOST_POINTS 20000
 /* Pieces that a curve is drawn with. */
@@ -141,20 +140,4 @@ void lode_explain_page_json(const struct lode_explain_report *report, struct lod
 	put_curves(report, &frame, json);
 	put_words(&wide, json);
 	lode_json_object_end(json);
-}
-
-void lode_explain_html(const struct lode_explain_report *report, struct lode_buffer *buffer)
-{
-	struct lode_explain_report page = *report;
-	struct lode_buffer json = { 0 }, title = { 0 };
-
-	page.page = 1;
-	lode_explain_json(&page, &json);
-	lode_buffer_print(&title, "lode explain %s", report->input->name);
-	if (title.failed)
-		buffer->failed = 1;
-	else
-		lode_page_write(buffer, title.bytes, "explain", &json);
-	lode_buffer_release(&title);
-	lode_buffer_release(&json);
 }

@@ -24,8 +24,6 @@ void lode_explain_summary(const struct lode_explain_report *report, struct lode_
 void lode_explain_text(const struct lode_explain_report *report, struct lode_buffer *buffer);
 void lode_explain_json(const struct lode_explain_report *report, struct lode_buffer *buffer);
 void lode_explain_svg(const struct lode_explain_report *report, struct lode_buffer *buffer);
-/* A page, which the program must have (page.h). */
-void lode_explain_html(const struct lode_explain_report *report, struct lode_buffer *buffer);
 /* What only a page has, an object: points, curves, and the words of the text. */
 void lode_explain_page_json(const struct lode_explain_report *report, struct lode_json *json);
 void lode_explain_dot(const struct lode_explain_report *report, struct lode_buffer *buffer);

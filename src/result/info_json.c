@@ -183,14 +183,14 @@ static void write_totals(struct lode_json *json, const struct lode_info *info)
 	lode_json_key_u64(json, "frames", info->dictionary.frames.count);
 }
 
-void lode_info_json(const struct lode_info *info, const char *path, int is_corpus, struct lode_buffer *buffer)
+void lode_info_json(const struct lode_info *info, const char *path, struct lode_buffer *buffer)
 {
 	struct lode_json json;
 
 	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	lode_json_key_text(&json, "path", path);
-	lode_json_key_text(&json, "kind", is_corpus ? "corpus" : "stream");
+	lode_json_key_text(&json, "kind", info->is_corpus ? "corpus" : "stream");
 	write_totals(&json, info);
 	write_modules(&json, info);
 	lode_json_key(&json, "no_stack");

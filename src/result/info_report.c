@@ -297,6 +297,19 @@ int lode_info_collect(struct lode_info *info, struct lode_info_stream *streams, 
 	return code;
 }
 
+struct lode_info_stream lode_info_from_entry(const struct lode_corpus_entry *entry)
+{
+	struct lode_info_stream stream = {
+		.path = entry->path,
+		.id = entry->id,
+		.source = entry->source,
+		.file_size = entry->file_size,
+	};
+
+	memcpy(stream.events, entry->events, sizeof(stream.events));
+	return stream;
+}
+
 void lode_info_release(struct lode_info *info)
 {
 	for (size_t i = 0; i < info->stream_count; i++)

@@ -57,6 +57,7 @@ struct lode_info_stream {
 };
 
 struct lode_info {
+	int is_corpus; /* not a stream file by itself; set by whoever asked */
 	struct lode_dictionary dictionary; /* of all streams */
 	struct lode_info_stream *streams;
 	size_t stream_count;
@@ -99,7 +100,6 @@ size_t *lode_info_busiest(const struct lode_info *info);
 int lode_info_picture(struct lode_info *info, size_t streams, const size_t *threads, size_t thread_count,
 		      size_t slices, const struct lode_progress *progress, struct lode_error *error);
 
-void lode_info_json(const struct lode_info *info, const char *path, int is_corpus,
-		    struct lode_buffer *buffer);
+void lode_info_json(const struct lode_info *info, const char *path, struct lode_buffer *buffer);
 
 #endif
