@@ -3,6 +3,7 @@
 
 #include "base/safe_text.h"
 #include "base/units.h"
+#include "text/grid.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,61 +57,68 @@ static void add_summary(struct page *page)
 			  lode_count_text(page->report->area->stream_count, count));
 	if (coverage->ignored)
 		lode_buffer_print(page->buffer, "ignored   %zu signature%s\n", coverage->ignored,
-				  coverage->ignored == 1 ? "" : "s");
+				  lode_plural(coverage->ignored));
 }
 
 static void add_signatures(struct page *page)
 {
+	static const struct lode_grid_column columns[] = {
+		{ "coverage", 2, 8 }, { "together", 2, 8 }, { "streams", 2, 8 }, { "cost", 2, 8 },
+		{ "state", 2, -5 }, { "name", 2, 0 }, { NULL, 0, 0 },
+	};
+	struct lode_grid grid = { page->buffer, columns, 0 };
 	const struct lode_coverage *coverage = page->coverage;
 
 	add_title(page, "signatures");
-	lode_buffer_text(page->buffer, "  coverage  together   streams      cost  state  name\n");
+	lode_grid_titles(&grid);
 	for (size_t i = 0; i < coverage->count && i < page->top; i++) {
 		const struct lode_covering *item = &coverage->items[i];
 		const struct lode_signature *signature = lode_coverage_signature(page->report, i);
-		char part[LODE_UNITS_TEXT], together[LODE_UNITS_TEXT], streams[LODE_UNITS_TEXT],
-			cost[LODE_UNITS_TEXT];
 
-		lode_buffer_print(
-			page->buffer, "  %8s  %8s  %8s  %8s  %-5s  ", share(page, lode_coverage_cost(item), part),
-			share(page, item->cumulative, together), lode_count_text(item->streams, streams),
-			lode_duration_text(lode_coverage_cost(item), cost), lode_signature_state_name(signature->state));
-		lode_text_safe(page->buffer, signature->name);
-		lode_buffer_byte(page->buffer, '\n');
+		lode_grid_share(&grid, lode_coverage_cost(item), coverage->whole);
+		lode_grid_share(&grid, item->cumulative, coverage->whole);
+		lode_grid_count(&grid, item->streams);
+		lode_grid_duration(&grid, lode_coverage_cost(item));
+		lode_grid_text(&grid, lode_signature_state_name(signature->state));
+		lode_grid_text(&grid, signature->name);
+		lode_grid_end(&grid);
 	}
 	add_rest(page, coverage->count);
 }
 
 /* ---- streams to open ---- */
 
-static void add_step(struct page *page, const struct lode_opening_curve *curve,
+static void add_step(struct page *page, struct lode_grid *grid, const struct lode_opening_curve *curve,
 		     const struct lode_opened *step)
 {
-	char part[LODE_UNITS_TEXT];
+	char order[LODE_UNITS_TEXT];
 
-	lode_buffer_print(page->buffer, "  %5llu  %8s  ", (unsigned long long)step->opened,
-			  share(page, step->cost, part));
-	lode_text_column(page->buffer, lode_coverage_stream(page->report, step->stream), NAME_WIDTH);
+	snprintf(order, sizeof(order), "%llu", (unsigned long long)step->opened);
+	lode_grid_text(grid, order);
+	lode_grid_share(grid, step->cost, page->coverage->whole);
+	lode_grid_text(grid, lode_coverage_stream(page->report, step->stream));
 	for (size_t i = 0; i < step->count; i++) {
 		lode_buffer_text(page->buffer, i ? ", " : "  ");
 		lode_text_safe(page->buffer,
 			       lode_coverage_signature(page->report, curve->revealed[step->first + i])->name);
 	}
-	lode_buffer_byte(page->buffer, '\n');
+	lode_grid_end(grid);
 }
 
 static void add_streams(struct page *page)
 {
+	static const struct lode_grid_column columns[] = {
+		{ "order", 2, 5 }, { "covered", 2, 8 }, { "stream", 2, -NAME_WIDTH }, { "shows", 2, 0 }, { NULL, 0, 0 },
+	};
+	struct lode_grid grid = { page->buffer, columns, 0 };
 	const struct lode_opening_curve *curve = &page->coverage->curves[LODE_OPENING_STACKMINE];
 
 	if (!curve->count)
 		return;
 	add_title(page, page->coverage->paper_order ? "streams to open, any for the next signature" : "streams to open");
-	lode_buffer_text(page->buffer, "  order   covered  ");
-	lode_text_column(page->buffer, "stream", NAME_WIDTH);
-	lode_buffer_text(page->buffer, "  shows\n");
+	lode_grid_titles(&grid);
 	for (size_t i = 0; i < curve->count && i < page->top; i++)
-		add_step(page, curve, &curve->steps[i]);
+		add_step(page, &grid, curve, &curve->steps[i]);
 	add_rest(page, curve->count);
 }
 

@@ -10,6 +10,7 @@
 #include "base/safe_text.h"
 #include "text/info_text.h"
 #include "text/picture.h"
+#include "text/grid.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -290,31 +291,20 @@ static void add_picture(struct writer *writer, const char *label, const uint64_t
 			  (double)peak / (double)line->slice);
 }
 
-static void add_counts(struct writer *writer, const uint64_t *events)
-{
-	char text[LODE_UNITS_TEXT];
-
-	for (int type = 0; type < LODE_EVENT_TYPES; type++)
-		lode_buffer_print(writer->buffer, " %11s", lode_count_text(events[type], text));
-}
-
 static const char *host_of(struct writer *writer, const struct lode_info_stream *stream)
 {
 	return stream->host ? string(writer, stream->host) : "-";
 }
 
-static void add_stream(struct writer *writer, const struct lode_info_stream *stream, size_t name, size_t host)
+static void add_stream(struct writer *writer, struct lode_grid *grid, const struct lode_info_stream *stream)
 {
-	char span[LODE_UNITS_TEXT], size[LODE_UNITS_TEXT];
-
-	lode_buffer_text(writer->buffer, "  ");
-	lode_text_column(writer->buffer, string(writer, stream->name), name);
-	lode_buffer_byte(writer->buffer, ' ');
-	lode_text_column(writer->buffer, host_of(writer, stream), host);
-	add_counts(writer, stream->events);
-	lode_buffer_print(writer->buffer, " %8s %8s\n",
-			  lode_duration_text(stream->last_t - stream->first_t, span),
-			  lode_bytes_text(stream->file_size, size));
+	lode_grid_text(grid, string(writer, stream->name));
+	lode_grid_text(grid, host_of(writer, stream));
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		lode_grid_count(grid, stream->events[type]);
+	lode_grid_duration(grid, stream->last_t - stream->first_t);
+	lode_grid_bytes(grid, stream->file_size);
+	lode_grid_end(grid);
 	if (!stream->line.run)
 		return;
 	add_picture(writer, "run", stream->line.run, &stream->line);
@@ -323,6 +313,11 @@ static void add_stream(struct writer *writer, const struct lode_info_stream *str
 
 static void add_streams(struct writer *writer)
 {
+	struct lode_grid_column columns[] = {
+		{ "NAME", 2, 0 }, { "HOST", 1, 0 }, { "RUN", 1, 11 }, { "WAIT", 1, 11 },
+		{ "CALL", 1, 11 }, { "SPAN", 1, 8 }, { "SIZE", 1, 8 }, { NULL, 0, 0 },
+	};
+	struct lode_grid grid = { writer->buffer, columns, 0 };
 	size_t count = writer->info->stream_count;
 	size_t shown = lode_info_shown(writer->style, count, LODE_INFO_STREAMS);
 	size_t name = 4, host = 4;
@@ -333,12 +328,13 @@ static void add_streams(struct writer *writer)
 		name = widen(name, string(writer, writer->info->streams[i].name));
 		host = widen(host, host_of(writer, &writer->info->streams[i]));
 	}
+	columns[0].width = -(int)name;
+	columns[1].width = -(int)host;
 	add_heading(writer, "Streams");
 	add_shown(writer, shown, count);
-	lode_buffer_print(writer->buffer, "  %-*s %-*s %11s %11s %11s %8s %8s\n", (int)name, "NAME",
-			  (int)host, "HOST", "RUN", "WAIT", "CALL", "SPAN", "SIZE");
+	lode_grid_titles(&grid);
 	for (size_t i = 0; i < shown; i++)
-		add_stream(writer, &writer->info->streams[i], name, host);
+		add_stream(writer, &grid, &writer->info->streams[i]);
 }
 
 /* ---- threads ---- */
@@ -364,29 +360,32 @@ static const char *thread_name(struct writer *writer, const struct lode_info_thr
 	return thread->name ? string(writer, thread->name) : "-";
 }
 
-static void add_thread(struct writer *writer, const struct lode_info_thread *thread, size_t name)
+static void add_thread(struct writer *writer, struct lode_grid *grid, const struct lode_info_thread *thread)
 {
-	char number[LODE_UNITS_TEXT], run[LODE_UNITS_TEXT], wait[LODE_UNITS_TEXT], calls[LODE_UNITS_TEXT];
+	char pid[LODE_UNITS_TEXT], tid[LODE_UNITS_TEXT];
 
-	snprintf(number, sizeof(number), "%u", thread->pid);
-	lode_buffer_text(writer->buffer, "  ");
-	lode_text_column(writer->buffer, thread_name(writer, thread), name);
-	lode_buffer_print(writer->buffer, " %10s %10u %8s %8s %11s",
-			  thread->pid == LODE_NO_PID ? "-" : number, thread->tid,
-			  lode_duration_text(thread->cost[LODE_RUN], run),
-			  lode_duration_text(thread->cost[LODE_WAIT], wait),
-			  lode_count_text(thread->events[LODE_CALL], calls));
-	if (writer->info->stream_count > 1) {
-		lode_buffer_text(writer->buffer, "  ");
-		lode_text_safe(writer->buffer, string(writer, writer->info->streams[thread->stream].name));
-	}
-	lode_buffer_byte(writer->buffer, '\n');
+	snprintf(pid, sizeof(pid), "%u", thread->pid);
+	snprintf(tid, sizeof(tid), "%u", thread->tid);
+	lode_grid_text(grid, thread_name(writer, thread));
+	lode_grid_text(grid, thread->pid == LODE_NO_PID ? "-" : pid);
+	lode_grid_text(grid, tid);
+	lode_grid_duration(grid, thread->cost[LODE_RUN]);
+	lode_grid_duration(grid, thread->cost[LODE_WAIT]);
+	lode_grid_count(grid, thread->events[LODE_CALL]);
+	if (writer->info->stream_count > 1)
+		lode_grid_text(grid, string(writer, writer->info->streams[thread->stream].name));
+	lode_grid_end(grid);
 	if (thread->line.run)
 		add_thread_pictures(writer, &thread->line);
 }
 
 static void add_threads(struct writer *writer, const size_t *busiest)
 {
+	struct lode_grid_column columns[] = {
+		{ "NAME", 2, 0 }, { "PID", 1, 10 }, { "TID", 1, 10 }, { "RUN", 1, 8 },
+		{ "WAIT", 1, 8 }, { "CALLS", 1, 11 }, { "STREAM", 2, 0 }, { NULL, 0, 0 },
+	};
+	struct lode_grid grid = { writer->buffer, columns, 0 };
 	size_t count = writer->info->thread_count;
 	size_t shown = lode_info_shown(writer->style, count, LODE_INFO_TOP);
 	size_t name = 4;
@@ -395,12 +394,14 @@ static void add_threads(struct writer *writer, const size_t *busiest)
 		return;
 	for (size_t i = 0; i < shown; i++)
 		name = widen(name, thread_name(writer, &writer->info->threads[busiest[i]]));
+	columns[0].width = -(int)name;
+	if (writer->info->stream_count <= 1)
+		columns[6].title = NULL;
 	add_heading(writer, "Threads, busiest first");
 	add_shown(writer, shown, count);
-	lode_buffer_print(writer->buffer, "  %-*s %10s %10s %8s %8s %11s%s\n", (int)name, "NAME", "PID",
-			  "TID", "RUN", "WAIT", "CALLS", writer->info->stream_count > 1 ? "  STREAM" : "");
+	lode_grid_titles(&grid);
 	for (size_t i = 0; i < shown; i++)
-		add_thread(writer, &writer->info->threads[busiest[i]], name);
+		add_thread(writer, &grid, &writer->info->threads[busiest[i]]);
 }
 
 /* ---- symptoms ---- */

@@ -7,12 +7,15 @@
 #include "base/index.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "text/grid.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LONGEST_WAITS 5
+#define TITLE	      96 /* bytes of a title that says what is left out */
 
 /* Places of a path that are shown, where its time line is longer than LINES_ENOUGH. */
 #define PLACES	     10
@@ -141,13 +144,12 @@ static void add_line(struct lode_scope_page *page, const struct lode_scope_line 
 		add_place(page, places, place);
 }
 
-static void put_place(struct lode_scope_page *page, const struct place *place)
+static void put_place(struct lode_scope_page *page, struct lode_grid *grid, const struct place *place)
 {
-	char time[LODE_UNITS_TEXT], share[LODE_UNITS_TEXT], times[LODE_UNITS_TEXT];
-
-	lode_buffer_print(page->buffer, "  %8s %6s %8s  ", lode_duration_text(place->cost, time),
-			  lode_share_text(place->cost, length_of(&page->found->symptom), share),
-			  lode_count_text(place->times, times));
+	lode_grid_duration(grid, place->cost);
+	lode_grid_share(grid, place->cost, length_of(&page->found->symptom));
+	lode_grid_count(grid, place->times);
+	lode_grid_open(grid);
 	switch (place->type) {
 	case LODE_LINE_RUN:
 		lode_put_thread(page, place->thread);
@@ -165,7 +167,7 @@ static void put_place(struct lode_scope_page *page, const struct place *place)
 		put(page, "nothing is known of ");
 		lode_put_thread(page, place->thread);
 	}
-	put(page, "\n");
+	lode_grid_end(grid);
 }
 
 static void find_places(struct lode_scope_page *page, const struct lode_scope_lines *lines, struct places *places)
@@ -178,17 +180,21 @@ static void find_places(struct lode_scope_page *page, const struct lode_scope_li
 
 static void put_places(struct lode_scope_page *page, const struct lode_scope_lines *lines)
 {
+	char where[TITLE] = "WHERE";
+	const struct lode_grid_column columns[] = {
+		{ "TIME", 2, 8 }, { "SHARE", 1, 6 }, { "TIMES", 1, 8 }, { where, 2, 0 }, { NULL, 0, 0 },
+	};
+	struct lode_grid grid = { page->buffer, columns, 0 };
 	struct places places = { 0 };
 	size_t shown;
 
 	find_places(page, lines, &places);
 	shown = page->most && places.count > PLACES ? PLACES : places.count;
-	lode_buffer_print(page->buffer, "      TIME  SHARE    TIMES  WHERE");
 	if (shown < places.count)
-		lode_buffer_print(page->buffer, " (%zu of %zu; --all shows all)", shown, places.count);
-	put(page, "\n");
+		snprintf(where, sizeof(where), "WHERE (%zu of %zu; --all shows all)", shown, places.count);
+	lode_grid_titles(&grid);
 	for (size_t i = 0; i < shown && !page->buffer->failed; i++)
-		put_place(page, &places.items[i]);
+		put_place(page, &grid, &places.items[i]);
 	put(page, "\n");
 	lode_free(places.items);
 }
@@ -298,14 +304,14 @@ static void put_indent(struct lode_scope_page *page, uint32_t depth)
 	lode_buffer_print(page->buffer, "%*s", (int)depth * 2, "");
 }
 
-static void put_columns(struct lode_scope_page *page, uint64_t t, uint64_t length)
+static void put_columns(struct lode_scope_page *page, struct lode_grid *grid, uint64_t t, uint64_t length)
 {
 	const struct lode_symptom *symptom = &page->found->symptom;
-	char at[LODE_UNITS_TEXT], time[LODE_UNITS_TEXT], share[LODE_UNITS_TEXT];
 
-	lode_buffer_print(page->buffer, "  %8s %8s %6s  ", lode_duration_text(t - symptom->t0, at),
-			  lode_duration_text(length, time),
-			  lode_share_text(length, length_of(symptom), share));
+	lode_grid_duration(grid, t - symptom->t0);
+	lode_grid_duration(grid, length);
+	lode_grid_share(grid, length, length_of(symptom));
+	lode_grid_open(grid);
 }
 
 /* A thread woke another while it waited itself, by what was recorded, or they waited for one another. */
@@ -323,11 +329,11 @@ static void put_wait(struct lode_scope_page *page, uint32_t wait)
 	lode_put_waker(page, wait);
 }
 
-static void put_line(struct lode_scope_page *page, const struct lode_scope_line *line)
+static void put_line(struct lode_scope_page *page, struct lode_grid *grid, const struct lode_scope_line *line)
 {
 	const struct lode_events *waits = &page->report->stream.events[LODE_WAIT];
 
-	put_columns(page, line->t, line->length);
+	put_columns(page, grid, line->t, line->length);
 	put_indent(page, line->depth);
 	switch (line->type) {
 	case LODE_LINE_RUN:
@@ -352,11 +358,12 @@ static void put_line(struct lode_scope_page *page, const struct lode_scope_line 
 		put(page, "nothing is known of ");
 		lode_put_thread(page, line->thread);
 	}
-	put(page, "\n");
+	lode_grid_end(grid);
 }
 
 /* Lines from `i` on that are not shown, as one; returns the first behind them. */
-static size_t put_hidden(struct lode_scope_page *page, const struct lode_scope_lines *lines, size_t i)
+static size_t put_hidden(struct lode_scope_page *page, struct lode_grid *grid, const struct lode_scope_lines *lines,
+			 size_t i)
 {
 	uint32_t depth = lines->items[i].depth;
 	uint64_t count = 0, length = 0, t = lines->items[i].t;
@@ -369,10 +376,11 @@ static size_t put_hidden(struct lode_scope_page *page, const struct lode_scope_l
 		count++;
 		length += lines->items[i].length;
 	}
-	put_columns(page, t, length);
+	put_columns(page, grid, t, length);
 	put_indent(page, depth);
-	lode_buffer_print(page->buffer, "%s... %s shorter%s\n", style(page, LODE_DIM),
+	lode_buffer_print(page->buffer, "%s... %s shorter%s", style(page, LODE_DIM),
 			  lode_count_text(count, number), style(page, LODE_PLAIN));
+	lode_grid_end(grid);
 	return i;
 }
 
@@ -387,18 +395,21 @@ static size_t count_shown(const struct lode_scope_lines *lines)
 
 static void put_timeline(struct lode_scope_page *page, const struct lode_scope_lines *lines)
 {
+	char what[TITLE] = "WHAT";
+	const struct lode_grid_column columns[] = {
+		{ "AT", 2, 8 }, { "TIME", 1, 8 }, { "SHARE", 1, 6 }, { what, 2, 0 }, { NULL, 0, 0 },
+	};
+	struct lode_grid grid = { page->buffer, columns, 0 };
 	size_t shown = count_shown(lines);
 
-	lode_buffer_print(page->buffer, "        AT     TIME  SHARE  WHAT");
 	if (shown < lines->count)
-		lode_buffer_print(page->buffer, " (the %zu longest of %zu; --all shows all)", shown,
-				  lines->count);
-	put(page, "\n");
+		snprintf(what, sizeof(what), "WHAT (the %zu longest of %zu; --all shows all)", shown, lines->count);
+	lode_grid_titles(&grid);
 	for (size_t i = 0; i < lines->count && !page->buffer->failed;) {
 		if (lines->items[i].shown)
-			put_line(page, &lines->items[i++]);
+			put_line(page, &grid, &lines->items[i++]);
 		else
-			i = put_hidden(page, lines, i);
+			i = put_hidden(page, &grid, lines, i);
 	}
 }
 
@@ -436,15 +447,14 @@ static int compare_sums(const void *left, const void *right)
 	return a->thread < b->thread ? -1 : a->thread > b->thread;
 }
 
-static void put_sum(struct lode_scope_page *page, const struct sum *sum)
+static void put_sum(struct lode_scope_page *page, struct lode_grid *grid, const struct sum *sum)
 {
-	char run[LODE_UNITS_TEXT], wait[LODE_UNITS_TEXT], events[LODE_UNITS_TEXT];
-
-	lode_buffer_print(page->buffer, "  %8s %8s %8s  ", lode_duration_text(sum->cost[LODE_RUN], run),
-			  lode_duration_text(sum->cost[LODE_WAIT], wait),
-			  lode_count_text(sum->events, events));
+	lode_grid_duration(grid, sum->cost[LODE_RUN]);
+	lode_grid_duration(grid, sum->cost[LODE_WAIT]);
+	lode_grid_count(grid, sum->events);
+	put(page, "  ");
 	lode_put_thread(page, sum->thread);
-	put(page, "\n");
+	lode_grid_end(grid);
 }
 
 static struct sum *sum_threads(const struct lode_scope_page *page, size_t *count)
@@ -472,6 +482,10 @@ static struct sum *sum_threads(const struct lode_scope_page *page, size_t *count
 
 static void put_threads(struct lode_scope_page *page)
 {
+	static const struct lode_grid_column columns[] = {
+		{ "RUN", 2, 8 }, { "WAIT", 1, 8 }, { "EVENTS", 1, 8 }, { NULL, 0, 0 },
+	};
+	struct lode_grid grid = { page->buffer, columns, 0 };
 	size_t count, shown;
 	struct sum *sums = sum_threads(page, &count);
 
@@ -484,9 +498,9 @@ static void put_threads(struct lode_scope_page *page)
 		lode_buffer_print(page->buffer, "  the %zu busiest of %zu threads; --all shows all\n", shown,
 				  count);
 	if (count)
-		put(page, "       RUN     WAIT   EVENTS\n");
+		lode_grid_titles(&grid);
 	for (size_t i = 0; i < shown; i++)
-		put_sum(page, &sums[i]);
+		put_sum(page, &grid, &sums[i]);
 	lode_free(sums);
 }
 
