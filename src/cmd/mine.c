@@ -53,6 +53,7 @@ static const struct lode_option options[] = {
 	LODE_FLAG("all", 'a', FIELD(all), "show all clusters"),
 	LODE_FLAG("all-frames", 0, FIELD(all_frames), "show the scheduler and the way into the kernel, too"),
 	LODE_FLAG("json", 0, FIELD(result.json), "write all of it as JSON"),
+	LODE_FLAG("page-data", 0, FIELD(result.page_data), "write what the page shows as JSON: also costs by stream"),
 	LODE_HIDDEN_FLAG("timing", FIELD(timing), "JSON says how long the steps took"),
 	LODE_TEXT("output", 'o', FIELD(result.output), "FILE", "write to FILE instead of standard output; .html makes it a page, .json JSON"),
 	LODE_NO_MORE_OPTIONS,
@@ -284,10 +285,18 @@ static int write_json(struct lode_analysis *analysis, void *result, struct lode_
 	return 0;
 }
 
+static int write_page(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+{
+	struct lode_mine_report page = *(const struct lode_mine_report *)result;
+
+	page.page = 1;
+	return write_json(analysis, &page, output, error);
+}
+
 static const struct lode_form forms[] = {
 	{ .name = "text", .kind = LODE_FORM_TEXT, .write = write_text },
 	{ .name = "json", .kind = LODE_FORM_JSON, .write = write_json },
-	{ .name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_json },
+	{ .name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_page },
 	{ .name = NULL },
 };
 
@@ -311,7 +320,8 @@ static int mine(struct lode_analysis *analysis, struct lode_mining *mining, stru
 		return lode_mine_against(analysis, mining, error);
 	if (code)
 		return code;
-	remember(&mining->report, &analysis->work.notes); /* before it is shown: nobody need read to the end */
+	if (!settings->result.page_data) /* a server changes nothing */
+		remember(&mining->report, &analysis->work.notes); /* before it is shown: nobody need read to the end */
 	return lode_analysis_write(analysis, &mining->report, error);
 }
 

@@ -76,6 +76,7 @@ static int mine(struct making *making, enum lode_event_type kind, const char *bl
 	if (!code)
 		code = lode_mining_run(&mining, &settings, 0, making->error);
 	if (!code) {
+		mining.report.page = 1;
 		lode_mine_json(&mining.report, &json);
 		put_block(making, block, &json);
 	}

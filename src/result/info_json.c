@@ -132,6 +132,8 @@ static void write_stream(struct lode_json *json, const struct lode_info *info,
 	write_sums(json, stream->events, stream->cost);
 	lode_json_key_u64(json, "first_t", stream->first_t);
 	lode_json_key_u64(json, "last_t", stream->last_t);
+	if (stream->added)
+		lode_json_key_u64(json, "added", stream->added);
 	lode_json_key_u64(json, "stacks", stream->stacks);
 	write_attributes(json, info, stream);
 	write_threads(json, info, stream);

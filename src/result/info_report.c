@@ -304,6 +304,7 @@ struct lode_info_stream lode_info_from_entry(const struct lode_corpus_entry *ent
 		.id = entry->id,
 		.source = entry->source,
 		.file_size = entry->file_size,
+		.added = entry->added,
 	};
 
 	memcpy(stream.events, entry->events, sizeof(stream.events));

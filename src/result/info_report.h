@@ -49,6 +49,7 @@ struct lode_info_stream {
 	uint64_t cost[LODE_EVENT_TYPES];
 	uint64_t first_t;
 	uint64_t last_t;
+	uint64_t added;                    /* seconds since 1970, UTC: when it came into the corpus; 0: it is in none */
 	uint64_t stacks;                   /* distinct stacks of its events */
 	size_t first_thread, thread_count; /* in lode_info.threads */
 	size_t first_symptom, symptom_count;

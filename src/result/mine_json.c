@@ -185,6 +185,27 @@ static void examples_json(struct lode_json *json, const struct lode_mine_report 
 	lode_json_array_end(json);
 }
 
+/* What it costs in each stream where it occurs, for who wants to compare streams: place in `stream_ids`, ns, and so on. */
+static void by_stream_json(struct lode_json *json, const struct lode_shares *shares)
+{
+	lode_json_key(json, "by_stream");
+	lode_json_array(json);
+	for (size_t i = 0; i < shares->count; i++) {
+		lode_json_u64(json, shares->items[i].stream);
+		lode_json_u64(json, shares->items[i].cost);
+	}
+	lode_json_array_end(json);
+}
+
+static void stream_ids_json(struct lode_json *json, const struct lode_area *area)
+{
+	lode_json_key(json, "stream_ids");
+	lode_json_array(json);
+	for (size_t i = 0; i < area->stream_count; i++)
+		lode_json_text(json, area->streams[i].id);
+	lode_json_array_end(json);
+}
+
 /* An end of the interval; null where there is none. */
 static void bound_json(struct lode_json *json, const char *key, const struct lode_metrics *metrics, uint64_t bound)
 {
@@ -218,6 +239,8 @@ static void cluster_json(struct lode_json *json, const struct lode_mine_report *
 	lode_json_key(json, "common");
 	frames_json(json, &report->area->dictionary.frames, mined->common[i], mined->common_length[i], text);
 	examples_json(json, report, i);
+	if (report->page)
+		by_stream_json(json, &group->shares);
 	lode_json_object_end(json);
 }
 
@@ -327,6 +350,8 @@ void lode_mine_json(const struct lode_mine_report *report, struct lode_buffer *b
 		lode_json_key(&json, "covered_ns");
 		lode_json_u64(&json, report->covered);
 	}
+	if (report->page)
+		stream_ids_json(&json, area);
 	lists_json(&json, report);
 	if (report->timing)
 		timing_json(&json, report);

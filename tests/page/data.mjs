@@ -118,6 +118,73 @@ async function sandwichesAreRight() {
 	}
 }
 
+// Against all ways to deal out the values, each counted as it is.
+async function chanceIsRight() {
+	const { rankTest, allTogether } = await source('statistics');
+	const dice = (sides) => Math.floor(Math.random() * sides);
+	const rankSum = (values, chosen) => chosen.reduce((sum, i) => sum + values.filter((value) => value < values[i]).length + (values.filter((value) => value === values[i]).length + 1) / 2, 0);
+
+	for (let round = 0; round < 500; round++) {
+		const a = Array.from({ length: 2 + dice(4) }, () => dice(6));
+		const b = Array.from({ length: 2 + dice(4) }, () => dice(6));
+		const values = [...a, ...b];
+		const mean = (a.length * (values.length + 1)) / 2;
+		const far = Math.abs(rankSum(values, [...a.keys()]) - mean);
+		let all = 0;
+		let extreme = 0;
+
+		for (let set = 0; set < 1 << values.length; set++) {
+			const chosen = [...values.keys()].filter((i) => set & (1 << i));
+
+			if (chosen.length !== a.length)
+				continue;
+			all++;
+			extreme += Math.abs(rankSum(values, chosen) - mean) >= far - 1e-9;
+		}
+		assert.ok(Math.abs(rankTest(a, b) - extreme / all) < 1e-12, `${a} against ${b}`);
+	}
+	assert.equal(rankTest([1], [1, 2, 3]), null);
+	// Large groups: as many values below 0.05 as there should be, and the same by either way of counting.
+	let low = 0;
+
+	for (let round = 0; round < 1000; round++)
+		low += rankTest(Array.from({ length: 30 }, Math.random), Array.from({ length: 40 }, Math.random)) < 0.05;
+	assert.ok(low > 20 && low < 85, `${low} of 1000 tests of chance are below 0.05`);
+	assert.ok(rankTest(Array(30).fill(0), Array(40).fill(1)) < 1e-6);
+	assert.equal(rankTest(Array(30).fill(0), Array(40).fill(0)), 1);
+	for (let round = 0; round < 500; round++) {
+		const ps = Array.from({ length: 1 + dice(9) }, () => (dice(5) ? dice(100) / 100 : null));
+		const known = ps.filter((p) => p !== null).sort((a, b) => a - b);
+		const wanted = ps.map((p) => (p === null ? null : Math.min(1, ...known.map((other, rank) => (other >= p ? (other * known.length) / (rank + 1) : 1)))));
+
+		allTogether(ps).forEach((q, i) => assert.ok(q === wanted[i] || Math.abs(q - wanted[i]) < 1e-12, `${ps}`));
+	}
+}
+
+// What is new since a version, from the costs by stream, against the command asked for each side.
+async function changesAreRight() {
+	const { changesOf } = await source('new_clusters');
+	const mined = JSON.parse(run('mine', '-q', 'corpus', '--page-data'));
+	const ids = mined.stream_ids;
+
+	for (const cluster of mined.clusters) {
+		const costs = cluster.by_stream.filter((_, i) => i % 2);
+
+		assert.equal(costs.reduce((sum, cost) => sum + cost, 0), cluster.cost_ns, 'the costs by stream are not the cost');
+		assert.equal(costs.length, cluster.streams);
+		for (const { stream_id: id, cost_ns: cost } of cluster.examples)
+			assert.equal(cluster.by_stream[2 * cluster.by_stream.filter((_, i) => !(i % 2)).indexOf(ids.indexOf(id)) + 1], cost, 'the cost of an example');
+	}
+	const later = new Set(ids.slice(2));
+
+	for (const change of changesOf(mined, (id) => later.has(id))) {
+		const sum = (wanted) => change.cluster.by_stream.reduce((all, value, i, list) => all + (i % 2 && later.has(ids[list[i - 1]]) === wanted ? value : 0), 0);
+
+		assert.equal(change.before, sum(false) / 2);
+		assert.equal(change.after, sum(true) / (ids.length - 2));
+	}
+}
+
 try {
 	run('synth', '-q', '-o', 'corpus', '--streams', '4', '--events', '3000', '--symptoms', '3');
 	run('report', '-q', 'corpus', '-o', 'report.html');
@@ -216,6 +283,8 @@ try {
 		assert.ok(lines.every(({ parent, t, end }) => parent < 0 || (lines[parent].kind === 'step' && lines[parent].t <= t && end <= lines[parent].end)), 'a line is not within its step');
 	});
 	await sandwichesAreRight();
+	await chanceIsRight();
+	await changesAreRight();
 	for (const [ns, text] of [[0, '0ns'], [999, '999ns'], [999_600, '1ms'], [1500, '1.5us'], [56_869_817, '56.9ms'], [90e9, '90s'], [194413386629, '3.24m'], [18200712883185, '5.06h'], [999.4e6, '999ms']])
 		assert.equal(duration(ns), text);
 	console.log(`ok: ${info.streams.length} streams, ${symptoms.length} critical paths`);

@@ -4,10 +4,11 @@
 //	node tests/page/run.mjs LODE MODULES [PICTURES]
 //
 // PICTURES: a folder that gets a picture of each view.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
-import { check, current, folder, main, open, others, require, run, section, serve } from './browser.mjs';
+import { check, current, folder, lode, main, open, others, require, run, section, serve } from './browser.mjs';
 
 const [pictures] = others;
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -190,6 +191,36 @@ async function linksAreLasting() {
 	await page.close();
 }
 
+// What is new is told of any attribute; the command for a signature is right as it stands.
+async function overviewLeadsOn() {
+	const page = await open('report.html', 1400);
+	const rows = page.locator('table[aria-label=Changes] tbody tr');
+
+	check((await rows.count()) > 0, 'nothing is new or the same');
+	await page.selectOption('select[aria-label="Since which attribute"]', 'files');
+	await page.waitForFunction(() => /since=files/.test(location.href));
+	const first = await page.innerText('section[aria-label="What is new"] p.dim');
+
+	await page.selectOption('select[aria-label="Since which value"]', { index: 0 });
+	check((await page.innerText('section[aria-label="What is new"] p.dim')) !== first, 'another point changes nothing');
+	await page.selectOption('section[aria-label="Streams by attribute"] select', 'files');
+	await page.focus('canvas.scatter');
+	await page.keyboard.press('ArrowRight');
+	check(/^Stream /.test(await page.innerText('.flame-details')), 'arrows do not walk the streams');
+	await checkView(page, 'overview by files');
+	await page.click('table[aria-label=Changes] tbody a >> nth=0');
+	await page.waitForSelector('article.detail');
+	await page.click('text=Make a signature');
+	await page.fill('article.detail label >> text=Name >> input', "it's <b>\u00e9</b> $(touch wrong)");
+	const command = await page.innerText('pre.command');
+
+	await checkView(page, 'signature');
+	execFileSync('sh', ['-c', command], { cwd: folder, env: { ...process.env, PATH: `${dirname(lode)}:${process.env.PATH}` }, stdio: 'ignore' });
+	check(run('signatures', 'corpus', '--json').toString().includes("it's <b>\u00e9</b> $(touch wrong)"), 'the command makes no signature of this name');
+	check(!existsSync(join(folder, 'wrong')), 'a name is taken for a command');
+	await page.close();
+}
+
 async function searchAndSort() {
 	const page = await open('mine.html', 1400);
 	const rows = page.locator('table[aria-label=Clusters] tbody tr');
@@ -355,6 +386,7 @@ await main(async () => {
 	await section('from the heat map to a path', () => heatMapLeadsToARow('diff', 'Paths'));
 	await section('from a cluster to a waker and back', followACluster);
 	await section('links are lasting', linksAreLasting);
+	await section('from the overview to a signature', overviewLeadsOn);
 	await section('search and sort', searchAndSort);
 	await section('keyboard alone', byKeyboard);
 	await section('hostile names', hostileNames);

@@ -3,7 +3,8 @@ import { render, type ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { isDark, palette, toggleTheme } from './colours';
-import { blocks, readBlock, readIndex, running, type PageIndex } from './page_data';
+import { blocks, readBlock, readIndex, type PageIndex } from './page_data';
+import { Reading } from './parts/reading';
 import { Options, queryOf, useInfo, type Field } from './parts/options';
 import { linkBack, nameView, route } from './route';
 import { Clusters, type MineResult } from './views/clusters';
@@ -70,8 +71,8 @@ const inputs: Field[] = [
 // The first one with data is shown at first.
 const views = [
 	view('overview', 'Overview', 'info', 'json', Overview),
-	view('clusters', 'Waits', 'mine', 'json', (props: { result: MineResult }) => <Clusters {...props} view="clusters" />, { fields: area }),
-	view('cpu-clusters', 'CPU time', 'mine-run', 'json', (props: { result: MineResult }) => <Clusters {...props} view="cpu-clusters" />, { fields: area }),
+	view('clusters', 'Waits', 'mine', 'json', (props: { result: MineResult }) => <Clusters {...props} view="clusters" />, { fields: area, fixed: 'page-data' }),
+	view('cpu-clusters', 'CPU time', 'mine-run', 'json', (props: { result: MineResult }) => <Clusters {...props} view="cpu-clusters" />, { fields: area, fixed: 'page-data' }),
 	view('coverage', 'Coverage', 'coverage', 'json', Coverage, { fields: [where] }),
 	view('scope', 'Symptoms', 'scope', 'json', Scope, {
 		fields: [symptom, where, { key: 'stream', label: 'Only the stream', hint: 'name or id', suggest: 'stream' }, { key: 'top', label: 'How many, the longest', hint: '20' }],
@@ -87,19 +88,6 @@ const views = [
 
 function blockOf({ block }: View): string {
 	return block.endsWith('/') ? block + (route.value.parts[0] ?? '') : block;
-}
-
-function Reading({ name }: { name: string }) {
-	const progress = running.value.get(name);
-
-	if (!progress)
-		return <p>Reading…</p>;
-	return (
-		<p aria-live="polite">
-			<progress max={progress.total || undefined} value={progress.total ? progress.done : undefined} aria-label={progress.phase || 'Analysis'} />{' '}
-			{progress.phase || 'Starting the analysis'} <button type="button" onClick={progress.cancel}>Cancel</button>
-		</p>
-	);
 }
 
 function Loaded({ shown, index, name }: { shown: View; index: PageIndex; name: string }) {

@@ -1,6 +1,7 @@
 // The data of a page: blocks by name, packed into the file by `lode ... -o X.html`,
 // or fetched from `lode serve` under the same names.
 import { signal } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
 
 export interface PageIndex {
 	title: string;
@@ -8,6 +9,13 @@ export interface PageIndex {
 	// The address that names of blocks are appended to; absent: the blocks are in the file.
 	api?: string;
 	blocks: string[]; // that can be fetched
+}
+
+let pageIndex: PageIndex | null = null;
+
+// Whether a server answers; without one all data is in the page.
+export function isServed(): boolean {
+	return pageIndex?.api !== undefined;
 }
 
 function elementText(selector: string): string | null {
@@ -26,6 +34,7 @@ export function readIndex(): PageIndex {
 
 	const index = JSON.parse(text) as PageIndex;
 
+	pageIndex = index;
 	blocks.value = new Set([...index.blocks, ...[...elements].map((element) => element.dataset.block!)]);
 	return index;
 }
@@ -111,4 +120,20 @@ export function readBlock(index: PageIndex, name: string, form: 'json' | 'bytes'
 		promise.catch(() => loaded.delete(name)); // another try may go better
 	}
 	return promise;
+}
+
+export interface Loading {
+	result?: unknown;
+	error?: string;
+}
+
+// A block for a part of a view, once `wanted`; neither result nor error: not there yet.
+export function useBlock(name: string, wanted = true): Loading {
+	const [state, setState] = useState<Loading>({});
+
+	useEffect(() => {
+		if (wanted && pageIndex)
+			readBlock(pageIndex, name, 'json').then((result) => setState({ result }), (error: Error) => setState({ error: error.message }));
+	}, [name, wanted]);
+	return state;
 }

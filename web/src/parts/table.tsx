@@ -10,6 +10,7 @@ export interface Column<Row> {
 	help?: string;
 	number?: boolean; // set right, largest first
 	value: (row: Row) => number | string;
+	order?: (a: Row, b: Row) => number; // other than that of the values
 	cell?: (row: Row) => ComponentChildren;
 }
 
@@ -18,6 +19,7 @@ interface TableProps<Row> {
 	rows: Row[];
 	label: string;
 	sortBy: string;
+	ascending?: boolean; // at first
 	rowKey: (row: Row) => string;
 	selected?: string;
 	onSelect?: (row: Row) => void;
@@ -29,12 +31,12 @@ function compare(a: number | string, b: number | string): number {
 }
 
 export function Table<Row>(props: TableProps<Row>) {
-	const [sort, setSort] = useState({ key: props.sortBy, down: true });
+	const [sort, setSort] = useState({ key: props.sortBy, down: !props.ascending });
 	const [shown, setShown] = useState(props.shown ?? 50);
 	const column = props.columns.find(({ key }) => key === sort.key) ?? props.columns[0]!;
 	const sorted = props.rows
 		.map((row, place) => ({ row, place }))
-		.sort((a, b) => (compare(column.value(a.row), column.value(b.row)) * (sort.down ? -1 : 1)) || a.place - b.place)
+		.sort((a, b) => ((column.order?.(a.row, b.row) ?? compare(column.value(a.row), column.value(b.row))) * (sort.down ? -1 : 1)) || a.place - b.place)
 		.map(({ row }) => row);
 
 	return (

@@ -8,11 +8,12 @@ import { Bar } from '../parts/bar';
 import { FlameGraph } from '../parts/flame_graph';
 import { FrameList, FrameName } from '../parts/frame_list';
 import { Help } from '../parts/help';
+import { MakeSignature } from '../parts/signature';
 import { Table, type Column } from '../parts/table';
 import { go, link, linkHere, route } from '../route';
 import { buildTree } from '../stack_tree';
 
-interface Pattern {
+export interface Pattern {
 	id: string;
 	frames: string[];
 	cost_ns: number;
@@ -32,7 +33,7 @@ interface Example {
 	longest_ns: number;
 }
 
-interface Cluster {
+export interface Cluster {
 	id: string;
 	patterns: string[];
 	cost_ns: number;
@@ -44,6 +45,7 @@ interface Cluster {
 	high_ns?: number;
 	common: string[];
 	examples: Example[];
+	by_stream?: number[]; // place in stream_ids, ns, and so on
 }
 
 export interface MineResult {
@@ -59,6 +61,7 @@ export interface MineResult {
 	clusters_total: number;
 	patterns: Pattern[];
 	clusters: Cluster[];
+	stream_ids?: string[];
 	modules?: ModuleLayer[];
 	plumbing?: string[];
 }
@@ -76,7 +79,7 @@ interface Model {
 	rows: Row[];
 }
 
-function makeModel(result: MineResult): Model {
+export function makeModel(result: MineResult): Model {
 	const table = new FrameTable(result.modules, result.plumbing);
 	const patterns = new Map(result.patterns.map((pattern) => [pattern.id, pattern]));
 	const rows = result.clusters.map((cluster, place) => {
@@ -243,7 +246,7 @@ function Detail({ row, model }: { row: Row; model: Model }) {
 				{row.low_ns !== undefined && row.high_ns !== undefined && <> (95%: {duration(row.low_ns)} to {duration(row.high_ns)})</>},
 				in {plural(row.events, words[result.kind][0])} of {duration(row.average_ns)} on average,
 				in {row.streams} of {plural(result.input.streams, 'stream')}; {plural(row.patterns.length, 'pattern')}.
-				{' '}Its id: <code>{row.id}</code>
+				{' '}Its id: <a href={linkHere([row.id])}><code>{row.id}</code></a>
 			</p>
 			<h3>
 				Frames
@@ -258,7 +261,7 @@ function Detail({ row, model }: { row: Row; model: Model }) {
 			)}
 			<h3>Where it costs most</h3>
 			<Examples row={row} />
-			<p class="dim">Give it a name and a bug with <code>lode sign CORPUS {row.id} --name …</code></p>
+			<MakeSignature kind={result.kind} patterns={row.patterns.map((id) => model.patterns.get(id)!.frames)} name={row.culprit.name} />
 		</article>
 	);
 }

@@ -1,0 +1,83 @@
+// Streams by time, host or any attribute: groups of them, and which ones are later than a point.
+import type { StreamInfo } from './views/overview';
+
+export const TIME = 'time';
+export const HOST = 'host';
+
+const MOST_GROUPS = 24; // more values than this are put together
+const BINS = 12;
+
+export type Value = string | number | null;
+
+export function valueOf(stream: StreamInfo, key: string): Value {
+	if (key === TIME)
+		return stream.added ?? null;
+	if (key === HOST)
+		return stream.host || null;
+	const value = stream.attrs[key];
+
+	return value === undefined ? null : typeof value === 'number' ? value : String(value);
+}
+
+// Numbers by size, text as people count: 4.9 before 4.10. What is unknown comes first.
+export function compareValues(a: Value, b: Value): number {
+	if (a === null || b === null)
+		return Number(a !== null) - Number(b !== null);
+	return typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en', { numeric: true });
+}
+
+// What streams differ in: the time, the host, and attributes with more than one value.
+export function keysOf(streams: StreamInfo[]): string[] {
+	const keys = [TIME, HOST, ...new Set(streams.flatMap(({ attrs }) => Object.keys(attrs)))];
+
+	return keys.filter((key) => new Set(streams.map((stream) => valueOf(stream, key))).size > 1);
+}
+
+export function isNumeric(streams: StreamInfo[], key: string): boolean {
+	return streams.every((stream) => typeof valueOf(stream, key) !== 'string');
+}
+
+export function valueText(key: string, value: Value): string {
+	if (value === null)
+		return 'not known';
+	if (key !== TIME)
+		return String(value);
+	return new Date(Number(value) * 1000).toISOString().replace('T', ' ').slice(0, 19);
+}
+
+export interface StreamGroup {
+	text: string;
+	from: Value; // its least value
+	streams: StreamInfo[];
+}
+
+// By value; numbers with very many values by twelve parts of about the same size.
+export function groupsOf(streams: StreamInfo[], key: string): StreamGroup[] {
+	const sorted = [...streams].sort((a, b) => compareValues(valueOf(a, key), valueOf(b, key)));
+	const byValue: StreamInfo[][] = [];
+
+	for (const stream of sorted) {
+		const last = byValue.at(-1);
+
+		if (last && valueOf(last[0]!, key) === valueOf(stream, key))
+			last.push(stream);
+		else
+			byValue.push([stream]);
+	}
+	const text = (stream: StreamInfo) => valueText(key, valueOf(stream, key));
+
+	if (byValue.length <= MOST_GROUPS || !isNumeric(streams, key))
+		return byValue.map((group) => ({ text: text(group[0]!), from: valueOf(group[0]!, key), streams: group }));
+	const groups: StreamGroup[] = [];
+	const size = streams.length / BINS;
+	let filling: StreamInfo[] = [];
+
+	byValue.forEach((group, place) => {
+		filling = [...filling, ...group];
+		if (filling.length >= size || place === byValue.length - 1) {
+			groups.push({ text: `${text(filling[0]!)} to ${text(filling.at(-1)!)}`, from: valueOf(filling[0]!, key), streams: filling });
+			filling = [];
+		}
+	});
+	return groups;
+}
