@@ -240,7 +240,9 @@ static int import_file(struct importing *importing, size_t file, struct lode_err
 
 	importing->file = file;
 	outcome->tried = 1;
-	code = lode_input_open(&importing->input, importing->call->operands[file], error);
+	name = lode_import_file(importing->call->operands[file]);
+	code = name ? lode_input_open(&importing->input, name, error) : lode_fail_memory(error);
+	lode_free(name);
 	if (code < 0)
 		return outcome->code = code;
 	name = lode_import_names_get(&importing->names, file);

@@ -12,6 +12,7 @@
 #include "import/other_formats.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* `a, b, c`; NULL when memory has run out. */
 static char *list_formats(void)
@@ -152,6 +153,17 @@ const struct lode_importer *lode_import_choose(struct lode_input *input,
 		return NULL;
 	}
 	return importer ? importer : choose_by_bytes(input, bytes, size, error);
+}
+
+char *lode_import_file(const char *path)
+{
+	size_t length = strlen(path);
+	char *data = lode_format("%s%sdata", path, length && path[length - 1] == '/' ? "" : "/");
+
+	if (data && access(data, F_OK) == 0)
+		return data;
+	lode_free(data);
+	return data ? lode_strdup(path) : NULL;
 }
 
 static int ends_with(const char *text, size_t length, const char *end)

@@ -66,6 +66,11 @@ extern const struct lode_importer *const lode_importers[];
 const struct lode_importer *lode_import_choose(struct lode_input *input, const struct lode_import_options *options,
 					       struct lode_error *error);
 /*
+ * The file to open for `path`: itself, or of a folder that perf record has written the file
+ * `data`, from which the others are found. For the caller to free; NULL: no memory.
+ */
+char *lode_import_file(const char *path);
+/*
  * The name a stream gets from its file: the base name without .gz, .zst, .xz and one more
  * extension, with `folders` of its folders in front. For the caller to free; NULL: no memory.
  */

@@ -8,7 +8,11 @@
  *	replay	puts them into order of time, follows threads and mappings, unwinds
  *		copies of user stacks, and tells the stream (replay.c)
  *
- * and at the end each distinct address is looked up once (translate.c). Nothing
+ * A recording of several threads (perf record --threads) is a folder: `data` is a file
+ * like any other, `data.0` and so on are records only, each in order of time for itself.
+ * Only the end of all of them is the end of a round.
+ *
+ * At the end each distinct address is looked up once (translate.c). Nothing
  * grows with the number of samples but the events themselves.
  */
 #include "import/perf_data/facts.h"
@@ -21,6 +25,10 @@
 #include "base/parallel.h"
 
 #include <stdio.h>
+#include <unistd.h>
+
+/* Files that a folder may have. */
+#define FILES_LIMIT 65536
 
 struct recording {
 	struct lode_perf_facts facts;
@@ -29,6 +37,9 @@ struct recording {
 	struct lode_perf_replay replay;
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
+	struct lode_input **more; /* the other files of a folder; copies of stacks may point into them */
+	size_t more_count;
+	size_t more_capacity;
 };
 
 static int sniff(const unsigned char *bytes, size_t size, const char *name)
@@ -73,6 +84,71 @@ static int replay_batch(void *context, struct lode_perf_batch *batch)
 	return lode_perf_replay_batch(context, batch);
 }
 
+/* ---- folders ---- */
+
+/* The folder of a file called `data`, with the slash; its length, 0 when it is no such file. */
+static size_t folder_length(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && !strcmp(slash, "/data") ? (size_t)(slash + 1 - path) : 0;
+}
+
+/* Opens and reads the file `path`. Returns 1, 0 when there is none, or a negative code. */
+static int read_another(struct recording *recording, const char *path, struct lode_error *error)
+{
+	struct lode_input *input;
+	int code;
+
+	if (access(path, F_OK) < 0)
+		return 0;
+	if (lode_grow(&recording->more, &recording->more_capacity, recording->more_count + 1,
+		      sizeof(*recording->more)) < 0)
+		return lode_fail_memory(error);
+	code = lode_input_open(&input, path, error);
+	if (code < 0)
+		return code;
+	recording->more[recording->more_count++] = input;
+	code = lode_perf_reader_more(&recording->reader, input, error);
+	return code < 0 ? code : 1;
+}
+
+static int read_more(struct recording *recording, struct lode_input *input, struct lode_error *error)
+{
+	const char *name = lode_input_name(input);
+	size_t folder = folder_length(name);
+	int code = 1;
+
+	if (!folder)
+		lode_notes_add(recording->facts.notes, 1,
+			       "recordings written as a folder, of which only one file was given; name the folder",
+			       name);
+	for (unsigned i = 0; folder && code > 0 && i < FILES_LIMIT; i++) {
+		char *path = lode_format("%.*sdata.%u", (int)folder, name, i);
+
+		code = path ? read_another(recording, path, error) : lode_fail_memory(error);
+		lode_free(path);
+	}
+	return code < 0 ? code : 0;
+}
+
+/* perf record --kcore copies the kernel's symbols, with the addresses of the time, into the folder. */
+static int find_kallsyms(struct recording *recording, struct lode_input *input, struct lode_error *error)
+{
+	size_t folder = folder_length(lode_input_name(input));
+	char *path;
+
+	if (!folder)
+		return 0;
+	path = lode_format("%.*skcore_dir/kallsyms", (int)folder, lode_input_name(input));
+	if (!path)
+		return lode_fail_memory(error);
+	if (access(path, R_OK) == 0)
+		recording->facts.kallsyms = lode_arena_text(&recording->facts.arena, path, strlen(path));
+	lode_free(path);
+	return 0;
+}
+
 static int read_file(struct recording *recording, struct lode_input *input, struct lode_error *error)
 {
 	const unsigned char *bytes;
@@ -83,9 +159,12 @@ static int read_file(struct recording *recording, struct lode_input *input, stru
 	if (code == 0)
 		code = lode_perf_sections_read(&recording->facts, bytes, size, lode_input_name(input),
 					       &offset, &length, error);
-	if (code < 0)
+	if (code < 0 || (code = find_kallsyms(recording, input, error)) < 0)
 		return code;
-	return lode_perf_reader_file(&recording->reader, bytes + offset, (size_t)length, offset, error);
+	code = lode_perf_reader_file(&recording->reader, bytes + offset, (size_t)length, offset, error);
+	if (code == 0 && recording->facts.is_folder)
+		code = read_more(recording, input, error);
+	return code < 0 ? code : lode_perf_reader_end(&recording->reader, error);
 }
 
 static int read_pipe(struct recording *recording, struct lode_input *input, struct lode_error *error)
@@ -182,13 +261,16 @@ static int read_perf_data(struct lode_input *input, const struct lode_import_opt
 	lode_stream_release(&recording->stream);
 	lode_dictionary_release(&recording->dictionary);
 	lode_perf_facts_release(&recording->facts);
+	for (size_t i = 0; i < recording->more_count; i++)
+		lode_input_close(recording->more[i]);
+	lode_free(recording->more);
 	lode_free(recording);
 	return code;
 }
 
 const struct lode_importer lode_importer_perf_data = {
 	.name = "perf.data",
-	.description = "recording of perf record, from a file or a pipe",
+	.description = "recording of perf record: a file, a folder or a pipe",
 	.sniff = sniff,
 	.read = read_perf_data,
 };

@@ -743,6 +743,7 @@ static int read_sample(struct reader *reader, struct lode_cursor message, struct
 /* What a sample is worth. */
 struct worth {
 	uint64_t run;
+	uint64_t wait; /* of its own values */
 	uint64_t wall;
 	int has_run;
 };
@@ -780,7 +781,7 @@ static int take_values(struct reader *reader, const struct lode_event *sample, u
 	for (size_t i = 0; i < reader->type_count; i++) {
 		const struct lode_pprof_value *use = &reader->uses[i];
 		uint64_t cost;
-		int code;
+		int code = 0;
 
 		if (use->use == LODE_PPROF_SKIP || (!reader->values[i] && reader->used > 1))
 			continue;
@@ -791,8 +792,11 @@ static int take_values(struct reader *reader, const struct lode_event *sample, u
 		if (!lode_pprof_cost(reader->values[i], use->scale, &cost))
 			return fail_damaged(reader, at,
 					    "the cost of a sample is too large for 64 bits of nanoseconds");
-		if (use->use == LODE_PPROF_WAIT && (code = add_event(reader, LODE_WAIT, sample, cost, end, at)) < 0)
-			return code;
+		if (use->use == LODE_PPROF_WAIT) {
+			worth->wait = lode_add_saturating(worth->wait, cost);
+			if ((code = add_event(reader, LODE_WAIT, sample, cost, end, at)) < 0)
+				return code;
+		}
 		if (use->use == LODE_PPROF_WALL)
 			worth->wall = cost;
 		if (use->use == LODE_PPROF_RUN) {
@@ -809,6 +813,7 @@ static int add_sample(struct reader *reader, struct lode_cursor message)
 	struct lode_pprof_who who = lode_pprof_nobody();
 	uint64_t at = place_of(reader, &message);
 	struct worth worth = { 0 };
+	uint64_t known;
 	int code = read_sample(reader, message, &who);
 
 	if (code < 0 || (code = get_stack(reader, at, &event.stack)) < 0)
@@ -820,9 +825,10 @@ static int add_sample(struct reader *reader, struct lode_cursor message)
 	code = take_values(reader, &event, who.end, at, &worth);
 	if (code == 0 && worth.has_run)
 		code = add_event(reader, LODE_RUN, &event, worth.run, who.end, at);
-	if (code == 0 && worth.wall > worth.run)
-		code = add_event(reader, LODE_WAIT, &event, worth.wall - worth.run,
-				 who.end > worth.run ? who.end - worth.run : 0, at);
+	known = lode_add_saturating(worth.run, worth.wait);
+	if (code == 0 && worth.wall > known)
+		code = add_event(reader, LODE_WAIT, &event, worth.wall - known,
+				 who.end > known ? who.end - known : 0, at);
 	return code;
 }
 

@@ -329,6 +329,158 @@ static void events_that_are_no_time_are_counted_and_told(void **state)
 	release(&recording);
 }
 
+/* ---- stacks that come in other ways ---- */
+
+static void calls_kept_by_the_processor_are_the_users_stack(void **state)
+{
+	static const uint64_t branches[] = { 0x400310, 0x400400, 0, 0x400220, 0x400300, 0 };
+	struct recording recording = { 0 };
+	struct perf_event_attr *attr = add_clock(&recording);
+	struct sample sample = {
+		.time = 5, .pid = 10, .tid = 10, .period = 9, CHAIN(KERNEL, 0xffff800080000100, USER, 0x400410, 0xbad)
+	};
+
+	(void)state;
+	attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+	attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
+	put_map(&recording, 0, 10, 0x400000, 0x10000, 0, "/usr/bin/app");
+	sample.branches = branches;
+	sample.branch_count = 2;
+	put_sample(&recording, sample);
+	sample.branch_count = 0; /* nothing was kept: frame pointers are better than nothing */
+	put_sample(&recording, sample);
+	assert_becomes(&recording, "run",
+		       "run 5+9 10/10 cpu=0 app!0x220|app!0x310|app!0x400|kernel!0xffff800080000100\n"
+		       "run 5+9 10/10 cpu=0 0xbad|app!0x410|kernel!0xffff800080000100\n");
+	release(&recording);
+}
+
+static void off_cpu_samples_are_waits(void **state)
+{
+	struct recording recording = { 0 };
+	struct perf_event_attr *attr;
+	struct imported imported;
+	uint64_t raw[6] = { (uint64_t)12 << 32 | 10, 300, 2, USER, 0x400500, 0 };
+
+	(void)state;
+	add_clock(&recording)->sample_type |= PERF_SAMPLE_RAW;
+	attr = add_event(&recording, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+	attr->sample_type |= PERF_SAMPLE_RAW;
+	put_event_name(&recording, 1, "offcpu-time");
+	put_map(&recording, 0, 10, 0x400000, 0x10000, 0, "/usr/bin/app");
+	put_sample(&recording, (struct sample){ .time = 1000, .pid = 10, .tid = 10, .period = 9, CHAIN(USER, 0x400200) });
+	/* One that perf 6.16 writes as it ends, and one that was added up, with a time that is none. */
+	put_sample(&recording, (struct sample){ .event = 1, .time = 2000, .pid = 1, .tid = 1, .raw = raw, .raw_size = sizeof(raw) });
+	put_sample(&recording, (struct sample){ .time = 3000, .pid = 10, .tid = 10, .period = 9, CHAIN(USER, 0x400200) });
+	put_sample(&recording, (struct sample){ .event = 1,
+						.time = (uint64_t)UINT32_MAX << 32,
+						.pid = 10,
+						.tid = 11,
+						.period = 500,
+						CHAIN(USER, 0x400600, 0x400700) });
+	import_recording(&imported, &recording, 0);
+	assert_non_null(strstr(imported.text.bytes, "wait 1700+300 10/12 cpu=0 app!0x500\n"));
+	assert_non_null(strstr(imported.text.bytes, "wait 2500+500 10/11 cpu=0 app!0x700|app!0x600\n"));
+	assert_null(strstr(imported.text.bytes, "call"));
+	assert_int_equal(noted(&imported, "add up many waits"), 1);
+	release_imported(&imported);
+	release(&recording);
+}
+
+static void the_users_part_joins_its_samples_by_cookie(void **state)
+{
+	const uint64_t later = (uint64_t)-640, user[] = { USER, 0x400500, 0x400600 }, other[] = { USER, 0x400800 };
+	struct recording recording = { 0 };
+	struct imported imported;
+
+	(void)state;
+	add_clock(&recording);
+	put_map(&recording, 0, 10, 0x400000, 0x10000, 0, "/usr/bin/app");
+	for (uint64_t i = 0; i < 2; i++) /* two samples of one stay in the kernel */
+		put_sample(&recording, (struct sample){ .time = 5 + i, .pid = 10, .tid = 10, .period = 9,
+							CHAIN(KERNEL, 0xffff800080000100 + i, later, 77) });
+	put_sample(&recording, (struct sample){ .time = 7, .pid = 10, .tid = 11, .period = 9, CHAIN(later, 78) });
+	put_deferred(&recording, 8, 10, 10, 77, user, 3);
+	put_deferred(&recording, 9, 10, 11, 78, other, 2);
+	put_sample(&recording, (struct sample){ .time = 10, .pid = 10, .tid = 10, .period = 9,
+						CHAIN(KERNEL, 0xffff800080000100, later, 79) });
+	put_deferred(&recording, 11, 10, 10, 80, user, 3);
+	import_recording(&imported, &recording, 0);
+	assert_non_null(strstr(imported.text.bytes,
+			       "run 5+9 10/10 cpu=0 app!0x600|app!0x500|kernel!0xffff800080000100\n"
+			       "run 6+9 10/10 cpu=0 app!0x600|app!0x500|kernel!0xffff800080000101\n"
+			       "run 7+9 10/11 cpu=0 app!0x800\n"
+			       "run 10+9 10/10 cpu=0 kernel!0xffff800080000100\n"));
+	assert_int_equal(noted(&imported, "without their user's part"), 1);
+	release_imported(&imported);
+	release(&recording);
+}
+
+static void write_bytes(const char *folder, const char *name, const struct lode_buffer *bytes)
+{
+	char path[300];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "wb");
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes->bytes, 1, bytes->size, file), bytes->size);
+	fclose(file);
+}
+
+/* As perf record --threads writes it: one file with a header, and one a thread with records only. */
+static void a_folder_is_read_as_one_recording(void **state)
+{
+	char folder[] = "/tmp/lode-perf-folder-XXXXXX", path[300];
+	struct recording recording = { 0 };
+	struct lode_buffer file = { 0 };
+	struct imported imported = { 0 };
+	struct lode_import_options options = { .jobs = 1, .no_symbols = 1 };
+	struct lode_import_sink sink = { tell_stream, &imported };
+	struct lode_input *input;
+	char *name;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	add_clock(&recording);
+	put_map(&recording, 0, 10, 0x400000, 0x10000, 0, "/usr/bin/app");
+	make_file(&recording, &file);
+	file.bytes[72 + 24 / 8] = 1; /* the feature that says that it is a folder; its section is empty */
+	write_bytes(folder, "data", &file);
+	for (uint64_t i = 0; i < 2; i++) {
+		char number[8] = { 'd', 'a', 't', 'a', '.', (char)('0' + i) };
+
+		lode_buffer_clear(&recording.records);
+		put_sample(&recording, (struct sample){ .time = 30 - 10 * i, .pid = 10, .tid = 10, .period = 9, CHAIN(USER, 0x400500 + i) });
+		put_sample(&recording, (struct sample){ .time = 50 - 10 * i, .pid = 10, .tid = 10, .period = 9, CHAIN(USER, 0x400500 + i) });
+		write_bytes(folder, number, &recording.records);
+	}
+	name = lode_import_file(folder);
+	snprintf(path, sizeof(path), "%s/data", folder);
+	assert_string_equal(name, path);
+	lode_notes_init(&imported.notes);
+	options.notes = &imported.notes;
+	assert_int_equal(lode_input_open(&input, name, &imported.error), 0);
+	assert_int_equal(lode_importer_perf_data.read(input, &options, &sink, &imported.error), 0);
+	lode_buffer_byte(&imported.text, '\0');
+	assert_non_null(strstr(imported.text.bytes,
+			       "run 20+9 10/10 cpu=0 app!0x501\nrun 30+9 10/10 cpu=0 app!0x500\n"
+			       "run 40+9 10/10 cpu=0 app!0x501\nrun 50+9 10/10 cpu=0 app!0x500\n"));
+	assert_int_equal(imported.notes.count, 0);
+	lode_input_close(input);
+	lode_free(name);
+	for (int i = 0; i < 3; i++) {
+		static const char *const names[] = { "data", "data.0", "data.1" };
+
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		unlink(path);
+	}
+	rmdir(folder);
+	release_imported(&imported);
+	lode_buffer_release(&file);
+	release(&recording);
+}
+
 /* ---- threads and mappings ---- */
 
 static void a_mapping_counts_from_its_time_on_and_a_fork_keeps_it(void **state)
@@ -1346,6 +1498,10 @@ int main(void)
 		cmocka_unit_test(a_recording_without_ids_or_trailers_is_of_its_only_event),
 		cmocka_unit_test(attributes_may_have_any_size),
 		cmocka_unit_test(a_sample_without_a_chain_is_where_it_was_taken),
+		cmocka_unit_test(calls_kept_by_the_processor_are_the_users_stack),
+		cmocka_unit_test(off_cpu_samples_are_waits),
+		cmocka_unit_test(the_users_part_joins_its_samples_by_cookie),
+		cmocka_unit_test(a_folder_is_read_as_one_recording),
 		cmocka_unit_test(cycles_become_time_at_the_rate_of_their_counter),
 		cmocka_unit_test(short_threads_weigh_no_more_than_their_cycles),
 		cmocka_unit_test(events_that_are_no_time_are_counted_and_told),

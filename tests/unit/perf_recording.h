@@ -153,6 +153,36 @@ static inline void put_fork(struct recording *recording, uint64_t time, uint32_t
 	lode_buffer_release(&body);
 }
 
+/* The user's part of a stack that was recorded apart. */
+static inline void put_deferred(struct recording *recording, uint64_t time, uint32_t pid, uint32_t tid,
+				uint64_t cookie, const uint64_t *chain, size_t count)
+{
+	struct lode_buffer body = { 0 };
+	size_t at;
+
+	lode_buffer_u64(&body, cookie);
+	lode_buffer_u64(&body, count);
+	lode_buffer_add(&body, chain, 8 * count);
+	at = body.size;
+	put_trailer(&body, recording, time);
+	memcpy(body.bytes + at, &pid, 4); /* the trailer begins with them */
+	memcpy(body.bytes + at + 4, &tid, 4);
+	put_record(&recording->records, 22, PERF_RECORD_MISC_USER, &body);
+	lode_buffer_release(&body);
+}
+
+/* The name of an event, as perf inject and pipes tell it. */
+static inline void put_event_name(struct recording *recording, unsigned event, const char *name)
+{
+	struct lode_buffer body = { 0 };
+
+	lode_buffer_u64(&body, 2);
+	lode_buffer_u64(&body, recording->ids[event]);
+	put_text(&body, name);
+	put_record(&recording->records, 78, 0, &body);
+	lode_buffer_release(&body);
+}
+
 static inline void put_round(struct recording *recording)
 {
 	put_header(&recording->records, 68, 0, 0);
@@ -181,6 +211,8 @@ struct sample {
 	size_t chain_count;
 	const void *raw;
 	uint32_t raw_size;
+	const uint64_t *branches; /* from, to and flags each; NULL: one of no use */
+	size_t branch_count;
 	const struct user_state *user; /* NULL: the one register that a test of no stacks asks for */
 };
 
@@ -244,7 +276,10 @@ static inline void put_sample_tail(struct lode_buffer *body, const struct record
 		for (size_t i = sample->raw_size; i < padded; i++)
 			lode_buffer_byte(body, '\0');
 	}
-	if (type & PERF_SAMPLE_BRANCH_STACK) {
+	if (type & PERF_SAMPLE_BRANCH_STACK && sample->branches) {
+		lode_buffer_u64(body, sample->branch_count);
+		lode_buffer_add(body, sample->branches, 24 * sample->branch_count);
+	} else if (type & PERF_SAMPLE_BRANCH_STACK) {
 		lode_buffer_u64(body, 1);
 		for (int i = 0; i < 3; i++)
 			lode_buffer_u64(body, 0xb0b0);

@@ -22,6 +22,8 @@ struct lode_perf_copy {
 	uint32_t chain;     /* number of the call chain beside it, the kernel's part; LODE_NONE: none */
 	uint8_t is_cut;     /* there was more of the stack than the recorder was to copy */
 	uint8_t is_dropped; /* it had bytes, but too many were waiting */
+	uint8_t is_deferred; /* there is none: the user's part comes in a record with the same cookie */
+	uint64_t cookie;
 };
 
 struct lode_perf_copies {

@@ -5,7 +5,7 @@
  * is set, in this order (those in brackets are stepped over):
  *
  *	[identifier] ip tid time [addr] id [stream id] cpu period	fixed, see facts.c
- *	[read values] call chain, raw, [branch stack], user registers, user stack
+ *	[read values] call chain, raw, branch stack, user registers, user stack
  *	[weight, data source, transaction, interrupt registers, physical
  *	address, cgroup, page sizes, aux]				of no use here
  *
@@ -46,8 +46,6 @@ void lode_perf_counts_note(const struct lode_perf_counts *counts, struct lode_no
 	lode_notes_add(notes, counts->switches, "context-switch records without a stack skipped", NULL);
 	lode_notes_add(notes, counts->exits, "ends of system calls skipped", NULL);
 	lode_notes_add(notes, counts->aux, "records of hardware traces skipped", NULL);
-	lode_notes_add(notes, counts->deferred, "user stacks recorded apart from their samples skipped",
-		       NULL);
 	lode_notes_add(notes, counts->narrow,
 		       "user stacks of 32-bit programs, of which only the innermost function is shown", NULL);
 	lode_notes_add(
@@ -61,6 +59,8 @@ void lode_perf_counts_note(const struct lode_perf_counts *counts, struct lode_no
 		"shown; record without --user-regs",
 		NULL);
 	lode_notes_add(notes, counts->timeless, "samples without a time stamp", NULL);
+	lode_notes_add(notes, counts->summed,
+		       "off-CPU samples that add up many waits, put at the end of the recording", NULL);
 	lode_notes_add(notes, counts->unknown, "records of unknown types skipped", NULL);
 }
 
@@ -90,6 +90,8 @@ struct tail {
 	const unsigned char *end;
 	const unsigned char *chain; /* addresses */
 	uint64_t chain_count;
+	const unsigned char *branches; /* newest first: from, to, flags */
+	uint64_t branch_count;
 	const unsigned char *raw;
 	uint32_t raw_size;
 	uint64_t abi; /* of the user's registers */
@@ -149,6 +151,8 @@ static int step_branches(struct tail *tail, uint64_t branch_type)
 	count = perf_u64(tail->at - 8);
 	if (branch_type & PERF_BRANCH_HW_INDEX && !step(tail, 1, 8))
 		return 0;
+	tail->branches = tail->at;
+	tail->branch_count = count;
 	return step(tail, count, 24) && (!(branch_type & PERF_BRANCH_COUNTERS) || step(tail, count, 8));
 }
 
@@ -293,7 +297,7 @@ static int chain_of(struct lode_perf_decoder *decoder, const unsigned char *reco
 	uint64_t single[2];
 
 	*id = LODE_NONE;
-	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
+	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN || tail->chain) {
 		if (!chain.count)
 			return 0;
 		if (user_calls(tail) > 1)
@@ -307,6 +311,29 @@ static int chain_of(struct lode_perf_decoder *decoder, const unsigned char *reco
 	} else {
 		return 0;
 	}
+	return *id == LODE_NONE ? LODE_SYSTEM : 0;
+}
+
+/*
+ * The calls that the processor kept (perf record --call-graph lbr) are the user's part, in place of what
+ * frame pointers gave: the function that was entered last, then the places that it was called from.
+ */
+static int chain_with_branches(struct lode_perf_decoder *decoder, const struct perf_event_attr *attr,
+			       const struct tail *tail, uint32_t *id)
+{
+	struct lode_perf_chain chain = { 0 };
+	uint64_t *ips = decoder->scratch, above = tail->chain_count - user_calls(tail);
+
+	if (!(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK) || !tail->branch_count || !above ||
+	    perf_u64(tail->chain + 8 * (above - 1)) != (uint64_t)PERF_CONTEXT_USER ||
+	    above + tail->branch_count + 1 > LODE_PERF_CHAIN_LIMIT)
+		return 0;
+	memcpy(ips, tail->chain, 8 * above);
+	chain.count = (uint32_t)above;
+	ips[chain.count++] = perf_u64(tail->branches + 8);
+	for (uint64_t i = 0; i < tail->branch_count; i++)
+		ips[chain.count++] = perf_u64(tail->branches + 24 * i);
+	*id = intern_chain(decoder, &chain, ips);
 	return *id == LODE_NONE ? LODE_SYSTEM : 0;
 }
 
@@ -357,6 +384,32 @@ static int add_copy(struct lode_perf_decoder *decoder, const struct tail *tail,
 	*id = LODE_PERF_COPIED | (uint32_t)batch->copy_count;
 	batch->copies[batch->copy_count++] = copy;
 	batch->copy_bytes += copy.size;
+	return 0;
+}
+
+/* A chain whose user's part comes later ends in a marker and a cookie, which are cut off here; 1 if so. */
+static int cut_deferred(struct tail *tail, uint64_t *cookie)
+{
+	uint64_t count = tail->chain_count;
+
+	if (count < 2 || perf_u64(tail->chain + 8 * (count - 2)) != PERF_DEFERRED_USER)
+		return 0;
+	*cookie = perf_u64(tail->chain + 8 * (count - 1));
+	tail->chain_count = count - 2;
+	return 1;
+}
+
+/* In place of the chain `*id` stands what waits for the user's part. */
+static int wait_for_user(struct lode_perf_decoder *decoder, uint64_t cookie, uint32_t *id)
+{
+	struct lode_perf_batch *batch = decoder->batch;
+	struct lode_perf_copy copy = { .chain = *id, .is_deferred = 1, .cookie = cookie };
+
+	if (batch->copy_count >= LODE_PERF_COPIED - 1 ||
+	    lode_grow(&batch->copies, &batch->copy_capacity, batch->copy_count + 1, sizeof(copy)) < 0)
+		return LODE_SYSTEM;
+	*id = LODE_PERF_COPIED | (uint32_t)batch->copy_count;
+	batch->copies[batch->copy_count++] = copy;
 	return 0;
 }
 
@@ -546,11 +599,38 @@ static void read_fixed(struct lode_perf_decoder *decoder, const unsigned char *r
 	entry->time = decoder->time;
 }
 
+/*
+ * An off-CPU sample of BPF (perf record --off-cpu): the period is the time that the thread was blocked. Since
+ * perf 6.16 all of it is in the raw bytes: 0 pid, 4 tid, 8 time blocked, 16 the length of the chain, 24 the
+ * chain. What was only added up comes at the end, with a time that is none.
+ */
+static void read_off_cpu(struct lode_perf_decoder *decoder, struct tail *tail, struct lode_perf_entry *entry)
+{
+	if (tail->raw && tail->raw_size >= 24) {
+		uint64_t count = perf_u64(tail->raw + 16);
+
+		entry->pid = perf_u32(tail->raw);
+		entry->tid = perf_u32(tail->raw + 4);
+		entry->value = perf_u64(tail->raw + 8);
+		if (count <= (tail->raw_size - 24) / 8) {
+			tail->chain = tail->raw + 24;
+			tail->chain_count = count;
+		}
+	}
+	if (entry->time >= PERF_OFF_CPU_TIME) {
+		decoder->time = decoder->latest;
+		entry->time = decoder->latest;
+		decoder->counts.summed++;
+	}
+}
+
 static int decode_sample(struct lode_perf_decoder *decoder, const unsigned char *record, size_t size)
 {
 	const struct lode_perf_event *event = event_of(decoder, record, size);
 	struct lode_perf_entry entry, *place;
 	struct tail tail = { 0 };
+	uint64_t cookie;
+	int is_deferred;
 
 	decoder->counts.samples++;
 	if (!event) {
@@ -569,9 +649,16 @@ static int decode_sample(struct lode_perf_decoder *decoder, const unsigned char 
 	}
 	read_fixed(decoder, record, &event->layout, &entry);
 	entry.event = (uint16_t)(event - decoder->facts->events);
+	if (event->use == LODE_PERF_OFF_CPU)
+		read_off_cpu(decoder, &tail, &entry);
+	else if (entry.time > decoder->latest)
+		decoder->latest = entry.time;
 	if (event->tracepoint && read_tracepoint(decoder, event, &tail, &entry) < 0)
 		return LODE_SYSTEM;
+	is_deferred = cut_deferred(&tail, &cookie);
 	if (chain_of(decoder, record, event, &tail, &entry.chain) < 0 ||
+	    (is_deferred && wait_for_user(decoder, cookie, &entry.chain) < 0) ||
+	    chain_with_branches(decoder, &event->attr, &tail, &entry.chain) < 0 ||
 	    take_copy(decoder, event, &tail, &entry.chain) < 0)
 		return LODE_SYSTEM;
 	place = new_entry(decoder->batch);
@@ -588,6 +675,7 @@ struct body {
 	const unsigned char *record;
 	size_t size;
 	uint64_t time;
+	const unsigned char *who; /* pid and tid in the trailer; NULL: not told */
 };
 
 /*
@@ -596,7 +684,7 @@ struct body {
  */
 static struct body body_of(struct lode_perf_decoder *decoder, const unsigned char *record, size_t size)
 {
-	struct body body = { record, size, decoder->time };
+	struct body body = { record, size, decoder->time, NULL };
 	const struct lode_perf_event *event = decoder->facts->event_count ? &decoder->facts->events[0] : NULL;
 	const struct lode_perf_event *other = NULL;
 
@@ -611,6 +699,8 @@ static struct body body_of(struct lode_perf_decoder *decoder, const unsigned cha
 	body.size -= event->layout.trailer;
 	if (event->layout.trailer_time)
 		body.time = perf_u64(record + size - event->layout.trailer_time);
+	if (event->layout.trailer_tid)
+		body.who = record + size - event->layout.trailer_tid;
 	return body;
 }
 
@@ -726,6 +816,32 @@ static int decode_ksymbol(struct lode_perf_decoder *decoder, const struct body *
 	return add_task(decoder, task, name, length, body->time);
 }
 
+/* CALLCHAIN_DEFERRED: 8 cookie, 16 number of addresses, 24 addresses behind the user's marker. The trailer says whose. */
+static int decode_deferred(struct lode_perf_decoder *decoder, const struct body *body)
+{
+	struct lode_perf_task task = { .type = LODE_PERF_USER_STACK };
+	struct lode_perf_chain chain = { 0 };
+	uint64_t count = body->size >= 24 ? perf_u64(body->record + 16) : 0;
+	uint32_t id;
+
+	if (!body->who || body->size < 24 || count > (body->size - 24) / 8 ||
+	    count > LODE_PERF_CHAIN_LIMIT) {
+		decoder->counts.bad_records++;
+		return 0;
+	}
+	chain.count = (uint32_t)count;
+	if (!count)
+		return 0;
+	id = intern_chain(decoder, &chain, body->record + 24);
+	if (id == LODE_NONE)
+		return LODE_SYSTEM;
+	task.pid = perf_u32(body->who);
+	task.tid = perf_u32(body->who + 4);
+	task.start = perf_u64(body->record + 8);
+	task.offset = id;
+	return add_task(decoder, task, "", 0, body->time);
+}
+
 /* A number at `at`, or 0 when the record ends before. */
 static uint64_t number_at(const struct body *body, size_t at)
 {
@@ -770,8 +886,7 @@ int lode_perf_decode(struct lode_perf_decoder *decoder, const unsigned char *rec
 		decoder->counts.aux++;
 		return 0;
 	case PERF_CALLCHAIN_DEFERRED:
-		decoder->counts.deferred++;
-		return 0;
+		return decode_deferred(decoder, &body);
 	case PERF_RECORD_EXIT:
 	case PERF_RECORD_UNTHROTTLE:
 	case PERF_RECORD_READ:

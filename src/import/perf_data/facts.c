@@ -104,6 +104,8 @@ static void lay_out_trailer(struct lode_perf_layout *layout, uint64_t type)
 	if (type & PERF_SAMPLE_TIME)
 		layout->trailer_time = end;
 	take(type, PERF_SAMPLE_TID, NULL, &end);
+	if (type & PERF_SAMPLE_TID)
+		layout->trailer_tid = end;
 	layout->trailer = end;
 }
 
@@ -209,6 +211,13 @@ static int is_hardware(const struct perf_event_attr *attr)
 {
 	return attr->type != PERF_TYPE_SOFTWARE && attr->type != PERF_TYPE_TRACEPOINT &&
 	       attr->type != PERF_TYPE_BREAKPOINT;
+}
+
+/* The event that perf record --off-cpu adds. */
+static int is_off_cpu(const struct lode_perf_event *event)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == PERF_COUNT_SW_BPF_OUTPUT &&
+	       !strcmp(event->name, "offcpu-time");
 }
 
 /* The one whose samples are the runs: the first clock or cycle counter, else the first hardware event. */
@@ -365,7 +374,7 @@ int lode_perf_facts_freeze(struct lode_perf_facts *facts)
 	for (size_t i = 0; i < facts->event_count; i++) {
 		struct lode_perf_event *event = &facts->events[i];
 
-		event->use = LODE_PERF_CALL;
+		event->use = is_off_cpu(event) ? LODE_PERF_OFF_CPU : LODE_PERF_CALL;
 		if (event->attr.type == PERF_TYPE_TRACEPOINT && settle_tracepoint(facts, event) < 0)
 			return LODE_SYSTEM;
 		if (runs && same_event(&event->attr, &runs->attr))

@@ -28,6 +28,7 @@ enum lode_perf_use {
 	LODE_PERF_SYSCALL,      /* raw_syscalls:sys_enter: named by its number */
 	LODE_PERF_SYSCALL_EXIT, /* counted, not kept */
 	LODE_PERF_CALL,
+	LODE_PERF_OFF_CPU, /* waits */
 };
 
 /* How the cost of a run is found. */
@@ -51,6 +52,7 @@ struct lode_perf_layout {
 	uint16_t trailer; /* all of them */
 	uint16_t trailer_time;
 	uint16_t trailer_id;
+	uint16_t trailer_tid;
 };
 
 struct lode_perf_event {
@@ -101,6 +103,8 @@ struct lode_perf_facts {
 	int by_id;         /* samples tell their event; else all are of the first one */
 	int has_frames;    /* some event has call chains */
 	int has_build_ids; /* some event asked for build-ids of mappings */
+	int is_folder;     /* the recording was written as a folder of files */
+	const char *kallsyms; /* path of the kernel's symbols in that folder; NULL: there are none */
 };
 
 void lode_perf_facts_init(struct lode_perf_facts *facts, struct lode_notes *notes);

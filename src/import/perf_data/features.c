@@ -234,8 +234,7 @@ int lode_perf_facts_feature(struct lode_perf_facts *facts, unsigned feature, con
 		code = read_descriptions(facts, &cursor);
 		break;
 	case PERF_FEATURE_DIR_FORMAT:
-		lode_notes_add(facts->notes, 1,
-			       "recordings spread over a folder, of which only this file was read", NULL);
+		facts->is_folder = 1;
 		break;
 	default:
 		return 0;

@@ -224,7 +224,7 @@ static int is_this_kernel(const struct lode_perf_images *images)
 
 static struct lode_image *open_kernel(struct lode_perf_images *images)
 {
-	return lode_symbolizer_kernel(images->symbolizer, kernel_build_id(images), NULL,
+	return lode_symbolizer_kernel(images->symbolizer, kernel_build_id(images), images->facts->kallsyms,
 				      images->reference_name ? images->reference_name : "_text",
 				      images->reference);
 }

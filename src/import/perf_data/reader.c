@@ -256,9 +256,8 @@ static void note_rest(struct lode_perf_reader *reader, uint64_t bytes)
 		       "bytes of a record that the end of the compressed records cut off", NULL);
 }
 
-static int finish(struct lode_perf_reader *reader, uint64_t rest, struct lode_error *error)
+int lode_perf_reader_end(struct lode_perf_reader *reader, struct lode_error *error)
 {
-	note_rest(reader, rest);
 	lode_perf_counts_note(&reader->decoder.counts, reader->options->notes);
 	return hand_batch(reader, 1, 1, error);
 }
@@ -270,10 +269,30 @@ int lode_perf_reader_file(struct lode_perf_reader *reader, const unsigned char *
 	int code;
 
 	reader->in_place = 1;
-	reader->place = place;
+	reader->place = reader->told = place;
 	reader->decoder.batch = lode_perf_pipeline_batch(reader->pipeline);
 	code = walk(reader, bytes, size, &used, error);
-	return code < 0 ? code : finish(reader, size - used, error);
+	if (code == 0)
+		note_rest(reader, size - used);
+	return code;
+}
+
+int lode_perf_reader_more(struct lode_perf_reader *reader, struct lode_input *input, struct lode_error *error)
+{
+	const unsigned char *bytes;
+	size_t size;
+	int code = lode_input_whole(input, &bytes, &size, error);
+
+	if (code < 0)
+		return code;
+	/* Each file has its own end, and its own stream of compressed records. */
+	lode_perf_unpack_release(&reader->unpack);
+	memset(&reader->unpack, 0, sizeof(reader->unpack));
+	reader->input = input;
+	reader->skip = 0;
+	reader->wanted = 0;
+	reader->damaged = 0;
+	return lode_perf_reader_file(reader, bytes, size, 0, error);
 }
 
 int lode_perf_reader_pipe(struct lode_perf_reader *reader, struct lode_error *error)
@@ -295,8 +314,10 @@ int lode_perf_reader_pipe(struct lode_perf_reader *reader, struct lode_error *er
 		if (code < 0)
 			return code;
 		lode_input_skip(reader->input, used);
-		if (reader->damaged || (!used && size < wanted))
-			return finish(reader, size - used, error);
+		if (reader->damaged || (!used && size < wanted)) {
+			note_rest(reader, size - used);
+			return lode_perf_reader_end(reader, error);
+		}
 		wanted = used ? PIPE_WINDOW : 2 * wanted;
 		if (reader->wanted > wanted)
 			wanted = reader->wanted;

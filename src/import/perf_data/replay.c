@@ -37,6 +37,7 @@ void lode_perf_replay_release(struct lode_perf_replay *replay)
 	lode_perf_stacks_release(&replay->stacks);
 	lode_perf_user_stacks_release(&replay->user_stacks);
 	lode_perf_copies_release(&replay->copies);
+	lode_perf_deferred_release(&replay->deferred);
 	lode_perf_threads_release(&replay->threads);
 	lode_spaces_release(&replay->spaces);
 	lode_perf_images_release(&replay->images);
@@ -222,6 +223,44 @@ static int fork_thread(struct lode_perf_replay *replay, const struct lode_perf_c
 	return 0;
 }
 
+static const struct lode_perf_chain *recorded_chain(const struct lode_perf_replay *replay, uint32_t chain)
+{
+	return chain == LODE_NONE ? NULL : &replay->stacks.chains[chain];
+}
+
+static const struct lode_space *space_of(const struct lode_perf_replay *replay, uint32_t thread)
+{
+	static const struct lode_space nowhere;
+	uint32_t process = replay->threads.items[thread].process;
+
+	return process == LODE_NONE ? &nowhere : &replay->threads.processes[process].space;
+}
+
+/* The user's part has come: the stacks of the thread that wait for it are whole. */
+static int join_stacks(struct lode_perf_replay *replay, const struct lode_perf_change *change)
+{
+	const struct lode_perf_chain *below = recorded_chain(replay, (uint32_t)change->offset);
+	uint32_t thread = lode_perf_threads_get(&replay->threads, change->pid, change->tid);
+	struct lode_perf_waiting_stack waiting;
+
+	if (thread == LODE_NONE)
+		return LODE_SYSTEM;
+	while (lode_perf_deferred_take(&replay->deferred, thread, change->start, &waiting)) {
+		uint32_t chain = lode_perf_user_stacks_join(&replay->user_stacks,
+							    recorded_chain(replay, waiting.chain), below);
+		uint32_t stack;
+
+		if (chain == LODE_NONE)
+			return LODE_SYSTEM;
+		stack = lode_perf_stacks_get(&replay->stacks, space_of(replay, thread), thread,
+					     chain | LODE_PERF_UNWOUND);
+		if (stack == LODE_NONE)
+			return LODE_SYSTEM;
+		lode_perf_stacks_set(&replay->stacks, waiting.stack, stack);
+	}
+	return 0;
+}
+
 static int apply_change(struct lode_perf_replay *replay, const struct lode_perf_change *change)
 {
 	switch (change->type) {
@@ -235,6 +274,8 @@ static int apply_change(struct lode_perf_replay *replay, const struct lode_perf_
 					     change->end);
 	case LODE_PERF_FORK:
 		return fork_thread(replay, change);
+	case LODE_PERF_USER_STACK:
+		return join_stacks(replay, change);
 	default:
 		return name_thread(replay, change);
 	}
@@ -335,29 +376,55 @@ static void set_cost(struct lode_perf_replay *replay, const struct lode_perf_ent
 static uint32_t unwind_copy(struct lode_perf_replay *replay, const struct lode_space *space, uint32_t number)
 {
 	const struct lode_perf_copy *copy = &replay->copies.items[number];
-	const struct lode_perf_chain *above =
-		copy->chain == LODE_NONE ? NULL : &replay->stacks.chains[copy->chain];
+	const struct lode_perf_chain *above = recorded_chain(replay, copy->chain);
 	uint32_t chain = lode_perf_user_stacks_unwind(&replay->user_stacks, space, copy, above);
 
 	lode_perf_copies_remove(&replay->copies, number);
 	return chain == LODE_NONE ? LODE_NONE : chain | LODE_PERF_UNWOUND;
 }
 
+/* The number of a stack whose user's part comes later, which is the kernel's part until then. */
+static uint32_t reserve_stack(struct lode_perf_replay *replay, uint32_t thread, uint32_t number)
+{
+	const struct lode_perf_copy *copy = &replay->copies.items[number];
+	struct lode_perf_waiting_stack waiting = { .cookie = copy->cookie, .chain = copy->chain };
+	uint32_t stack = 0;
+
+	lode_perf_copies_remove(&replay->copies, number);
+	if (waiting.chain != LODE_NONE)
+		stack = lode_perf_stacks_get(&replay->stacks, space_of(replay, thread), thread, waiting.chain);
+	if (stack != LODE_NONE)
+		stack = lode_perf_stacks_reserve(&replay->stacks, stack);
+	waiting.stack = stack;
+	return stack == LODE_NONE || lode_perf_deferred_add(&replay->deferred, thread, &waiting) < 0 ? LODE_NONE
+												   : stack;
+}
+
 /* The number of a sample's stack; 0: it has none. LODE_NONE: memory has run out. */
 static uint32_t stack_of(struct lode_perf_replay *replay, const struct lode_perf_entry *entry,
 			 uint32_t thread)
 {
-	static const struct lode_space nowhere;
-	const struct lode_space *space = &nowhere;
+	const struct lode_space *space = space_of(replay, thread);
 	uint32_t chain = entry->chain;
 
 	if (chain == LODE_NONE)
 		return 0;
-	if (replay->threads.items[thread].process != LODE_NONE)
-		space = &replay->threads.processes[replay->threads.items[thread].process].space;
-	if (lode_perf_has_copy(entry))
-		chain = unwind_copy(replay, space, chain & ~LODE_PERF_COPIED);
+	if (lode_perf_has_copy(entry)) {
+		chain &= ~LODE_PERF_COPIED;
+		if (replay->copies.items[chain].is_deferred)
+			return reserve_stack(replay, thread, chain);
+		chain = unwind_copy(replay, space, chain);
+	}
 	return chain == LODE_NONE ? LODE_NONE : lode_perf_stacks_get(&replay->stacks, space, thread, chain);
+}
+
+/* The sample is taken when the thread runs again. */
+static int add_off_cpu(struct lode_perf_replay *replay, const struct lode_perf_entry *entry,
+		       struct lode_event *wait)
+{
+	wait->cost = entry->value;
+	wait->t = entry->time > entry->value ? entry->time - entry->value : 0;
+	return lode_stream_add_event(replay->stream, LODE_WAIT, wait);
 }
 
 static int add_sample(struct lode_perf_replay *replay, const struct lode_perf_entry *entry)
@@ -376,6 +443,8 @@ static int add_sample(struct lode_perf_replay *replay, const struct lode_perf_en
 		return LODE_SYSTEM;
 	if (event->use == LODE_PERF_SWITCH)
 		return add_switch(replay, entry, thread, result.stack);
+	if (event->use == LODE_PERF_OFF_CPU)
+		return add_off_cpu(replay, entry, &result);
 	if (lode_sched_running(replay->sched, entry->time, thread) < 0)
 		return LODE_SYSTEM;
 	switch (event->use) {
@@ -448,6 +517,8 @@ int lode_perf_replay_finish(struct lode_perf_replay *replay)
 	lode_notes_add(notes, replay->spaces.dropped,
 		       "mappings beyond the limit, whose addresses have no symbols", NULL);
 	lode_perf_user_stacks_note(&replay->user_stacks, notes);
+	lode_notes_add(notes, lode_perf_deferred_missed(&replay->deferred),
+		       "stacks without their user's part, which was recorded apart and is not there", NULL);
 	if (replay->has_counts && lode_perf_finish_costs(replay) < 0)
 		return LODE_SYSTEM;
 	return lode_perf_finish_events(replay);

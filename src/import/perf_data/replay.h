@@ -7,6 +7,7 @@
 #define LODE_IMPORT_PERF_DATA_REPLAY_H
 
 #include "import/import.h"
+#include "import/perf_data/deferred.h"
 #include "import/perf_data/images.h"
 #include "import/perf_data/order.h"
 #include "import/perf_data/stacks.h"
@@ -41,6 +42,7 @@ struct lode_perf_replay {
 	struct lode_perf_stacks stacks;
 	struct lode_perf_user_stacks user_stacks;
 	struct lode_perf_copies copies; /* of user stacks; those that wait */
+	struct lode_perf_deferred deferred;
 	struct lode_perf_threads threads;
 	struct lode_perf_order order;
 	struct lode_sched *sched;

@@ -296,3 +296,19 @@ uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode
 	}
 	return add_stack(stacks, space, &stacks->paths[thread % LODE_PERF_PATHS], stack, hash);
 }
+
+uint32_t lode_perf_stacks_reserve(struct lode_perf_stacks *stacks, uint32_t stack)
+{
+	struct lode_perf_stack reserved = { .same_as = stack };
+
+	if (stacks->count >= LODE_NONE - 1 ||
+	    lode_grow(&stacks->items, &stacks->capacity, stacks->count + 1, sizeof(reserved)) < 0)
+		return LODE_NONE;
+	stacks->items[stacks->count] = reserved;
+	return (uint32_t)stacks->count++;
+}
+
+void lode_perf_stacks_set(struct lode_perf_stacks *stacks, uint32_t reserved, uint32_t stack)
+{
+	stacks->items[reserved].same_as = stack;
+}

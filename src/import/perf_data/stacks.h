@@ -33,6 +33,7 @@ struct lode_perf_stack {
 	uint32_t parent;
 	uint32_t start;
 	uint32_t count;
+	uint32_t same_as; /* another stack that it is the same as, or 0; it has no calls of its own then */
 };
 
 struct lode_perf_stacks {
@@ -82,6 +83,10 @@ int lode_perf_stacks_add_chains(struct lode_perf_stacks *stacks, const struct lo
  */
 uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode_space *space,
 			      uint32_t thread, uint32_t chain);
+/* A number of its own for a stack that is the same as `stack`, until lode_perf_stacks_set says another; LODE_NONE. */
+uint32_t lode_perf_stacks_reserve(struct lode_perf_stacks *stacks, uint32_t stack);
+/* `stack` is no reserved number itself. */
+void lode_perf_stacks_set(struct lode_perf_stacks *stacks, uint32_t reserved, uint32_t stack);
 /*
  * Looks up all locations and adds all stacks to `dictionary`. `*map`, which the
  * caller frees, says for each stack its node there. Returns 0 or LODE_SYSTEM.

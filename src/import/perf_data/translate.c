@@ -265,6 +265,9 @@ static int translate_stacks(struct translation *translation)
 	for (size_t i = 0; i < stacks->count; i++)
 		if (translate_stack(translation, &stacks->items[i], &translation->map[i]) < 0)
 			return LODE_SYSTEM;
+	for (size_t i = 0; i < stacks->count; i++)
+		if (stacks->items[i].same_as)
+			translation->map[i] = translation->map[stacks->items[i].same_as];
 	return 0;
 }
 

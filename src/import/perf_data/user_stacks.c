@@ -227,3 +227,19 @@ uint32_t lode_perf_user_stacks_unwind(struct lode_perf_user_stacks *stacks, cons
 		stacks->ips[chain.count++] = stacks->frames[i].address;
 	return lode_perf_chains_add(&stacks->chains, &chain, stacks->ips);
 }
+
+uint32_t lode_perf_user_stacks_join(struct lode_perf_user_stacks *stacks, const struct lode_perf_chain *above,
+				    const struct lode_perf_chain *below)
+{
+	struct lode_perf_chain chain = { .count = above ? above->count : 0 };
+
+	if (make_room(stacks) < 0)
+		return LODE_NONE;
+	if (chain.count)
+		memcpy(stacks->ips, above->ips, 8ull * chain.count);
+	if (below->count && below->ips[0] < PERF_FIRST_MARKER && chain.count < LODE_PERF_CHAIN_LIMIT)
+		stacks->ips[chain.count++] = (uint64_t)PERF_CONTEXT_USER;
+	for (uint32_t i = 0; i < below->count && chain.count < LODE_PERF_CHAIN_LIMIT; i++)
+		stacks->ips[chain.count++] = below->ips[i];
+	return lode_perf_chains_add(&stacks->chains, &chain, stacks->ips);
+}

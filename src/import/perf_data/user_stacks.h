@@ -50,4 +50,8 @@ uint32_t lode_perf_user_stacks_unwind(struct lode_perf_user_stacks *stacks, cons
 /* Tells how many stacks do not reach the start of their thread, and why. */
 void lode_perf_user_stacks_note(const struct lode_perf_user_stacks *stacks, struct lode_notes *notes);
 
+/* The chain of the kernel's part `above`, or NULL, and the user's `below`, as above; LODE_NONE: no memory. */
+uint32_t lode_perf_user_stacks_join(struct lode_perf_user_stacks *stacks, const struct lode_perf_chain *above,
+				    const struct lode_perf_chain *below);
+
 #endif
