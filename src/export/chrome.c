@@ -23,6 +23,7 @@
 #include "export/call_steps.h"
 #include "export/export.h"
 #include "export/merge.h"
+#include "export/process_leaders.h"
 #include "base/put.h"
 
 #include "base/json.h"
@@ -124,19 +125,6 @@ static const char *leaf_name(const struct writer *writer, uint32_t node, const c
 
 /* ---- processes and threads ---- */
 
-/* The first thread of the same process, or LODE_NONE. */
-static uint32_t find_process(const struct writer *writer, const struct lode_index *index, uint64_t hash,
-			     uint32_t pid)
-{
-	size_t probe = 0;
-	uint32_t thread;
-
-	while ((thread = lode_index_next(index, hash, &probe)) != LODE_NONE)
-		if (writer->stream->threads[thread].pid == pid)
-			break;
-	return thread;
-}
-
 static uint32_t number_process(struct writer *writer, uint32_t pid)
 {
 	if (writer->export->count > 1)
@@ -144,40 +132,19 @@ static uint32_t number_process(struct writer *writer, uint32_t pid)
 	return pid == LODE_NO_PID ? UNKNOWN_PROCESS : pid;
 }
 
-static int number_threads(struct writer *writer, struct lode_index *index)
+static int number_processes(struct writer *writer, struct lode_error *error)
 {
 	const struct lode_stream *stream = writer->stream;
 
-	for (uint32_t i = 0; i < stream->thread_count; i++) {
-		const struct lode_thread *thread = &stream->threads[i];
-		uint64_t hash = lode_hash_pair(thread->pid, 0);
-		uint32_t first = find_process(writer, index, hash, thread->pid);
-
-		writer->leaders[i] = LODE_NONE;
-		if (first == LODE_NONE) {
-			writer->processes[i] = number_process(writer, thread->pid);
-			first = i;
-			if (lode_index_insert(index, hash, i) < 0)
-				return LODE_SYSTEM;
-		}
-		writer->processes[i] = writer->processes[first];
-		if (first == i || thread->pid == thread->tid)
-			writer->leaders[first] = i;
-	}
+	writer->processes = lode_calloc(stream->thread_count, sizeof(*writer->processes));
+	writer->leaders = lode_calloc(stream->thread_count, sizeof(*writer->leaders));
+	if (!writer->processes || !writer->leaders ||
+	    lode_process_leaders(stream, writer->processes, writer->leaders) < 0)
+		return lode_fail_memory(error);
+	for (uint32_t i = 0; i < stream->thread_count; i++) /* from the first thread to the number; it comes first */
+		writer->processes[i] = writer->processes[i] == i ? number_process(writer, stream->threads[i].pid)
+								 : writer->processes[writer->processes[i]];
 	return 0;
-}
-
-static int number_processes(struct writer *writer, struct lode_error *error)
-{
-	struct lode_index index = {0};
-	int code = LODE_SYSTEM;
-
-	writer->processes = lode_calloc(writer->stream->thread_count, sizeof(*writer->processes));
-	writer->leaders = lode_calloc(writer->stream->thread_count, sizeof(*writer->leaders));
-	if (writer->processes && writer->leaders)
-		code = number_threads(writer, &index);
-	lode_index_release(&index);
-	return code < 0 ? lode_fail_memory(error) : 0;
 }
 
 static int write_metadata(struct writer *writer, const char *what, uint32_t thread, const char *name,
