@@ -28,6 +28,7 @@ static int take(void *context, const struct lode_instance *instance)
 		.cost = lode_instance_estimate(instance),
 		.delay = instance->waited,
 		.stack = instance->node,
+		.weight = 1,
 	};
 
 	if (order->fits && !order->fits[instance->node])
@@ -207,6 +208,7 @@ static int put_sample(struct lode_spool *spool, uint32_t thread, uint64_t t, uin
 		.cost = node ? end - t : 0,
 		.stack = node,
 		.waker = LODE_NONE,
+		.weight = 1,
 	};
 
 	return lode_spool_add(spool, (size_t)thread * LODE_EVENT_TYPES + LODE_RUN, &record, error);

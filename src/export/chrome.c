@@ -210,7 +210,7 @@ static int write_run(struct writer *writer, const struct lode_event *event, uint
 	write_stack(writer, "sf", event->stack);
 	lode_json_key(&writer->json, "args");
 	lode_json_object(&writer->json);
-	lode_json_key_u64(&writer->json, "weight_ns", event->cost);
+	lode_json_key_u64(&writer->json, "weight_ns", lode_weighted(event->cost, event->weight));
 	if (event->cpu != LODE_NO_CPU)
 		lode_json_key_u64(&writer->json, "cpu", event->cpu);
 	write_stack_text(writer, event->stack);
@@ -237,6 +237,20 @@ static int write_slice(struct writer *writer, const char *category, const char *
 	return end_event(writer, error);
 }
 
+static void write_wait_facts(struct writer *writer, const struct lode_event *event)
+{
+	lode_json_key(&writer->json, "args");
+	lode_json_object(&writer->json);
+	if (event->waker != LODE_NONE) {
+		lode_json_key_u64(&writer->json, "waker", writer->stream->threads[event->waker].tid);
+		write_stack(writer, "waker_stack", event->waker_stack);
+	}
+	if (event->weight > 1)
+		lode_json_key_u64(&writer->json, "weight", event->weight);
+	write_stack_text(writer, event->stack);
+	lode_json_object_end(&writer->json);
+}
+
 static int write_wait(struct writer *writer, const struct lode_event *event, struct lode_error *error)
 {
 	const char *name =
@@ -246,14 +260,7 @@ static int write_wait(struct writer *writer, const struct lode_event *event, str
 	begin_event(writer, "X", "wait", name, event->thread, event->t);
 	write_time(writer, "dur", event->cost);
 	write_stack(writer, "sf", event->stack);
-	lode_json_key(&writer->json, "args");
-	lode_json_object(&writer->json);
-	if (event->waker != LODE_NONE) {
-		lode_json_key_u64(&writer->json, "waker", writer->stream->threads[event->waker].tid);
-		write_stack(writer, "waker_stack", event->waker_stack);
-	}
-	write_stack_text(writer, event->stack);
-	lode_json_object_end(&writer->json);
+	write_wait_facts(writer, event);
 	code = end_event(writer, error);
 	if (code == 0 && event->delay)
 		code = write_slice(writer, "delay", "on the run queue", event->thread,

@@ -246,6 +246,7 @@ static char *put_event(const struct writer *writer, enum lode_event_type type, c
 	at = put_optional_number(at, ",\"delay\":", event->delay, 0);
 	at = put_thread(writer, event->thread, at);
 	at = put_optional_number(at, ",\"cpu\":", event->cpu, LODE_NO_CPU);
+	at = put_optional_number(at, ",\"weight\":", event->weight, 1);
 	if (event->name) {
 		at = LODE_PUT(at, ",\"name\":");
 		at = lode_put_bytes(at, quoted_name(writer, event->name), writer->name_lengths[event->name]);

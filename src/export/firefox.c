@@ -344,7 +344,7 @@ static void sample_time(struct writer *writer, const struct lode_spool_record *r
 
 static void sample_weight(struct writer *writer, const struct lode_spool_record *record)
 {
-	write_time(writer, record->cost);
+	write_time(writer, lode_spool_cost(record));
 }
 
 static int write_sample_column(struct writer *writer, const char *key, uint32_t thread,

@@ -55,7 +55,7 @@ static int take_block(void *context, enum lode_event_type type, const struct lod
 	int code = 0;
 
 	for (size_t i = 0; i < events->count && code == 0; i++) {
-		uint64_t value = type == LODE_CALL ? 1 : events->cost[i];
+		uint64_t value = type == LODE_CALL ? lode_events_weight(events, i) : lode_events_cost(events, i);
 
 		writer->no_stack += events->stack[i] == 0;
 		if (writer->export->options->per_event)
@@ -69,7 +69,7 @@ static int take_block(void *context, enum lode_event_type type, const struct lod
 
 static int read_stream(struct writer *writer, size_t i, struct lode_error *error)
 {
-	unsigned columns = LODE_STACK | (writer->type == LODE_CALL ? 0 : LODE_COST);
+	unsigned columns = LODE_STACK | LODE_WEIGHT | (writer->type == LODE_CALL ? 0 : LODE_COST);
 	struct lode_export_stream source;
 	int code = lode_export_open(writer->export, i, &writer->dictionary, &source, error);
 

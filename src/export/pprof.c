@@ -68,8 +68,8 @@ static int add_list(struct writer *writer, uint32_t thread, enum lode_event_type
 		sums = &writer->sums[number];
 		if (number == known)
 			memset(sums, 0, sizeof(*sums));
-		sums->values[at]++;
-		sums->values[at + 1] = lode_add_saturating(sums->values[at + 1], record.cost);
+		sums->values[at] += record.weight;
+		sums->values[at + 1] = lode_add_saturating(sums->values[at + 1], lode_spool_cost(&record));
 	}
 	return code;
 }

@@ -84,7 +84,7 @@ static int write_weights(struct writer *writer, uint32_t thread, enum lode_event
 	lode_json_key(&writer->json, "weights");
 	lode_json_array(&writer->json);
 	while (code == 0 && lode_spool_next(&cursor, &record)) {
-		lode_json_u64(&writer->json, record.cost);
+		lode_json_u64(&writer->json, lode_spool_cost(&record));
 		code = lode_output_flow(writer->export->output, error);
 	}
 	lode_json_array_end(&writer->json);

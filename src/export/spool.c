@@ -108,7 +108,7 @@ int lode_spool_add(struct lode_spool *spool, size_t list, const struct lode_spoo
 	memcpy(chunk + sizeof(uint64_t) + item->used * sizeof(*record), record, sizeof(*record));
 	item->used++;
 	item->count++;
-	item->cost = lode_add_saturating(item->cost, record->cost);
+	item->cost = lode_add_saturating(item->cost, lode_spool_cost(record));
 	return item->used == spool->chunk_records ? write_chunk(spool, list, error) : 0;
 }
 
@@ -127,6 +127,7 @@ static int take_block(void *context, enum lode_event_type type, const struct lod
 			.waker = filler->columns & LODE_WAKER ? events->waker[i] : LODE_NONE,
 			.waker_stack = filler->columns & LODE_WAKER_STACK ? events->waker_stack[i] : 0,
 			.name = filler->columns & LODE_NAME ? events->name[i] : 0,
+			.weight = (uint32_t)lode_events_weight(events, i),
 		};
 
 		code = lode_spool_add(filler->spool, (size_t)events->thread[i] * LODE_EVENT_TYPES + type,
@@ -157,8 +158,8 @@ int lode_spool_fill(struct lode_spool *spool, struct lode_export *export, struct
 
 	if (code < 0)
 		return code;
-	code = lode_export_blocks(export, source, types, columns | LODE_COST | LODE_STACK | LODE_THREAD,
-				  take_block, &filler, error);
+	code = lode_export_blocks(export, source, types, columns | LODE_COST | LODE_STACK | LODE_THREAD | LODE_WEIGHT, take_block,
+				  &filler, error);
 	if (code == 0)
 		code = lode_spool_seal(spool, error);
 	if (code < 0)

@@ -6,7 +6,7 @@
  * dealt out once, in chunks of one thread and type each, to an unlinked temporary
  * file (in $TMPDIR, or /tmp) and read back through a map whose pages are given up
  * again: memory stays bounded by the number of threads, and the disk holds about
- * 40 bytes an event meanwhile.
+ * 48 bytes an event meanwhile.
  */
 #ifndef LODE_EXPORT_SPOOL_H
 #define LODE_EXPORT_SPOOL_H
@@ -22,12 +22,20 @@ struct lode_spool_record {
 	uint32_t waker;
 	uint32_t waker_stack;
 	uint32_t name;
+	uint32_t weight; /* how many such events it stands for */
+	uint32_t unused;
 };
+
+/* What a record adds to sums of costs. */
+static inline uint64_t lode_spool_cost(const struct lode_spool_record *record)
+{
+	return lode_weighted(record->cost, record->weight);
+}
 
 /* The events of one thread and type, on their way into the file. */
 struct lode_spool_list {
 	uint64_t count; /* events */
-	uint64_t cost;	/* sum of their costs, saturating */
+	uint64_t cost;	/* sum of their costs times weights, saturating */
 	uint64_t last;	/* number of its last chunk in the file, plus one; 0: none */
 	uint32_t used;	/* records in the chunk being filled */
 };
@@ -60,7 +68,7 @@ struct lode_spool_cursor {
 
 /*
  * Deals out the wanted events of `source` of the types in `types`. `columns` says
- * what records must hold besides cost and stack; the rest of a record is 0 (the
+ * what records must hold besides cost, weight and stack; the rest of a record is 0 (the
  * waker LODE_NONE). On success the caller releases it.
  */
 int lode_spool_fill(struct lode_spool *spool, struct lode_export *export, struct lode_export_stream *source,

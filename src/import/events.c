@@ -33,6 +33,7 @@ enum field {
 	PID,
 	TID,
 	CPU,
+	WEIGHT,
 	WAKER,
 	STACK,
 	WAKER_STACK,
@@ -68,6 +69,7 @@ static const struct {
 	[PID] = { "pid", NUMBER, LODE_NO_PID - 1 },
 	[TID] = { "tid", NUMBER, UINT32_MAX - 1 },
 	[CPU] = { "cpu", NUMBER, LODE_NO_CPU - 1 },
+	[WEIGHT] = { "weight", NUMBER, UINT32_MAX },
 	[WAKER] = { "waker", NUMBER, UINT32_MAX - 1 },
 	[STACK] = { "stack", FRAMES, 0 },
 	[WAKER_STACK] = { "waker_stack", FRAMES, 0 },
@@ -85,7 +87,7 @@ static const struct {
 #define BIT(field) (1u << (field))
 
 #define EVENT_MAY                                                                                            \
-	(BIT(PID) | BIT(CPU) | BIT(STACK) | BIT(NAME) | BIT(DELAY) | BIT(WAKER) | BIT(WAKER_STACK))
+	(BIT(PID) | BIT(CPU) | BIT(WEIGHT) | BIT(STACK) | BIT(NAME) | BIT(DELAY) | BIT(WAKER) | BIT(WAKER_STACK))
 
 /* What a line of each type must have and may have. */
 static const struct line_type {
@@ -578,8 +580,12 @@ static int add_event(struct reader *reader, enum lode_event_type type)
 		.waker_stack = stack_of(reader, WAKER_STACK),
 		.name = string_of(reader, NAME),
 		.cpu = line->seen & BIT(CPU) ? (uint16_t)line->numbers[CPU] : LODE_NO_CPU,
+		.weight = line->seen & BIT(WEIGHT) ? (uint32_t)line->numbers[WEIGHT] : 1,
 	};
 
+	if (!event.weight)
+		return lode_reading_fail(reader->input, reader->error,
+					 "`weight` is 0; an event stands for at least one, itself");
 	if (event.thread == LODE_NONE || event.stack == LODE_NONE || event.waker_stack == LODE_NONE ||
 	    event.name == LODE_NONE ||
 	    lode_stream_add_event(&reader->stream, type, &event) < 0)

@@ -389,6 +389,8 @@ int lode_instances_share(const struct lode_stream *stream,
 		code = finish(&inference);
 	if (!code && shares)
 		lode_time_shares_finish(shares);
+	if (!code && shares && lode_stream_thinned(stream))
+		lode_time_shares_weigh(shares, stream, inference.left_out);
 	if (shares)
 		shares->places = NULL; /* they go */
 	release(&inference);

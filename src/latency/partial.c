@@ -49,7 +49,7 @@ static int load_head(struct lode_latency_partial *partial, const struct lode_lat
 
 static int load_events(struct lode_latency_partial *partial, const struct lode_store *store, struct lode_error *error)
 {
-	const unsigned basic = LODE_T | LODE_THREAD | LODE_STACK;
+	const unsigned basic = LODE_T | LODE_THREAD | LODE_STACK | LODE_WEIGHT;
 	const unsigned columns[LODE_EVENT_TYPES] = {
 		[LODE_RUN] = basic | LODE_COST,
 		[LODE_WAIT] = basic | LODE_COST | LODE_DELAY | LODE_WAKER | LODE_WAKER_STACK,
@@ -257,14 +257,16 @@ static void add_idle_waits(struct lode_latency_partial *partial, const struct id
 		struct lode_latency_node *node = &partial->nodes[waits->stack[i]];
 		uint64_t *slept = &partial->slept[waits->stack[i]];
 		uint64_t length = lode_add_saturating(waits->cost[i], waits->delay[i]);
+		uint64_t weight = lode_events_weight(waits, i), all = lode_weighted(length, weight);
 
 		if (!waits->stack[i] || !node->count || !is_idle(idle, waits, i, length))
 			continue;
 		/* All of it is idle, whatever came behind the wait. */
-		partial->queued[waits->stack[i]] = less(partial->queued[waits->stack[i]], waits->delay[i]);
-		node->idle = lode_add_saturating(node->idle, length);
+		partial->queued[waits->stack[i]] = less(partial->queued[waits->stack[i]],
+						       lode_weighted(waits->delay[i], weight));
+		node->idle = lode_add_saturating(node->idle, all);
 		if (idle->sleeps[waits->stack[i]])
-			*slept = lode_add_saturating(*slept, length);
+			*slept = lode_add_saturating(*slept, all);
 	}
 }
 
@@ -306,7 +308,8 @@ static void add_queued(struct lode_latency_partial *partial)
 
 		for (size_t i = 0; i < events->count; i++)
 			partial->queued[events->stack[i]] =
-				lode_add_saturating(partial->queued[events->stack[i]], events->delay[i]);
+				lode_add_saturating(partial->queued[events->stack[i]],
+						    lode_weighted(events->delay[i], lode_events_weight(events, i)));
 	}
 }
 

@@ -162,6 +162,36 @@ void lode_time_shares_finish(struct lode_time_shares *shares)
 	}
 }
 
+/* ---- thinned streams ---- */
+
+static void weigh_event(struct lode_time_shares *shares, const struct lode_events *events, enum lode_event_type type,
+			size_t i)
+{
+	uint64_t weight = lode_events_weight(events, i);
+	uint64_t length = type == LODE_CALL ? 0 : events->cost[i];
+	struct lode_time_share *share = &shares->nodes[events->stack[i]];
+
+	if (type != LODE_RUN)
+		length = lode_add_saturating(length, events->delay[i]);
+	give(shares, events->stack[i], lode_weighted(length, weight));
+	share->doubt += lode_sampling_variance(length, weight);
+	if (type == LODE_RUN) /* how many samples hit a stack is chance, too */
+		share->doubt += (double)length * (double)length * (double)weight;
+}
+
+void lode_time_shares_weigh(struct lode_time_shares *shares, const struct lode_stream *stream,
+			    const uint8_t *left_out)
+{
+	memset(shares->nodes, 0, stream->dictionary->tree.count * sizeof(*shares->nodes));
+	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
+		const struct lode_events *events = &stream->events[type];
+
+		for (size_t i = 0; i < events->count; i++)
+			if (events->stack[i] && !left_out[events->thread[i]])
+				weigh_event(shares, events, (enum lode_event_type)type, i);
+	}
+}
+
 /* ---- the whole ---- */
 
 static double mean_cost(const struct lode_events *runs)

@@ -14,6 +14,10 @@
  * without one) all moments are taken for samples, which is the best that is left.
  *
  * So all time from a thread's first moment to its last is given away, none twice.
+ *
+ * Where waits were left out by the recorder (trace/events.h) that does not work: what lies between two
+ * events is mostly waits that nobody saw. There a stack gets what its waits weigh and what its samples
+ * stand for, which is right on average, and the doubt is that of the choice of waits and samples.
  */
 #ifndef LODE_LATENCY_SHARES_H
 #define LODE_LATENCY_SHARES_H
@@ -64,5 +68,8 @@ void lode_time_shares_release(struct lode_time_shares *shares);
 int lode_time_shares_see(struct lode_time_shares *shares, const struct lode_moment *moment);
 /* There are no more. */
 void lode_time_shares_finish(struct lode_time_shares *shares);
+/* In place of all this, afterwards: the sums of weights, for a stream that was thinned. `left_out`: by thread. */
+void lode_time_shares_weigh(struct lode_time_shares *shares, const struct lode_stream *stream,
+			    const uint8_t *left_out);
 
 #endif

@@ -207,6 +207,7 @@ static void add_row(const struct lode_ranking *ranking, uint32_t number, struct 
 
 	share->cost = lode_add_saturating(share->cost, row->cost);
 	share->events = lode_add_saturating(share->events, row->events);
+	share->variance += row->variance;
 	if (share->row == LODE_NONE || row->longest > ranking->rows[share->row].longest ||
 	    (row->longest == ranking->rows[share->row].longest && number < share->row))
 		share->row = number;
@@ -297,6 +298,8 @@ int lode_ranking_measure(const struct lode_ranking *ranking, const struct lode_s
 	if (!code) {
 		sum_up(ranking, &intervals, metrics);
 		metrics->streams = shares->count;
+		for (size_t i = 0; i < shares->count; i++)
+			metrics->variance += shares->items[i].variance;
 		if (interval)
 			code = find_interval(ranking, shares, metrics);
 	}

@@ -28,6 +28,7 @@ struct lode_metrics {
 	uint64_t low;     /* 95 % interval of the total to be expected of as many such streams, */
 	uint64_t high;
 	int sure;         /* where there is one; else both are the cost */
+	double variance;  /* of the cost, by what thinned recordings left out; 0: nothing */
 };
 
 /* What a group costs in one stream. */
@@ -36,6 +37,7 @@ struct lode_share {
 	uint32_t row; /* of the costliest event among the group's rows of this stream, to jump to */
 	uint64_t cost;
 	uint64_t events;
+	double variance;
 };
 
 struct lode_shares {
@@ -86,5 +88,12 @@ struct lode_interval {
  * the total. Same numbers for the same input on every machine.
  */
 int lode_total_interval(const uint64_t *costs, size_t nonzero, size_t streams, struct lode_interval *interval);
+
+/*
+ * 95 % interval of what the very streams that were recorded would have come to, had nothing been
+ * left out: `cost` is the estimate, `variance` that of its sampling. lode_total_interval knows
+ * of this by itself, since estimates of streams differ by it as well.
+ */
+struct lode_interval lode_sampling_interval(uint64_t cost, double variance);
 
 #endif

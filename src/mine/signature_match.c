@@ -120,8 +120,8 @@ static void costs_add(struct node_costs *costs, int kind, const struct lode_even
 	for (size_t i = 0; i < events->count; i++) {
 		uint32_t stack = events->stack[i];
 
-		costs->cost[kind][stack] = lode_add_saturating(costs->cost[kind][stack], events->cost[i]);
-		costs->events[kind][stack]++;
+		costs->cost[kind][stack] = lode_add_saturating(costs->cost[kind][stack], lode_events_cost(events, i));
+		costs->events[kind][stack] += lode_events_weight(events, i);
 	}
 }
 
@@ -248,7 +248,7 @@ static int read_costs(struct lode_store *store, struct node_costs *costs, struct
 
 		if (block->type != LODE_RUN && block->type != LODE_WAIT)
 			continue;
-		code = lode_store_events(store, i, LODE_COST | LODE_STACK, &events, error);
+		code = lode_store_events(store, i, LODE_COST | LODE_STACK | LODE_WEIGHT, &events, error);
 		if (!code)
 			costs_add(costs, (int)block->type, &events);
 	}

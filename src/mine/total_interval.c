@@ -25,6 +25,7 @@
 #include <math.h>
 
 #define SKEWNESS_FACTOR 0.3
+#define Z 1.959964 /* 97.5 % point of the normal distribution */
 
 /* 97.5 % points of Student's distribution, by degrees of freedom. */
 static const double student[] = {
@@ -37,7 +38,7 @@ static const double student[] = {
 
 static double student_point(size_t freedom)
 {
-	const double z = 1.959964;
+	const double z = Z;
 	double v = (double)freedom;
 
 	if (freedom < STUDENT_KNOWN)
@@ -96,4 +97,11 @@ int lode_total_interval(const uint64_t *costs, size_t nonzero, size_t streams, s
 	interval->low = total * power_of_e(-reach);
 	interval->high = total * power_of_e(reach * (1 + SKEWNESS_FACTOR * skewness / sqrt(n)));
 	return 1;
+}
+
+struct lode_interval lode_sampling_interval(uint64_t cost, double variance)
+{
+	double total = (double)cost, reach = total > 0 ? Z * sqrt(variance) / total : 0;
+
+	return (struct lode_interval){ total * power_of_e(-reach), total * power_of_e(reach) };
 }

@@ -128,6 +128,8 @@ static void put_events(struct writing *writing)
 	put_numbers(writing, LODE_WAIT, "wait_waker_stack", waits->waker_stack);
 	put_wakers(writing);
 	put_firsts(writing, LODE_WAIT, "wait_first");
+	if (lode_events_thinned(waits))
+		put_numbers(writing, LODE_WAIT, "wait_weight", waits->weight);
 }
 
 static void put_tree(struct writing *writing)

@@ -308,7 +308,8 @@ static void describe(struct translation *translation, int type, const struct lod
 	uint64_t end = lode_add_saturating(lode_add_saturating(event->t, event->cost), event->delay);
 
 	entry->events[type]++;
-	entry->cost[type] = lode_add_saturating(entry->cost[type], event->cost);
+	entry->cost[type] =
+		lode_add_saturating(entry->cost[type], lode_weighted(event->cost, event->weight));
 	entry->first_t = event->t < entry->first_t ? event->t : entry->first_t;
 	entry->last_t = end > entry->last_t ? end : entry->last_t;
 	entry->stacks += !translation->seen[event->stack];

@@ -217,10 +217,11 @@ static void sum_block(struct reading *reading, enum lode_event_type type)
 	uint64_t *total = &reading->target->cost[type];
 
 	for (size_t i = 0; i < events->count; i++) {
-		uint64_t cost = type == LODE_CALL ? 0 : events->cost[i];
+		uint64_t cost = type == LODE_CALL ? 0 : lode_events_cost(events, i);
 		struct lode_info_thread *thread = &threads[events->thread[i]];
 
 		thread->events[type]++;
+		reading->target->stands_for[type] += lode_events_weight(events, i);
 		thread->cost[type] = lode_add_saturating(thread->cost[type], cost);
 		*total = lode_add_saturating(*total, cost);
 		count_stack(reading, events->stack[i]);
@@ -236,7 +237,7 @@ static int sum_blocks(struct reading *reading, struct lode_error *error)
 
 	for (size_t i = 0; i < lode_store_blocks(reading->store) && !code; i++) {
 		enum lode_event_type type = lode_store_block(reading->store, i)->type;
-		unsigned columns = LODE_THREAD | LODE_STACK | (type == LODE_CALL ? 0 : LODE_COST);
+		unsigned columns = LODE_THREAD | LODE_STACK | LODE_WEIGHT | (type == LODE_CALL ? 0 : LODE_COST);
 
 		code = lode_store_events(reading->store, i, columns, &reading->events, error);
 		if (!code)

@@ -29,6 +29,8 @@ static void input_json(struct lode_json *json, const struct lode_mine_report *re
 	lode_json_object(json);
 	lode_json_key_u64(json, "streams", area->stream_count);
 	lode_json_key_u64(json, "events", area->input_events[kind]);
+	if (area->recorded_events[kind] != area->input_events[kind])
+		lode_json_key_u64(json, "recorded_events", area->recorded_events[kind]);
 	lode_json_key_u64(json, "cost_ns", area->input_cost[kind]);
 	lode_json_object_end(json);
 }
@@ -139,6 +141,17 @@ static void symptoms_json(struct lode_json *json, const struct lode_area *area)
 	lode_json_object_end(json);
 }
 
+/* What the recorded streams would have come to with all their events; only where some were left out. */
+static void sampling_json(struct lode_json *json, const struct lode_metrics *metrics)
+{
+	struct lode_interval interval = lode_sampling_interval(metrics->cost, metrics->variance);
+
+	if (metrics->variance <= 0)
+		return;
+	lode_json_key_u64(json, "sampling_low_ns", (uint64_t)interval.low);
+	lode_json_key_u64(json, "sampling_high_ns", (uint64_t)interval.high);
+}
+
 static void metrics_json(struct lode_json *json, const struct lode_metrics *metrics)
 {
 	lode_json_key_u64(json, "cost_ns", metrics->cost);
@@ -158,6 +171,7 @@ static void pattern_json(struct lode_json *json, const struct lode_mine_report *
 	frames_json(json, &report->area->dictionary.frames, lode_pattern_frames(&mined->patterns, i),
 		    mined->patterns.items[i].length, text);
 	metrics_json(json, &mined->pattern_groups[i].metrics);
+	sampling_json(json, &mined->pattern_groups[i].metrics);
 	lode_json_object_end(json);
 }
 
@@ -236,6 +250,7 @@ static void cluster_json(struct lode_json *json, const struct lode_mine_report *
 	lode_json_double(json, whole ? (double)group->metrics.cost / (double)whole : 0);
 	bound_json(json, "low_ns", &group->metrics, group->metrics.low);
 	bound_json(json, "high_ns", &group->metrics, group->metrics.high);
+	sampling_json(json, &group->metrics);
 	lode_json_key(json, "common");
 	frames_json(json, &report->area->dictionary.frames, mined->common[i], mined->common_length[i], text);
 	examples_json(json, report, i);

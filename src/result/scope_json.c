@@ -238,6 +238,8 @@ static int write_symptom(struct writer *writer, const struct lode_scope_found *f
 	}
 	lode_buffer_text(buffer, ",\"unknown_ns\":");
 	lode_buffer_number(buffer, found->result.unknown);
+	if (lode_events_thinned(&writer->report->stream.events[LODE_WAIT]))
+		lode_buffer_text(buffer, ",\"thinned\":true");
 	if (writer->page)
 		write_page(writer, found);
 	lode_buffer_text(buffer, "}\n");

@@ -8,7 +8,8 @@
 /* Parts that are made ready with the stream, 24 bytes each; what is beyond is made when it is asked for. */
 #define READY_PARTS 2000000
 
-#define COLUMNS (LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK)
+#define COLUMNS (LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK | \
+		 LODE_WEIGHT)
 
 /* Several parts may be of one event. */
 static int count_events(struct lode_scope_found *found, struct lode_error *error)

@@ -50,6 +50,7 @@ static int merge_rows(struct lode_area_rows *to, const struct lode_area_rows *fr
 	}
 	to->cost = lode_add_saturating(to->cost, from->cost);
 	to->events += from->events;
+	to->variance += from->variance;
 	return 0;
 }
 
@@ -158,6 +159,7 @@ static int merge_wanted(struct collection *collection, const struct lode_area_pa
 
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
 		area->input_events[kind] += partial->input_events[kind];
+		area->recorded_events[kind] += partial->recorded_events[kind];
 		area->input_cost[kind] = lode_add_saturating(area->input_cost[kind], partial->input_cost[kind]);
 		if (merge_rows(&area->rows[kind], &partial->rows[kind], map->nodes, stream) < 0 ||
 		    merge_rows(&area->idle[kind], &partial->idle[kind], map->nodes, stream) < 0)

@@ -24,6 +24,7 @@ struct lode_area_row {
 	uint32_t stream;         /* number in `streams` */
 	uint64_t cost;           /* sum of what lies in the area, ns */
 	uint64_t events;
+	double variance;         /* of `cost`: what it gained by events that were not recorded (trace/events.h) */
 	uint64_t longest;        /* the costliest of them, to jump to: its cost in the area, */
 	uint64_t longest_t;      /* its start, */
 	uint32_t longest_thread; /* and its thread's tid */
@@ -37,6 +38,7 @@ struct lode_area_rows {
 	size_t capacity;
 	uint64_t cost;   /* sums over the rows */
 	uint64_t events;
+	double variance;
 };
 
 struct lode_area_symptom {
@@ -81,6 +83,7 @@ struct lode_area {
 	struct lode_area_rows work;        /* waits for work, which no idle rule names */
 	uint64_t input_events[LODE_AREA_KINDS]; /* of the streams in `streams`, before anything was cut */
 	uint64_t input_cost[LODE_AREA_KINDS];
+	uint64_t recorded_events[LODE_AREA_KINDS]; /* fewer than `input_events` where recordings were thinned */
 	/*
 	 * By node: how many events of the whole corpus (all types, all streams, also
 	 * those that --where leaves out) have exactly this stack.

@@ -59,6 +59,7 @@ static void join(struct lode_area_row *row, const struct lode_area_row *more)
 	}
 	row->cost = lode_add_saturating(row->cost, more->cost);
 	row->events += more->events;
+	row->variance += more->variance;
 }
 
 /* Sorts, and makes one row of those with equal stacks in equal streams. */
@@ -94,6 +95,7 @@ static int add_rows(struct lode_area_rows *rows, const struct lode_area_rows *mo
 	rows->count += more->count;
 	rows->cost = lode_add_saturating(rows->cost, more->cost);
 	rows->events += more->events;
+	rows->variance += more->variance;
 	join_rows(rows);
 	return 0;
 }
@@ -101,6 +103,7 @@ static int add_rows(struct lode_area_rows *rows, const struct lode_area_rows *mo
 int lode_area_join_kinds(struct lode_area *area)
 {
 	area->input_events[LODE_WAIT] += area->input_events[LODE_RUN];
+	area->recorded_events[LODE_WAIT] += area->recorded_events[LODE_RUN];
 	area->input_cost[LODE_WAIT] = lode_add_saturating(area->input_cost[LODE_WAIT], area->input_cost[LODE_RUN]);
 	if (add_rows(&area->rows[LODE_WAIT], &area->rows[LODE_RUN]) < 0)
 		return LODE_SYSTEM;

@@ -21,9 +21,9 @@
 
 #include <string.h>
 
-#define WAIT_COLUMNS (LODE_T | LODE_COST | LODE_THREAD | LODE_STACK | LODE_WAKER_STACK)
+#define WAIT_COLUMNS (LODE_T | LODE_COST | LODE_THREAD | LODE_STACK | LODE_WAKER_STACK | LODE_WEIGHT)
 #define PART_COLUMNS (WAIT_COLUMNS | LODE_DELAY | LODE_WAKER)
-#define CALL_COLUMNS (LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK) /* derived symptoms look at calls */
+#define CALL_COLUMNS (LODE_T | LODE_COST | LODE_DELAY | LODE_THREAD | LODE_STACK | LODE_WEIGHT) /* derived symptoms look at calls */
 
 /* Waits as lode_work_waits_count wants them. */
 #define WORK_COLUMNS (LODE_THREAD | LODE_STACK | LODE_WAKER | LODE_WAKER_STACK)
@@ -88,9 +88,9 @@ static int keep(struct lode_area_kept_list *kept, uint32_t stack, uint64_t t, ui
 	return 0;
 }
 
-/* Adds an event; its costliest, and of equal ones the earliest, is remembered. */
+/* Adds so many events like this one; the costliest, and of equal ones the earliest, is remembered. */
 static int add(const struct mapping *mapping, struct sums *sums, uint32_t stack, uint64_t t, uint64_t cost,
-	       uint32_t thread)
+	       uint64_t weight, uint32_t thread)
 {
 	struct lode_area_row *row = row_of(sums, stack);
 
@@ -101,10 +101,12 @@ static int add(const struct mapping *mapping, struct sums *sums, uint32_t stack,
 		row->longest_t = t;
 		row->longest_thread = mapping->partial->stream.threads[thread].tid;
 	}
-	row->cost = lode_add_saturating(row->cost, cost);
-	row->events++;
-	sums->rows->cost = lode_add_saturating(sums->rows->cost, cost);
-	sums->rows->events++;
+	row->cost = lode_add_saturating(row->cost, lode_weighted(cost, weight));
+	row->variance += lode_sampling_variance(cost, weight);
+	row->events += weight;
+	sums->rows->cost = lode_add_saturating(sums->rows->cost, lode_weighted(cost, weight));
+	sums->rows->variance += lode_sampling_variance(cost, weight);
+	sums->rows->events += weight;
 	return sums->kept ? keep(sums->kept, stack, t, cost, thread) : 0;
 }
 
@@ -127,17 +129,20 @@ static enum set set_of(const struct mapping *mapping, int type, const struct lod
 static void count_stacks(struct mapping *mapping, const struct lode_events *events)
 {
 	for (size_t i = 0; i < events->count; i++)
-		mapping->partial->occurrences[events->stack[i]]++;
+		mapping->partial->occurrences[events->stack[i]] += lode_events_weight(events, i);
 }
 
 static void count_input(struct mapping *mapping, int type, const struct lode_events *events)
 {
-	uint64_t cost = mapping->partial->input_cost[type];
+	uint64_t cost = mapping->partial->input_cost[type], count = mapping->partial->input_events[type];
 
-	for (size_t i = 0; i < events->count; i++)
-		cost = lode_add_saturating(cost, events->cost[i]);
+	for (size_t i = 0; i < events->count; i++) {
+		cost = lode_add_saturating(cost, lode_events_cost(events, i));
+		count += lode_events_weight(events, i);
+	}
 	mapping->partial->input_cost[type] = cost;
-	mapping->partial->input_events[type] += events->count;
+	mapping->partial->input_events[type] = count;
+	mapping->partial->recorded_events[type] += events->count;
 }
 
 /* ---- scope all ---- */
@@ -150,7 +155,7 @@ static int add_block(struct mapping *mapping, int type, const struct lode_events
 	for (size_t i = 0; i < events->count; i++)
 		if (is_inside(mapping, events->t[i], events->stack[i]) &&
 		    add(mapping, &mapping->sums[type][set_of(mapping, type, events, i)], events->stack[i],
-			events->t[i], events->cost[i], events->thread[i]) < 0)
+			events->t[i], events->cost[i], lode_events_weight(events, i), events->thread[i]) < 0)
 			return LODE_SYSTEM;
 	return 0;
 }
@@ -165,8 +170,8 @@ static int add_blocks(struct mapping *mapping, int rows, struct lode_error *erro
 		enum lode_event_type type = lode_store_block(mapping->store, i)->type;
 		int counts = rows && type < LODE_AREA_KINDS;
 
-		code = lode_store_events(mapping->store, i, counts ? WAIT_COLUMNS | LODE_WAKER : LODE_STACK, &events,
-					 error);
+		code = lode_store_events(mapping->store, i, counts ? WAIT_COLUMNS | LODE_WAKER : LODE_STACK | LODE_WEIGHT,
+					 &events, error);
 		if (code)
 			break;
 		count_stacks(mapping, &events);
@@ -241,6 +246,16 @@ static int learn_work_waits(struct mapping *mapping, int loaded, struct lode_err
 
 /* ---- the scopes of symptoms ---- */
 
+/*
+ * The parts of a critical path tile the symptom, so each stands for itself: what was not recorded
+ * is time that the path does not know. In the other scopes each event stands for others like it. Of
+ * the graph this counts those that a recorded wait leads to; what only others lead to is missing.
+ */
+static uint64_t part_weight(const struct mapping *mapping, const struct lode_events *events, size_t event)
+{
+	return mapping->plan->scope == LODE_SCOPE_CRITICAL_PATH ? 1 : lode_events_weight(events, event);
+}
+
 static int add_part(struct mapping *mapping, const struct lode_part *part, const uint8_t *own)
 {
 	const struct lode_events *events = &mapping->partial->stream.events[part->type];
@@ -251,7 +266,8 @@ static int add_part(struct mapping *mapping, const struct lode_part *part, const
 
 	if (!(mapping->plan->kinds & 1u << part->type) || !is_inside(mapping, part->t, stack))
 		return 0;
-	return add(mapping, &mapping->sums[part->type][set], stack, part->t, part->cost, thread);
+	return add(mapping, &mapping->sums[part->type][set], stack, part->t, part->cost,
+		   part_weight(mapping, events, part->event), thread);
 }
 
 /* An event counts once in `events` of its row, also where several parts of it lie on the path. */
@@ -450,7 +466,8 @@ static int add_scope(struct mapping *mapping, struct lode_error *error)
 static int add_beside_symptoms(struct mapping *mapping, struct lode_error *error)
 {
 	struct lode_stream *stream = &mapping->partial->stream;
-	const unsigned columns[LODE_EVENT_TYPES] = { PART_COLUMNS, PART_COLUMNS, LODE_STACK };
+	const unsigned columns[LODE_EVENT_TYPES] = { PART_COLUMNS, PART_COLUMNS,
+						     LODE_T | LODE_STACK | LODE_WEIGHT };
 	struct lode_scope_index *index = NULL;
 	int code = lode_store_load_events(mapping->store, stream, columns, error);
 

@@ -53,6 +53,7 @@ struct lode_area_partial {
 	struct lode_area_kept_list kept[LODE_AREA_KINDS]; /* where the plan says so, in order of time */
 	uint64_t *occurrences;     /* by node */
 	uint64_t input_events[LODE_AREA_KINDS];
+	uint64_t recorded_events[LODE_AREA_KINDS];
 	uint64_t input_cost[LODE_AREA_KINDS];
 	uint64_t symptoms;
 	uint64_t repeated; /* symptoms that count in another stream, or twice here, left out */

@@ -17,6 +17,10 @@
  * moment once, so each wait is stepped into at most once: the walk ends, and it
  * is linear in the segments it passes. In each thread a cursor follows the walk,
  * so that coming back to a thread is a short search from where it was left.
+ *
+ * Where a waker's thread did nothing that is known it may be running between two samples, so the
+ * time is the wait's that led there. In a recording that was thinned the waker may as well have
+ * waited itself, and not been recorded: such time is unknown.
  */
 #include "scope/scope_index.h"
 
@@ -270,7 +274,7 @@ static int take(struct walk *walk, int type, uint32_t event, uint64_t from)
 /* The thread did nothing that is known from `from` to here. */
 static int take_gap(struct walk *walk, const struct step *step, uint64_t from)
 {
-	if (step->wait != LODE_NONE)
+	if (step->wait != LODE_NONE && !walk->index->thinned)
 		return take(walk, LODE_WAIT, step->wait, from);
 	walk->unknown += walk->x - from;
 	walk->x = from;

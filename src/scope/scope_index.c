@@ -103,6 +103,7 @@ int lode_scope_index_make(struct lode_scope_index **result, const struct lode_st
 	if (!index)
 		return lode_fail_memory(error);
 	index->stream = stream;
+	index->thinned = lode_events_thinned(&stream->events[LODE_WAIT]);
 	index->groups = lode_threads_by_tid(stream, &index->group_count);
 	if (!index->groups)
 		code = lode_fail_memory(error);

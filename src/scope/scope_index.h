@@ -28,6 +28,7 @@ struct lode_scope_index {
 	const uint8_t *interrupts;                      /* by stack; NULL: none is known */
 	struct lode_wait_graph *graph;                  /* made when first asked for, as are */
 	struct lode_timelines *timelines;
+	int thinned; /* not every wait was recorded */
 };
 
 static inline uint64_t lode_event_end(const struct lode_events *events, uint32_t event)

@@ -69,6 +69,10 @@ static void put_input(struct page *page)
 	put_rows(page, "input", &input);
 	lode_buffer_print(page->buffer, " in %s stream%s\n", lode_count_text(area->stream_count, streams),
 			  lode_plural(area->stream_count));
+	if (area->recorded_events[kind] != area->input_events[kind])
+		lode_buffer_print(page->buffer, "sampled   %s %s%s recorded stand for all; totals are estimates\n",
+				  lode_count_text(area->recorded_events[kind], streams), kind_word(page),
+				  lode_plural(area->recorded_events[kind]));
 }
 
 static void put_area(struct page *page)
@@ -230,6 +234,16 @@ static void put_found(struct page *page)
 
 /* ---- a cluster ---- */
 
+/* How far the estimate of these very streams may be off, where not all was recorded. */
+static void put_sampling(struct page *page, const struct lode_metrics *metrics)
+{
+	struct lode_interval interval = lode_sampling_interval(metrics->cost, metrics->variance);
+
+	if (metrics->variance > 0 && metrics->cost)
+		lode_buffer_print(page->buffer, " (sampled: +-%.*f%%)", interval.high - interval.low < (double)metrics->cost / 5,
+				  100 * (interval.high - interval.low) / 2 / (double)metrics->cost);
+}
+
 static void put_metrics(struct page *page, size_t i)
 {
 	const struct lode_mine_report *report = page->report;
@@ -244,6 +258,7 @@ static void put_metrics(struct page *page, size_t i)
 	if (metrics->sure)
 		lode_buffer_print(page->buffer, " (95%%: %s to %s)", lode_duration_text(metrics->low, a),
 				  lode_duration_text(metrics->high, b));
+	put_sampling(page, metrics);
 	lode_buffer_print(page->buffer, "  %s stream%s  %s %s%s of %s  %sid %s%s\n", lode_count_text(metrics->streams, a),
 			  lode_plural(metrics->streams), lode_count_text(metrics->events, b), kind_word(page),
 			  lode_plural(metrics->events), lode_duration_text(metrics->average, c), style(page, LODE_DIM),

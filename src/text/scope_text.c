@@ -590,6 +590,8 @@ static void put_counts(struct lode_scope_page *page)
 				  lode_duration_text(found->result.unknown, number),
 				  lode_share_text(found->result.unknown, length_of(&found->symptom), share));
 	put(page, "\n");
+	if (lode_events_thinned(&page->report->stream.events[LODE_WAIT]))
+		put(page, "  not every wait of this stream was recorded; what is unknown may be such waits\n");
 }
 
 void lode_scope_text(const struct lode_scope_report *report, const struct lode_scope_found *found,

@@ -218,7 +218,7 @@ int lode_corpus_describe(const struct lode_stream *stream, struct lode_corpus_en
 
 		entry->events[type] = events->count;
 		for (size_t i = 0; i < events->count; i++)
-			entry->cost[type] = lode_add_saturating(entry->cost[type], events->cost[i]);
+			entry->cost[type] = lode_add_saturating(entry->cost[type], lode_events_cost(events, i));
 	}
 	lode_stream_span(stream, &entry->first_t, &entry->last_t);
 	entry->threads = stream->thread_count;

@@ -24,7 +24,7 @@ static void add_block(struct description *description, enum lode_event_type type
 		uint64_t end = lode_add_saturating(lode_add_saturating(events->t[i], events->cost[i]),
 						   events->delay[i]);
 
-		entry->cost[type] = lode_add_saturating(entry->cost[type], events->cost[i]);
+		entry->cost[type] = lode_add_saturating(entry->cost[type], lode_events_cost(events, i));
 		entry->first_t = events->t[i] < entry->first_t ? events->t[i] : entry->first_t;
 		entry->last_t = end > entry->last_t ? end : entry->last_t;
 		entry->stacks += !description->seen[events->stack[i]];
@@ -34,7 +34,7 @@ static void add_block(struct description *description, enum lode_event_type type
 
 static int add_blocks(struct description *description, struct lode_store *store, struct lode_error *error)
 {
-	const unsigned columns = LODE_T | LODE_COST | LODE_DELAY | LODE_STACK;
+	const unsigned columns = LODE_T | LODE_COST | LODE_DELAY | LODE_STACK | LODE_WEIGHT;
 	int code = 0;
 
 	for (size_t i = 0; !code && i < lode_store_blocks(store); i++) {

@@ -30,7 +30,7 @@ struct column {
 /* In the order of enum lode_column. */
 static const struct column columns[] = {
 	COLUMN(t),     COLUMN(cost),  COLUMN(delay),       COLUMN(thread), COLUMN(stack),
-	COLUMN(waker), COLUMN(waker_stack), COLUMN(name), COLUMN(cpu),
+	COLUMN(waker), COLUMN(waker_stack), COLUMN(name), COLUMN(cpu),    COLUMN(weight),
 };
 
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
@@ -49,6 +49,8 @@ void lode_events_release(struct lode_events *events)
 
 int lode_events_reserve(struct lode_events *events, size_t capacity, unsigned mask)
 {
+	int had_weights = events->weight != NULL;
+
 	for (size_t i = 0; i < COLUMNS; i++) {
 		void **column = column_of(events, i);
 		void *grown;
@@ -61,6 +63,8 @@ int lode_events_reserve(struct lode_events *events, size_t capacity, unsigned ma
 			return LODE_SYSTEM;
 		*column = grown;
 	}
+	for (size_t i = 0; !had_weights && events->weight && i < events->count; i++)
+		events->weight[i] = 1;
 	if (capacity > events->capacity)
 		events->capacity = capacity;
 	return 0;
@@ -69,9 +73,15 @@ int lode_events_reserve(struct lode_events *events, size_t capacity, unsigned ma
 int lode_events_add(struct lode_events *events, const struct lode_event *event)
 {
 	size_t i = events->count;
+	unsigned mask = events->weight ? LODE_ALL_COLUMNS : LODE_ALL_COLUMNS & ~LODE_WEIGHT;
 
-	if (i == events->capacity && lode_events_reserve(events, i ? i * 2 : 256, LODE_ALL_COLUMNS) < 0)
+	if (i == events->capacity && lode_events_reserve(events, i ? i * 2 : 256, mask) < 0)
 		return LODE_SYSTEM;
+	if (event->weight > 1 && !events->weight &&
+	    lode_events_reserve(events, events->capacity, LODE_WEIGHT) < 0)
+		return LODE_SYSTEM;
+	if (events->weight)
+		events->weight[i] = event->weight ? event->weight : 1;
 	events->t[i] = event->t;
 	events->cost[i] = event->cost;
 	events->delay[i] = event->delay;
@@ -97,7 +107,16 @@ struct lode_event lode_events_get(const struct lode_events *events, size_t i)
 		.waker_stack = events->waker_stack[i],
 		.name = events->name[i],
 		.cpu = events->cpu[i],
+		.weight = (uint32_t)lode_events_weight(events, i),
 	};
+}
+
+int lode_events_thinned(const struct lode_events *events)
+{
+	for (size_t i = 0; events->weight && i < events->count; i++)
+		if (events->weight[i] > 1)
+			return 1;
+	return 0;
 }
 
 /* End of the ascending run of times that starts at `start`. */

@@ -7,6 +7,12 @@
  *	call	a system event `name` with a stack, without a cost of its own. A
  *		preemption is one too: `preempt`, its run-queue time in `delay`
  *
+ * A recorder that may not cost much leaves out most of the short waits and calls. An event
+ * then carries a weight, how many such events it stands for: the inverse of the chance
+ * with which it was recorded. Sums of weight times cost, and of weights, are what all
+ * events would come to, on average (Horvitz and Thompson); times, single costs and
+ * longest ones are those of the event itself. Where nothing was left out every weight is 1.
+ *
  * Times and costs are nanoseconds. Stacks are nodes of the dictionary's stack
  * tree, threads are numbers in the stream's thread table.
  */
@@ -46,7 +52,8 @@ enum lode_column {
 	LODE_WAKER_STACK = 1 << 6,
 	LODE_NAME = 1 << 7,
 	LODE_CPU = 1 << 8,
-	LODE_ALL_COLUMNS = (1 << 9) - 1,
+	LODE_WEIGHT = 1 << 9,
+	LODE_ALL_COLUMNS = (1 << 10) - 1,
 };
 
 /* One event, all its fields. */
@@ -60,6 +67,7 @@ struct lode_event {
 	uint32_t waker_stack; /* 0: unknown */
 	uint32_t name;        /* string; 0: none */
 	uint16_t cpu;         /* LODE_NO_CPU: unknown */
+	uint32_t weight;      /* how many such events it stands for; 0 is taken for 1 */
 };
 
 /* Columns of `count` events of one type; a column that was not asked for when reading is NULL. */
@@ -75,7 +83,39 @@ struct lode_events {
 	uint32_t *waker_stack;
 	uint32_t *name;
 	uint16_t *cpu;
+	uint32_t *weight; /* at least 1; may be NULL as well where all are 1 */
 };
+
+static inline uint64_t lode_events_weight(const struct lode_events *events, size_t i)
+{
+	return events->weight ? events->weight[i] : 1;
+}
+
+/* A cost or a delay times a weight. */
+static inline uint64_t lode_weighted(uint64_t cost, uint64_t weight)
+{
+	uint64_t product;
+
+	return __builtin_mul_overflow(cost, weight, &product) ? UINT64_MAX : product;
+}
+
+/* What event `i` adds to a sum of costs. */
+static inline uint64_t lode_events_cost(const struct lode_events *events, size_t i)
+{
+	return lode_weighted(events->cost[i], lode_events_weight(events, i));
+}
+
+/*
+ * What an event adds to the variance that leaving out others gave a sum of costs: events are
+ * chosen independently of one another, so this is the usual estimate w (w - 1) cost^2.
+ */
+static inline double lode_sampling_variance(uint64_t cost, uint64_t weight)
+{
+	return (double)weight * (double)(weight - 1) * (double)cost * (double)cost;
+}
+
+/* Whether events were left out: some weight is more than 1. */
+int lode_events_thinned(const struct lode_events *events);
 
 /* A zeroed struct is an empty set. */
 void lode_events_release(struct lode_events *events);
@@ -83,7 +123,7 @@ void lode_events_release(struct lode_events *events);
 int lode_events_reserve(struct lode_events *events, size_t capacity, unsigned columns);
 /* Appends to all columns. Returns 0 or LODE_SYSTEM. */
 int lode_events_add(struct lode_events *events, const struct lode_event *event);
-/* Event `i`; all columns must be there. */
+/* Event `i`; all columns must be there, but for the weights. */
 struct lode_event lode_events_get(const struct lode_events *events, size_t i);
 /*
  * Sorts by time; events of equal time keep their order, so that what was exported

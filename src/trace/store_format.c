@@ -49,7 +49,8 @@ static const struct lode_table_column tables[LODE_BLOCK_KINDS][LODE_TABLE_COLUMN
 					  [LODE_EVENTS_WAKER] = { 4, 1 },
 					  [LODE_EVENTS_WAKER_STACK] = { 4, 0 },
 					  [LODE_EVENTS_NAME] = { 4, 0 },
-					  [LODE_EVENTS_CPU] = { 2, 1 } },
+					  [LODE_EVENTS_CPU] = { 2, 1 },
+					  [LODE_EVENTS_WEIGHT] = { 4, 0 } },
 	[LODE_BLOCK_FOOTER] = { [LODE_FOOTER_OFFSET] = { 8, 0 },
 				[LODE_FOOTER_KIND] = { 1, 0 },
 				[LODE_FOOTER_TYPE] = { 1, 0 },
@@ -75,6 +76,11 @@ unsigned lode_table_column_count(enum lode_block_kind kind)
 	while (count < LODE_TABLE_COLUMNS && tables[kind][count].width)
 		count++;
 	return count;
+}
+
+unsigned lode_table_optional(enum lode_block_kind kind)
+{
+	return kind == LODE_BLOCK_EVENTS_OF_A_TYPE ? 1u << LODE_EVENTS_WEIGHT : 0;
 }
 
 uint64_t lode_checksum(const void *bytes, size_t size, uint64_t seed)

@@ -128,7 +128,7 @@ static void give_codec(const struct lode_store *store, struct lode_codec *codec)
 	lode_codec_destroy(atomic_exchange(&store->spare->codec, codec));
 }
 
-/* Finds all columns of the kind; each must be there once. Returns what is wrong, or NULL. */
+/* Finds all columns of the kind; each must be there once, but for optional ones. Returns what is wrong, or NULL. */
 static const char *find_columns(const struct lode_store *store, struct lode_store_table *table)
 {
 	const unsigned char *bytes = store->map.bytes + table->offset + LODE_BLOCK_HEADER_SIZE;
@@ -147,7 +147,7 @@ static const char *find_columns(const struct lode_store *store, struct lode_stor
 		table->columns[packed.number] = packed;
 		table->found |= 1u << packed.number;
 	}
-	if (table->found != (1u << count) - 1)
+	if ((table->found | lode_table_optional(table->header.kind)) != (1u << count) - 1)
 		return "a column is missing";
 	return lode_cursor_left(&payload) ? "bytes are left behind the columns" : NULL;
 }
@@ -367,21 +367,37 @@ static int translate_columns(const struct lode_store *store, unsigned columns, s
 	return 0;
 }
 
+/* Weights that are not there are 1; nothing stands for no event at all. */
+static int settle_weights(const struct lode_store_table *table, uint32_t *weights)
+{
+	for (size_t i = 0; i < table->header.rows; i++) {
+		if (!(table->found & 1u << LODE_EVENTS_WEIGHT))
+			weights[i] = 1;
+		else if (!weights[i])
+			return -1;
+	}
+	return 0;
+}
+
 /* Returns 0, LODE_SYSTEM, or LODE_BAD_INPUT with what is wrong. */
 static int unpack_events(const struct lode_store *store, const struct lode_store_table *table, unsigned columns,
 			 struct lode_events *events, const char **wrong)
 {
 	struct lode_codec *codec = take_codec(store);
 	void *const values[] = { events->t,     events->cost,        events->delay, events->thread, events->stack,
-				 events->waker, events->waker_stack, events->name,  events->cpu };
+				 events->waker, events->waker_stack, events->name,  events->cpu,    events->weight };
 	int code = codec ? 0 : LODE_SYSTEM;
 
 	for (unsigned i = 0; !code && i < LODE_TABLE_COLUMNS; i++)
-		if (columns & 1u << i)
+		if (columns & table->found & 1u << i)
 			code = lode_table_unpack(codec, table, i, values[i], table->header.rows);
 	*wrong = "a column of events is damaged";
 	give_codec(store, codec);
 	events->count = table->header.rows;
+	if (!code && columns & LODE_WEIGHT && settle_weights(table, events->weight) < 0) {
+		*wrong = "a weight is 0";
+		code = LODE_BAD_INPUT;
+	}
 	if (!code && translate_columns(store, columns, events) < 0) {
 		*wrong = "an event names something that is not there";
 		code = LODE_BAD_INPUT;
@@ -426,6 +442,7 @@ static struct lode_events behind(const struct lode_events *all)
 		.waker_stack = all->waker_stack ? all->waker_stack + n : NULL,
 		.name = all->name ? all->name + n : NULL,
 		.cpu = all->cpu ? all->cpu + n : NULL,
+		.weight = all->weight ? all->weight + n : NULL,
 	};
 }
 

@@ -7,7 +7,7 @@
 
 #include "trace/store_format.h"
 
-#define LODE_TABLE_COLUMNS 9
+#define LODE_TABLE_COLUMNS 10
 
 struct lode_table_column {
 	unsigned width;    /* bytes of a value in memory; 0: no such column */
@@ -18,6 +18,8 @@ struct lode_table_column {
 const struct lode_table_column *lode_table_columns(enum lode_block_kind kind);
 /* How many there are. */
 unsigned lode_table_column_count(enum lode_block_kind kind);
+/* A bit for each that may be missing: all its values are 1 then. */
+unsigned lode_table_optional(enum lode_block_kind kind);
 
 /* Column numbers. */
 enum { LODE_STRINGS_LENGTH, LODE_STRINGS_BYTES };
@@ -38,6 +40,7 @@ enum {
 	LODE_EVENTS_WAKER_STACK,
 	LODE_EVENTS_NAME,
 	LODE_EVENTS_CPU,
+	LODE_EVENTS_WEIGHT, /* only where one is not 1 */
 };
 enum { LODE_FOOTER_OFFSET, LODE_FOOTER_KIND, LODE_FOOTER_TYPE, LODE_FOOTER_ROWS, LODE_FOOTER_FIRST, LODE_FOOTER_LAST };
 

@@ -107,6 +107,14 @@ static void pack_strings(struct packer *packer, const struct piece *piece, const
 	lode_buffer_release(&bytes);
 }
 
+static int has_weights(const struct lode_events *events, size_t first, size_t count)
+{
+	for (size_t row = first; events->weight && row < first + count; row++)
+		if (events->weight[row] > 1)
+			return 1;
+	return 0;
+}
+
 static void pack_events(struct packer *packer, const struct piece *piece, const struct lode_events *events)
 {
 	size_t first = piece->first, count = piece->count;
@@ -121,6 +129,8 @@ static void pack_events(struct packer *packer, const struct piece *piece, const 
 	pack_column(packer, LODE_EVENTS_WAKER_STACK, events->waker_stack + first, count);
 	pack_column(packer, LODE_EVENTS_NAME, events->name + first, count);
 	pack_column(packer, LODE_EVENTS_CPU, events->cpu + first, count);
+	if (has_weights(events, first, count))
+		pack_column(packer, LODE_EVENTS_WEIGHT, events->weight + first, count);
 	packer->header.first = events->t[first];
 	for (size_t row = first; row < first + count; row++) {
 		uint64_t end = lode_add_saturating(lode_add_saturating(events->t[row], events->cost[row]),

@@ -106,6 +106,14 @@ int lode_stream_set_attribute(struct lode_stream *stream, const char *key, const
 	return 0;
 }
 
+int lode_stream_thinned(const struct lode_stream *stream)
+{
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		if (lode_events_thinned(&stream->events[type]))
+			return 1;
+	return 0;
+}
+
 size_t lode_stream_event_count(const struct lode_stream *stream)
 {
 	size_t count = 0;

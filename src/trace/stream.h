@@ -75,6 +75,8 @@ int lode_stream_add_symptom(struct lode_stream *stream, const struct lode_sympto
 /* Sets an attribute; one with the same key is replaced. */
 int lode_stream_set_attribute(struct lode_stream *stream, const char *key, const char *value,
 			      enum lode_attribute_type type);
+/* Whether events of some type were left out by the recorder: see events.h. */
+int lode_stream_thinned(const struct lode_stream *stream);
 /* Number of events of all types. */
 size_t lode_stream_event_count(const struct lode_stream *stream);
 /* Earliest t and latest end of all events and symptoms; both 0 when there are none. */

@@ -86,7 +86,7 @@ static void check_stream(const struct lode_area *area, uint32_t stream, const st
 			 size_t count, const struct lode_shares *shares, size_t *at)
 {
 	const struct lode_area_rows *rows = &area->rows[LODE_WAIT];
-	struct lode_share expected = { stream, LODE_NONE, 0, 0 };
+	struct lode_share expected = { .stream = stream, .row = LODE_NONE };
 
 	for (uint32_t i = 0; i < rows->count; i++) {
 		const struct lode_area_row *row = &rows->items[i];

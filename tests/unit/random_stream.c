@@ -147,7 +147,7 @@ static int events_equal(const struct lode_stream *a, const struct lode_stream *b
 {
 	struct lode_event x = lode_events_get(&a->events[type], i), y = lode_events_get(&b->events[type], i);
 
-	return x.t == y.t && x.cost == y.cost && x.delay == y.delay && x.cpu == y.cpu &&
+	return x.t == y.t && x.cost == y.cost && x.delay == y.delay && x.cpu == y.cpu && x.weight == y.weight &&
 	       threads_equal(a, x.thread, b, y.thread) && threads_equal(a, x.waker, b, y.waker) &&
 	       stacks_equal(a, x.stack, b, y.stack) && stacks_equal(a, x.waker_stack, b, y.waker_stack) &&
 	       texts_equal(a, x.name, b, y.name);
