@@ -360,7 +360,7 @@ static void show_unwinding(const struct recording *recording, const struct lode_
 	static const char *const names[LODE_STACK_ENDS] = {
 		[LODE_STACK_UNKNOWN] = "unknown",   [LODE_STACK_WHOLE] = "whole",       [LODE_STACK_DEEP] = "too_deep",
 		[LODE_STACK_SHORT] = "too_large",   [LODE_STACK_BROKEN] = "broken",     [LODE_STACK_UNMAPPED] = "unmapped",
-		[LODE_STACK_PENDING] = "pending",
+		[LODE_STACK_PENDING] = "pending",   [LODE_STACK_COMPAT] = "compat",
 	};
 	struct lode_unwind_totals totals = lode_recorder_unwind_totals(recording->recorder);
 

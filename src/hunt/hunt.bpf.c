@@ -401,7 +401,7 @@ static __always_inline uint32_t block_class(struct task_struct *task, struct pt_
 
 	if (state & (TASK_STOPPED | TASK_TRACED) || !set)
 		return LODE_CLOCK_OTHER;
-	if (call >= 0 && call < LODE_HUNT_CALLS) {
+	if (call >= 0 && call < LODE_HUNT_CALLS && !REGS_COMPAT(regs)) {
 		class = set->calls[call & (LODE_HUNT_CALLS - 1)];
 		if (class & LODE_CALL_FUTEX) {
 			thread->object = REGS_ARGUMENT(regs);
@@ -519,7 +519,7 @@ int lode_hunt_exit_call(uint64_t *context)
 	if (!thread || !set)
 		return 0;
 	call = REGS_CALL(regs);
-	if (call < 0 || call >= LODE_HUNT_CALLS)
+	if (call < 0 || call >= LODE_HUNT_CALLS || REGS_COMPAT(regs))
 		return 0;
 	lode_thread_begin_change(thread);
 	look_at_running(thread);

@@ -197,7 +197,8 @@ static int get_registers(uint32_t tid, struct lode_registers *registers)
 	struct user_regs_struct kernel;
 	struct iovec bytes = {&kernel, sizeof(kernel)};
 
-	if (ptrace(PTRACE_GETREGSET, (pid_t)tid, (void *)NT_PRSTATUS, &bytes) < 0)
+	/* Of a thread that runs 32-bit code there are fewer bytes, of other registers. */
+	if (ptrace(PTRACE_GETREGSET, (pid_t)tid, (void *)NT_PRSTATUS, &bytes) < 0 || bytes.iov_len != sizeof(kernel))
 		return LODE_SYSTEM;
 	lode_registers_from_kernel(registers, &kernel);
 	return 0;

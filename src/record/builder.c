@@ -101,7 +101,10 @@ static uint32_t call_name(struct lode_builder *builder, uint32_t number)
 	char text[32];
 
 	if (number >= CALLS_LIMIT) {
-		snprintf(text, sizeof(text), "syscall_%d", (int)number);
+		if (number & LODE_RECORD_COMPAT_CALL && !(number >> 31))
+			snprintf(text, sizeof(text), "compat_syscall_%u", number & ~LODE_RECORD_COMPAT_CALL);
+		else
+			snprintf(text, sizeof(text), "syscall_%d", (int)number);
 		return add_string(builder, text);
 	}
 	if (number >= builder->call_count) {
@@ -185,7 +188,7 @@ static int count_end(struct lode_builder *builder, const struct lode_builder_kno
 {
 	builder->ends[own->end]++;
 	builder->guessed += own->guessed != 0;
-	if (own->end == LODE_STACK_WHOLE || own->end == LODE_STACK_DEEP)
+	if (own->end == LODE_STACK_WHOLE || own->end == LODE_STACK_DEEP || own->end == LODE_STACK_COMPAT)
 		return 0;
 	if (lode_grow(&builder->broken, &builder->broken_capacity, (size_t)own->module + 1,
 		      sizeof(*builder->broken)) < 0)
@@ -386,7 +389,7 @@ static void note_broken(const struct lode_builder *builder, struct lode_notes *n
 
 	for (int i = 0; i < LODE_STACK_ENDS; i++) {
 		sum += builder->ends[i];
-		if (i != LODE_STACK_WHOLE && i != LODE_STACK_DEEP && i != LODE_STACK_UNKNOWN)
+		if (i != LODE_STACK_WHOLE && i != LODE_STACK_DEEP && i != LODE_STACK_UNKNOWN && i != LODE_STACK_COMPAT)
 			count += builder->ends[i];
 	}
 	if (!count)
@@ -402,6 +405,9 @@ void lode_builder_note(const struct lode_builder *builder, struct lode_notes *no
 {
 	lode_notes_add(notes, builder->stacks.missing, "stacks that were lost", NULL);
 	lode_notes_add(notes, builder->ends[LODE_STACK_DEEP], "stacks deeper than could be recorded, cut at the root",
+		       NULL);
+	lode_notes_add(notes, builder->ends[LODE_STACK_COMPAT],
+		       "stacks of 32-bit programs, of which only the innermost function is known; build them for 64 bits",
 		       NULL);
 	note_broken(builder, notes);
 	lode_notes_add(notes, builder->unexplained, "waits whose waker was not recorded", NULL);

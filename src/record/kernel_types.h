@@ -111,6 +111,7 @@ struct pt_regs {
 	uint64_t pc;
 	uint64_t orig_x0; /* first argument of the system call */
 	int32_t syscallno;
+	uint64_t pstate;
 	struct frame_record_meta stackframe;
 };
 
@@ -127,6 +128,7 @@ struct pt_regs {
 	unsigned long di; /* first argument of the system call */
 	unsigned long orig_ax;
 	unsigned long ip;
+	unsigned long cs;
 	unsigned long sp;
 };
 
@@ -137,6 +139,7 @@ struct pt_regs {
 /*
  * What the programs ask of registers. REGS_LINK: where a return address may be that is not in
  * memory; on x86-64 that is so in vfork() only. REGS_CALL: the system call in progress, below 0: none.
+ * REGS_COMPAT: whether the thread runs 32-bit code, which has other registers, frames and numbers of calls.
  */
 #if defined(__TARGET_ARCH_arm64)
 #define REGS_PC(regs)       ((regs)->pc)
@@ -151,6 +154,7 @@ struct pt_regs {
 #define REGS_ARGUMENTS          8
 #define REGS_ARGUMENT_OFFSET(i) (bpf_core_field_offset(struct pt_regs, regs) + 8 * (i))
 #define STACK_ARGUMENT(i)       (8 * (i))
+#define REGS_COMPAT(regs)   (((regs)->pstate & 0x10) != 0)
 #define CALL_MMAP           222
 #define CALL_EXECVE         221
 #define CALL_EXECVEAT       281
@@ -172,6 +176,7 @@ struct pt_regs {
 	 : (i) == 4 ? bpf_core_field_offset(struct pt_regs, r8)                                              \
 		    : bpf_core_field_offset(struct pt_regs, r9))
 #define STACK_ARGUMENT(i) (8 * ((i) + 1)) /* above the return address */
+#define REGS_COMPAT(regs)   (((regs)->cs & 0xffff) == 0x23)
 #define CALL_MMAP           9
 #define CALL_EXECVE         59
 #define CALL_EXECVEAT       322

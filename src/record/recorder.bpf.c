@@ -491,7 +491,7 @@ static __always_inline uint32_t call_of(struct task_struct *task)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	int32_t call = REGS_CALL(regs);
-	uint32_t value = call < 0 ? 0 : (uint32_t)call + 1;
+	uint32_t value = call < 0 || REGS_COMPAT(regs) ? 0 : (uint32_t)call + 1;
 
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
 		value |= LODE_RECORD_IOWAIT;
@@ -659,7 +659,8 @@ int lode_call(uint64_t *context)
 	thread->entry.sp = REGS_SP(regs);
 	thread->entry.link = REGS_LINK(regs);
 	thread->entry.pc = REGS_PC(regs);
-	write_event(task, LODE_RECORD_CALL, (uint32_t)context[1], thread->entry.user, 0);
+	write_event(task, LODE_RECORD_CALL, (uint32_t)context[1] | (REGS_COMPAT(regs) ? LODE_RECORD_COMPAT_CALL : 0),
+		    thread->entry.user, 0);
 	return 0;
 }
 

@@ -28,6 +28,7 @@ enum lode_stack_end {
 	LODE_STACK_BROKEN,   /* in a function that no rule leads out of */
 	LODE_STACK_UNMAPPED, /* at an address where no code is known, which is left out */
 	LODE_STACK_PENDING,  /* in a binary whose unwind table is not loaded yet */
+	LODE_STACK_COMPAT,   /* of 32-bit code: only the innermost function is kept */
 	LODE_STACK_ENDS,
 };
 
@@ -38,6 +39,9 @@ enum lode_record_type {
 	LODE_RECORD_CALL,     /* system call number `value` */
 	LODE_RECORD_FIRED,    /* no event: from `t` for `cost` and `delay` was longer than limits, a bit of `value` each */
 };
+
+/* Numbers of system calls of 32-bit code, which are others, have this bit. */
+#define LODE_RECORD_COMPAT_CALL (1u << 30)
 
 enum lode_record_flag {
 	LODE_RECORD_WOKEN = 1, /* a wait: the waker is known; `cost` ends at the waking */

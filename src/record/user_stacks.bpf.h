@@ -16,6 +16,20 @@ static __always_inline bool is_executing(struct pt_regs *regs)
 	return REGS_CALL(regs) == CALL_EXECVE || REGS_CALL(regs) == CALL_EXECVEAT;
 }
 
+/*
+ * Of 32-bit code only where it is: no table is made of its binaries, and frame records
+ * read as 64-bit ones would give frames that never were.
+ */
+static __always_inline uint64_t take_compat_leaf(struct scratch *scratch, struct pt_regs *regs)
+{
+	begin_stack(scratch, true, false);
+	scratch->stack.addresses[0] = REGS_PC(regs);
+	scratch->hash = scratch->stack.addresses[0];
+	scratch->stack.count = 1;
+	scratch->stack.end = LODE_STACK_COMPAT;
+	return identify(scratch);
+}
+
 /* `tid` and `kind`: for whom it is taken. Returns the id of the stack, or of its copy. */
 static __always_inline uint64_t take_user_stack(struct scratch *scratch, struct task_struct *task,
 						struct pt_regs *regs, uint16_t *span, uint32_t tid,
@@ -24,6 +38,8 @@ static __always_inline uint64_t take_user_stack(struct scratch *scratch, struct 
 	bool may_help;
 	uint64_t id;
 
+	if (REGS_COMPAT(regs))
+		return take_compat_leaf(scratch, regs);
 	if (!use_tables)
 		return copy_bytes ? copy_user_stack(task, regs, tid, kind)
 				  : walk_user_stack(scratch, regs, span);
