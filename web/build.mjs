@@ -76,7 +76,7 @@ const policy = [
 
 writeFileSync(output, `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width"><title><!--title--></title><style>${style}</style></head><body>
+<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><title><!--title--></title><style>${style}</style></head><body>
 <noscript>This page draws itself with JavaScript, which is switched off here. The same result as text: run the command without -o.</noscript>
 <div id="app"></div>
 <!--data-->

@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cmd/attributes.h"
 #include "cmd/hunt.h"
+#include "cmd/hunt_live.h"
 #include "cmd/notes.h"
 #include "cmd/progress.h"
 #include "cmd/results.h"
@@ -36,6 +37,7 @@ struct hunt {
 	struct lode_corpus *corpus;
 	struct lode_hunt_report report;
 	struct lode_hunt_view view;
+	struct lode_hunt_live live;
 	struct lode_buffer steps; /* lines of JSON, for a file */
 	struct lode_notes notes;
 	struct lode_child child;
@@ -62,6 +64,9 @@ static int open_all(struct hunt *hunt, struct lode_error *error)
 	}
 	if (!code && hunt->corpus)
 		code = lode_keep_create(&hunt->keep, hunt->meters.meter, error);
+	/* After the command's process: what forks must not have threads. */
+	if (!code && settings->serve)
+		code = lode_hunt_live_open(&hunt->live, hunt->call, hunt->target, (uint16_t)settings->port, error);
 	return code;
 }
 
@@ -111,6 +116,8 @@ static int pursue(struct hunt *hunt, struct lode_error *error)
 
 		end = lode_search_step(hunt->search, error);
 		code = lode_hunt_view_update(&hunt->view, error);
+		if (!code)
+			code = lode_hunt_live_update(&hunt->live, &hunt->report, 0, error);
 		if (end == LODE_SEARCH_GOES_ON && lode_signals_stop())
 			end = LODE_SEARCH_STOPPED;
 		if (end == LODE_SEARCH_GOES_ON && hunt->has_child && lode_child_has_ended(&hunt->child))
@@ -262,16 +269,21 @@ static int run_hunt(struct hunt *hunt, struct lode_error *error)
 		lode_child_finish(&hunt->child);
 	if (!code)
 		code = lode_hunt_view_update(&hunt->view, error);
+	if (!code)
+		code = lode_hunt_live_update(&hunt->live, &hunt->report, 1, error);
 	lode_hunt_view_wipe(&hunt->view);
 	tell_status(hunt);
 	if (!code)
 		code = finish(hunt, error);
+	if (!code || code == LODE_FOUND)
+		lode_hunt_live_stay(&hunt->live, hunt->call);
 	lode_signals_release();
 	return code;
 }
 
 static void release(struct hunt *hunt)
 {
+	lode_hunt_live_close(&hunt->live);
 	lode_hunt_view_release(&hunt->view);
 	lode_buffer_release(&hunt->steps);
 	lode_search_destroy(hunt->search);
@@ -291,6 +303,8 @@ static int run(struct lode_call *call, struct lode_error *error)
 		code = lode_hunt_outputs_read(hunt.settings, &hunt.outputs, error);
 	if (!code && hunt.outputs.html)
 		code = lode_page_is_there(error);
+	if (!code && hunt.settings->serve)
+		code = lode_hunt_live_check(error);
 	if (code)
 		return code;
 	if (hunt.settings->agent)
@@ -342,6 +356,7 @@ const struct lode_command lode_command_hunt = {
 		 "CAP_SYS_PTRACE.",
 	.examples = "  lode hunt -p 1234\n"
 		    "  lode hunt -d 30s -o hunt.html -- ./program args\n"
+		    "  lode hunt -p 1234 --serve\n"
 		    "  lode hunt --comm worker --cpu 10% --cost 5%\n"
 		    "  lode hunt -p 1234 --json > hunt.jsonl\n"
 		    "  lode hunt --host node1 --host node2 --comm solver -o corpus\n",

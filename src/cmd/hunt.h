@@ -28,6 +28,8 @@ struct lode_hunt_settings {
 	const char *dot;
 	const char *html;
 	int json;
+	int serve;
+	uint64_t port;
 	int exit_code;
 	int agent;
 };

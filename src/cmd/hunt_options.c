@@ -54,6 +54,8 @@ const struct lode_option lode_hunt_options[] = {
 	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE",
 		  "an attribute of the stream; may be given many times"),
 	LODE_FLAG("json", 0, FIELD(json), "write each step as a line of JSON, and a summary"),
+	LODE_FLAG("serve", 0, FIELD(serve), "show the search in the browser while it goes on, and then until Ctrl-C"),
+	LODE_NUMBER("port", 0, FIELD(port), "N", "serve on this port (default: 7070, or a free one)", 1, 65535),
 	LODE_FLAG("exit-code", 0, FIELD(exit_code), "exit with 1 when a bottleneck was found"),
 	LODE_HIDDEN_FLAG("agent", FIELD(agent), "measure for a hunt on another host"),
 	/* As they were called before --duration and the endings of --output. */
@@ -185,6 +187,8 @@ static int check_target(const struct lode_call *call, const struct lode_hunt_out
 			     "on other hosts there must be processes already: '-p PID' or '--comm NAME'");
 	if (settings->ssh && !settings->hosts.count)
 		return wrong(error, "'--ssh' is for '--host'");
+	if (settings->port && !settings->serve)
+		return wrong(error, "'--port' says where '--serve' listens; give '--serve', too");
 	if (settings->agent && (settings->hosts.count || call->operand_count))
 		return wrong(error, "an agent hunts on its own host, in processes that are there");
 	if ((settings->name || settings->attributes.count) && !outputs->corpus)

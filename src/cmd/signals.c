@@ -139,6 +139,12 @@ void lode_signals_hold_for_good(void)
 	set_grace(0);
 }
 
+void lode_signals_again(void)
+{
+	stop = 0;
+	lode_signals_hold_for_good();
+}
+
 void lode_signals_release(void)
 {
 	hold = HOLD_NOT;

@@ -29,4 +29,7 @@ void lode_signals_restore(void);
 /* Milliseconds. */
 #define LODE_SIGNALS_GRACE 100
 
+/* Forgets a signal that asked to stop, and notes the next one. */
+void lode_signals_again(void);
+
 #endif

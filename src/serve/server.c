@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "page/page.h"
 #include "serve/jobs.h"
+#include "serve/growing_result.h"
 #include "serve/routes.h"
 #include "trace/corpus.h"
 
@@ -16,6 +17,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define API "/api/"
@@ -24,6 +26,7 @@
 struct lode_server {
 	struct MHD_Daemon *daemon;
 	struct lode_jobs *jobs;
+	struct lode_growing_result *growing; /* not NULL: instead of a corpus; the caller's */
 	char *corpus;
 	char *title;
 	uint16_t port;
@@ -131,7 +134,9 @@ static enum MHD_Result answer_page(struct lode_server *server, struct MHD_Connec
 	int code;
 
 	lode_page_index_begin(&index, server->title, API);
-	code = write_blocks(server, &index, &error);
+	if (server->growing)
+		lode_page_index_block(&index, lode_growing_name(server->growing));
+	code = server->growing ? 0 : write_blocks(server, &index, &error);
 	lode_page_index_end(&index);
 	if (!code) {
 		lode_page_begin_with(&page, server->title, &index);
@@ -219,6 +224,24 @@ static enum MHD_Result answer_api(struct lode_server *server, struct MHD_Connect
 	return result;
 }
 
+/* ---- a result that is still being made ---- */
+
+/* Without a body when it is as `seen` says. */
+static enum MHD_Result answer_growing(struct lode_server *server, struct MHD_Connection *connection, const char *name)
+{
+	const char *seen = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "seen");
+	struct lode_job_view starting = {.phase = "starting"};
+	struct lode_buffer json = {0};
+	uint64_t version;
+
+	if (strcmp(name, lode_growing_name(server->growing)) != 0)
+		return refuse(connection, MHD_HTTP_NOT_FOUND, "there is no such result here");
+	version = lode_growing_get(server->growing, seen ? strtoull(seen, NULL, 10) : 0, &json);
+	if (!version)
+		return answer_progress(connection, &starting);
+	return answer(connection, json.size || json.failed ? MHD_HTTP_OK : MHD_HTTP_NO_CONTENT, "application/json", &json);
+}
+
 /* ---- requests ---- */
 
 static int is_this_machine(struct MHD_Connection *connection)
@@ -249,6 +272,8 @@ static enum MHD_Result take(void *context, struct MHD_Connection *connection, co
 		return refuse(connection, MHD_HTTP_FORBIDDEN, "this server answers requests for this machine alone");
 	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD) && !cancel)
 		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and DELETE are known here");
+	if (!strncmp(url, API, strlen(API)) && server->growing)
+		return answer_growing(server, connection, url + strlen(API));
 	if (!strncmp(url, API, strlen(API)))
 		return answer_api(server, connection, url + strlen(API), cancel);
 	if (!strcmp(url, "/") && !cancel)
@@ -293,6 +318,25 @@ int lode_server_start(struct lode_server **server, const char *corpus, const cha
 	code = made->corpus && made->title ? lode_jobs_make(&made->jobs, corpus, error) : lode_fail_memory(error);
 	if (!code)
 		code = listen_on(made, port, error);
+	if (code) {
+		lode_server_end(made);
+		*server = NULL;
+	}
+	return code;
+}
+
+int lode_server_start_growing(struct lode_server **server, struct lode_growing_result *growing, const char *title, uint16_t port,
+			   struct lode_error *error)
+{
+	struct lode_server *made = lode_calloc(1, sizeof(*made));
+	int code;
+
+	*server = made;
+	if (!made)
+		return lode_fail_memory(error);
+	made->growing = growing;
+	made->title = lode_strdup(title);
+	code = made->title ? listen_on(made, port, error) : lode_fail_memory(error);
 	if (code) {
 		lode_server_end(made);
 		*server = NULL;

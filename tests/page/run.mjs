@@ -4,7 +4,7 @@
 //	node tests/page/run.mjs LODE MODULES [PICTURES]
 //
 // PICTURES: a folder that gets a picture of each view.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -343,6 +343,42 @@ async function fromAServer() {
 	});
 }
 
+// A hunt in the browser: it grows, ends, stays to be looked at, and goes with Ctrl-C.
+async function servedHunt() {
+	const hunt = spawn(lode, ['hunt', '--serve', '-d', '4s', '--', 'sh', '-c', 'while :; do :; done'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+	const ended = new Promise((done) => hunt.once('exit', (code, signal) => done(signal ?? code)));
+	let said = '';
+
+	hunt.stderr.on('data', (text) => {
+		said += text;
+	});
+	const saying = async (pattern) => {
+		while (!pattern.test(said) && hunt.exitCode === null)
+			await new Promise((wake) => setTimeout(wake, 50));
+		return said.match(pattern)?.[1];
+	};
+	const address = await saying(/shown at (\S+)/);
+
+	if (!address) {
+		console.log(`   not hunted: ${said.trim()}`);
+		return;
+	}
+	const page = await open(address, 400, 'dark');
+	const sentence = () => page.innerText('main .help p');
+	const first = await sentence();
+
+	await page.waitForFunction((before) => document.querySelector('main .help p').innerText !== before, first);
+	check(/The hunt goes on/.test(first) || !/goes on/.test(await sentence()), 'the page does not say that the hunt goes on');
+	await saying(/(its page stays)/);
+	await page.waitForFunction(() => /It ended: the time was up/.test(document.querySelector('main .help p').innerText));
+	await page.click('.history a >> nth=0');
+	check((await page.locator('table[aria-label=Facts] tr').count()) > 4, 'an experiment has no details');
+	await checkView(page, 'hunt');
+	await page.close();
+	hunt.kill('SIGINT');
+	check((await ended) === 0, 'Ctrl-C does not end the server, or not well');
+}
+
 // What to compare and to explain is chosen on the page, is in the link, and stays chosen; what a server refuses is shown.
 async function chooseFromThePage(page) {
 	const sides = () => page.innerText('main .help p');
@@ -391,4 +427,5 @@ await main(async () => {
 	await section('keyboard alone', byKeyboard);
 	await section('hostile names', hostileNames);
 	await section('from a server', fromAServer);
+	await section('a hunt that is served', servedHunt);
 });

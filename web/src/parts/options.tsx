@@ -2,7 +2,7 @@
 // that a result has one; without a server there is nothing to choose.
 import { useEffect, useState } from 'preact/hooks';
 
-import { readBlock, type PageIndex } from '../page_data';
+import { blocks, readBlock, type PageIndex } from '../page_data';
 import { go, linkHere, route } from '../route';
 import type { InfoResult } from '../views/overview';
 
@@ -67,7 +67,7 @@ export function useInfo(index: PageIndex): InfoResult | null {
 	const [info, setInfo] = useState<InfoResult | null>(null);
 
 	useEffect(() => {
-		if (index.api !== undefined)
+		if (index.api !== undefined && blocks.value.has('info'))
 			readBlock(index, 'info', 'json').then((result) => setInfo(result as InfoResult), () => setInfo(null));
 	}, []);
 	return info;

@@ -1,9 +1,11 @@
 // The result of `lode hunt`: what was found, and the search history graph that led there.
-import { useMemo, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 
 import { count, duration, percent, plural } from '../format';
 import { Help } from '../parts/help';
 import { Table, type Column } from '../parts/table';
+import { go, linkHere, route } from '../route';
 
 type State = 'never-run' | 'running' | 'true' | 'false' | 'deferred' | 'impossible';
 
@@ -57,6 +59,7 @@ export interface HuntResult {
 	experiments: Experiment[];
 	words: Words[];
 	sentences: string[];
+	live?: { version: number; running: boolean }; // from `lode hunt --serve`
 }
 
 interface Row {
@@ -89,7 +92,7 @@ function columnsOf(whole: number): Column<Row>[] {
 		{ key: 'rank', title: '#', number: true, value: (row) => -row.rank, cell: (row) => row.rank },
 		{
 			key: 'where', title: 'Where', value: (row) => row.words.focus,
-			cell: (row) => <span class={row.specific ? 'wide-cell' : 'wide-cell dim'}><bdi>{row.words.focus}</bdi></span>,
+			cell: (row) => <a class="wide-cell" href={linkHere([String(row.experiment.experiment)])}><bdi>{row.words.focus}</bdi></a>,
 		},
 		{ key: 'what', title: 'Hypothesis', value: (row) => row.experiment.hypothesis },
 		{ key: 'value', title: 'Measured', number: true, value: (row) => row.experiment.value ?? 0, cell: (row) => row.words.measured },
@@ -136,6 +139,81 @@ interface NodeProps {
 	shows: (id: number) => boolean;
 }
 
+const BETWEEN_LOOKS = 500; // ms
+
+// The latest state of a hunt that is served; `lost`: its server has gone.
+function useLive(first: HuntResult): { result: HuntResult; lost: boolean } {
+	const [state, setState] = useState({ result: first, lost: false });
+	const live = state.result.live;
+
+	useEffect(() => {
+		let ended = false;
+
+		if (!live?.running || state.lost)
+			return undefined;
+		const look = async () => {
+			try {
+				const answer = await fetch(`/api/hunt?seen=${live.version}`);
+
+				if (ended)
+					return;
+				if (answer.status === 200)
+					setState({ result: (await answer.json()) as HuntResult, lost: false });
+				else
+					timer = setTimeout(look, BETWEEN_LOOKS);
+			} catch {
+				if (!ended)
+					setState({ ...state, lost: true });
+			}
+		};
+		let timer = setTimeout(look, BETWEEN_LOOKS);
+
+		return () => {
+			ended = true;
+			clearTimeout(timer);
+		};
+	}, [live?.version, state.lost]);
+	return state;
+}
+
+function time(ns: number | null | undefined): string {
+	return ns === null || ns === undefined ? '' : duration(ns);
+}
+
+// All that is known of one experiment.
+function ExperimentDetail({ id, result }: { id: number; result: HuntResult }) {
+	const experiment = result.experiments[id]!;
+	const words = result.words[id]!;
+	const rows: [string, ComponentChildren][] = [
+		['State', `${stateWords[experiment.state]}${experiment.why ? `: ${experiment.why}` : ''}`],
+		['Measured', words.measured],
+		['Threshold', words.threshold],
+		['Confidence', experiment.confidence === null ? '' : experiment.confidence > 0.9999 ? '>99.99%' : percent(experiment.confidence)],
+		['Evidence', experiment.runs > 0 ? `${experiment.evidence}, in ${plural(experiment.runs, 'run')} of ${duration(experiment.observed_ns)} together` : ''],
+		['Calls', experiment.calls ? count(experiment.calls) : ''],
+		['Cost of its probes', experiment.cost === null ? '' : percent(experiment.cost)],
+		['Not probed', experiment.not_probed ?? ''],
+		['Found by', experiment.origin],
+		['Asked at', time(experiment.created_ns)],
+		['Concluded at', time(experiment.concluded_ns)],
+		['True from', time(experiment.found_ns)],
+		['True until', experiment.found_ns === null ? '' : experiment.lost_ns === null ? 'the end' : time(experiment.lost_ns)],
+		...Object.entries(experiment.focus).filter(([, value]) => value !== null).map(([axis, value]): [string, ComponentChildren] => [`Focus: ${axis}`, <bdi class="mono">{value}</bdi>]),
+	];
+
+	return (
+		<article class="detail" aria-label={`Experiment ${id}`}>
+			<h2>{experiment.hypothesis}: <bdi>{words.focus}</bdi></h2>
+			<table class="narrow" aria-label="Facts">
+				<tbody>{rows.filter(([, value]) => value !== '').map(([name, value]) => <tr><th scope="row">{name}</th><td>{value}</td></tr>)}</tbody>
+			</table>
+			{experiment.parents.length > 0 && (
+				<p>Refines {experiment.parents.map((parent, place) => <>{place > 0 && ', '}<a href={linkHere([String(parent)])}><bdi>{result.words[parent]?.focus}</bdi></a></>)}.</p>
+			)}
+		</article>
+	);
+}
+
 function Facts({ experiment, words }: { experiment: Experiment; words: Words }) {
 	return (
 		<>
@@ -163,7 +241,7 @@ function Node({ id, result, graph, shows }: NodeProps) {
 	const line = (
 		<>
 			<span class={`experiment ${experiment.state}`} title={stateWords[experiment.state]} aria-hidden="true">{marks[experiment.state]}</span>{' '}
-			<bdi class="mono">{words.step}</bdi>
+			<a href={linkHere([String(id)])} aria-current={route.value.parts[0] === String(id) ? 'true' : undefined}><bdi class="mono">{words.step}</bdi></a>
 			<Facts experiment={experiment} words={words} />
 			{hidden > 0 && <span class="dim"> ({hidden} not shown)</span>}
 		</>
@@ -207,8 +285,26 @@ function History({ result }: { result: HuntResult }) {
 	);
 }
 
-export function Hunt({ result }: { result: HuntResult }) {
+function Summary({ result, lost }: { result: HuntResult; lost: boolean }) {
+	const { summary, live } = result;
+
+	return (
+		<>
+			<Help words={['hypothesis', 'experiment', 'evidence', 'deep start', 'confidence']}>
+				Where <bdi class="mono">{summary.target}</bdi> spends its time, found while it ran for {duration(summary.t_ns)}: {count(summary.attempted)} of{' '}
+				{plural(summary.experiments, 'experiment')} were made, {count(summary.states.true ?? 0)} are true. Probes cost it up to{' '}
+				{percent(summary.highest_cost ?? 0)} of its time (the limit is {percent(summary.cost_limit)}). {live?.running ? 'The hunt goes on.' : `It ended: ${summary.end}.`}
+			</Help>
+			{live?.running && !lost && <p role="status"><progress aria-label="The hunt goes on" /> The search grows here as it goes on.</p>}
+			{lost && <p role="alert">The server has ended. This is the last that it told.</p>}
+		</>
+	);
+}
+
+export function Hunt({ result: first }: { result: HuntResult }) {
+	const { result, lost } = useLive(first);
 	const { summary } = result;
+	const chosen = Number(route.value.parts[0] ?? NaN);
 	const rows = useMemo(
 		() => summary.bottlenecks.map((id, place): Row => ({
 			rank: place + 1, specific: place < summary.specific, sentence: result.sentences[place] ?? '', experiment: result.experiments[id]!, words: result.words[id]!,
@@ -218,22 +314,20 @@ export function Hunt({ result }: { result: HuntResult }) {
 
 	return (
 		<>
-			<Help words={['hypothesis', 'experiment', 'evidence', 'deep start', 'confidence']}>
-				Where <bdi class="mono">{summary.target}</bdi> spends its time, found while it ran for {duration(summary.t_ns)}: {count(summary.attempted)} of{' '}
-				{plural(summary.experiments, 'experiment')} were made, {count(summary.states.true ?? 0)} are true. Probes cost it up to{' '}
-				{percent(summary.highest_cost ?? 0)} of its time (the limit is {percent(summary.cost_limit)}). It ended: {summary.end}.
-			</Help>
+			<Summary result={result} lost={lost} />
 			{rows.length > 0 ? (
 				<>
 					<h2>Bottlenecks, most specific first</h2>
 					<ol class="sentences">
 						{rows.filter(({ specific }) => specific).map(({ sentence }) => <li><bdi>{sentence}</bdi></li>)}
 					</ol>
-					<Table columns={columnsOf(summary.t_ns)} rows={rows} label="Bottlenecks" sortBy="rank" rowKey={({ rank }) => String(rank)} shown={25} />
+					<Table columns={columnsOf(summary.t_ns)} rows={rows} label="Bottlenecks" sortBy="rank" rowKey={({ rank }) => String(rank)} shown={25}
+						selected={String(rows.find(({ experiment }) => experiment.experiment === chosen)?.rank)} onSelect={({ experiment }) => go(linkHere([String(experiment.experiment)]))} />
 				</>
 			) : (
-				<h2>No bottleneck was found</h2>
+				<h2>{result.live?.running ? 'No bottleneck was found yet' : 'No bottleneck was found'}</h2>
 			)}
+			{result.experiments[chosen] && <ExperimentDetail id={chosen} result={result} />}
 			<History result={result} />
 		</>
 	);
