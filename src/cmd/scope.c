@@ -11,7 +11,7 @@
 #include "result/scope_longest.h"
 #include "result/scope_walk.h"
 #include "scope/where.h"
-#include "text/scope_list.h"
+#include "text/symptom_list.h"
 
 /* Symptoms, and lines of each, that are shown unless more are asked for. */
 #define TOP   10
@@ -134,14 +134,14 @@ static size_t most_symptoms(const struct settings *settings, size_t usual)
 
 static int add_to_list(void *to, struct lode_scope_report *report, struct lode_error *error)
 {
-	return lode_scope_list_add(to, report, error);
+	return lode_symptom_list_add(to, report, error);
 }
 
 static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
 	const struct settings *settings = analysis->call->settings;
 	struct scopes *scopes = result;
-	struct lode_scope_list list = {
+	struct lode_symptom_list list = {
 		.look = &analysis->look,
 		.most = most_symptoms(settings, TOP),
 		.lines = settings->all ? 0 : LINES,
@@ -151,8 +151,8 @@ static int write_text(struct lode_analysis *analysis, void *result, struct lode_
 	int code = walk(analysis, scopes, add_to_list, &list, error);
 
 	if (!code)
-		lode_scope_list_text(&list, &output->buffer);
-	lode_scope_list_release(&list);
+		lode_symptom_list_text(&list, &output->buffer);
+	lode_symptom_list_release(&list);
 	return code;
 }
 

@@ -1,5 +1,5 @@
 /* The longest symptoms as text: see scope_list.h. */
-#include "text/scope_list.h"
+#include "text/symptom_list.h"
 
 #include "base/memory.h"
 #include "base/units.h"
@@ -25,7 +25,7 @@ static int compare_shown(const void *left, const void *right)
 }
 
 /* The one that has to go first. */
-static struct lode_scope_shown *shortest(const struct lode_scope_list *list)
+static struct lode_scope_shown *shortest(const struct lode_symptom_list *list)
 {
 	struct lode_scope_shown *last = list->shown;
 
@@ -36,7 +36,7 @@ static struct lode_scope_shown *shortest(const struct lode_scope_list *list)
 }
 
 /* Of those that are put together the longest is shown. */
-static struct lode_scope_shown *same_group(const struct lode_scope_list *list, const struct lode_scope_shown *candidate)
+static struct lode_scope_shown *same_group(const struct lode_symptom_list *list, const struct lode_scope_shown *candidate)
 {
 	for (size_t i = 0; list->together && i < list->count; i++)
 		if (list->shown[i].group == candidate->group)
@@ -45,7 +45,7 @@ static struct lode_scope_shown *same_group(const struct lode_scope_list *list, c
 }
 
 /* A place for a symptom of this length; NULL with code 0 when it is not among the longest. */
-static int place_for(struct lode_scope_list *list, const struct lode_scope_shown *candidate, struct lode_scope_shown **place)
+static int place_for(struct lode_symptom_list *list, const struct lode_scope_shown *candidate, struct lode_scope_shown **place)
 {
 	*place = same_group(list, candidate);
 	if (!*place && list->count < list->most) {
@@ -67,7 +67,7 @@ static int place_for(struct lode_scope_list *list, const struct lode_scope_shown
 	return 0;
 }
 
-static int find_group(struct lode_scope_list *list, struct lode_scope_report *report, size_t i, size_t *group,
+static int find_group(struct lode_symptom_list *list, struct lode_scope_report *report, size_t i, size_t *group,
 		      struct lode_error *error)
 {
 	struct lode_scope_profile profile;
@@ -81,7 +81,7 @@ static int find_group(struct lode_scope_list *list, struct lode_scope_report *re
 	return 0;
 }
 
-static int add_symptom(struct lode_scope_list *list, struct lode_scope_report *report, size_t i,
+static int add_symptom(struct lode_symptom_list *list, struct lode_scope_report *report, size_t i,
 			struct lode_error *error)
 {
 	const struct lode_symptom *symptom = &report->items[i].symptom;
@@ -103,7 +103,7 @@ static int add_symptom(struct lode_scope_list *list, struct lode_scope_report *r
 	return code;
 }
 
-static void put_number_of_paths(const struct lode_scope_list *list, struct lode_buffer *buffer)
+static void put_number_of_paths(const struct lode_symptom_list *list, struct lode_buffer *buffer)
 {
 	char symptoms[LODE_UNITS_TEXT], paths[LODE_UNITS_TEXT], some[LODE_UNITS_TEXT];
 	size_t count = list->groups.count;
@@ -117,7 +117,7 @@ static void put_number_of_paths(const struct lode_scope_list *list, struct lode_
 	lode_buffer_text(buffer, "; --all shows each symptom\n\n");
 }
 
-int lode_scope_list_add(struct lode_scope_list *list, struct lode_scope_report *report, struct lode_error *error)
+int lode_symptom_list_add(struct lode_symptom_list *list, struct lode_scope_report *report, struct lode_error *error)
 {
 	int code = 0;
 
@@ -128,7 +128,7 @@ int lode_scope_list_add(struct lode_scope_list *list, struct lode_scope_report *
 	return code;
 }
 
-void lode_scope_list_text(struct lode_scope_list *list, struct lode_buffer *buffer)
+void lode_symptom_list_text(struct lode_symptom_list *list, struct lode_buffer *buffer)
 {
 	char some[LODE_UNITS_TEXT], all[LODE_UNITS_TEXT];
 
@@ -147,7 +147,7 @@ void lode_scope_list_text(struct lode_scope_list *list, struct lode_buffer *buff
 	}
 }
 
-void lode_scope_list_release(struct lode_scope_list *list)
+void lode_symptom_list_release(struct lode_symptom_list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
 		lode_buffer_release(&list->shown[i].text);

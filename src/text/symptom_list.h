@@ -2,14 +2,14 @@
  * The longest symptoms as text, gathered stream by stream. Those with the same critical path
  * are put together (scope_groups.h), and of each group the longest is shown.
  */
-#ifndef LODE_TEXT_SCOPE_LIST_H
-#define LODE_TEXT_SCOPE_LIST_H
+#ifndef LODE_TEXT_SYMPTOM_LIST_H
+#define LODE_TEXT_SYMPTOM_LIST_H
 
 #include "text/scope_groups.h"
 
 struct lode_scope_shown;
 
-struct lode_scope_list {
+struct lode_symptom_list {
 	/* To be set; the rest is empty at first. */
 	const struct lode_look *look;
 	size_t most;  /* symptoms or groups that are shown */
@@ -25,9 +25,9 @@ struct lode_scope_list {
 };
 
 /* Adds the symptoms of a stream. */
-int lode_scope_list_add(struct lode_scope_list *list, struct lode_scope_report *report, struct lode_error *error);
+int lode_symptom_list_add(struct lode_symptom_list *list, struct lode_scope_report *report, struct lode_error *error);
 /* Appends those that are shown, the longest first. */
-void lode_scope_list_text(struct lode_scope_list *list, struct lode_buffer *buffer);
-void lode_scope_list_release(struct lode_scope_list *list);
+void lode_symptom_list_text(struct lode_symptom_list *list, struct lode_buffer *buffer);
+void lode_symptom_list_release(struct lode_symptom_list *list);
 
 #endif
