@@ -416,6 +416,23 @@ static void the_users_part_joins_its_samples_by_cookie(void **state)
 	release(&recording);
 }
 
+/* As perf inject --jit leaves it: each function is a file of its own. */
+static void code_made_at_run_time_is_one_module(void **state)
+{
+	struct recording recording = { 0 };
+
+	(void)state;
+	add_clock(&recording);
+	put_map(&recording, 0, 10, 0x400000, 0x1000, 0x80, "/tmp/jitted-10-1.so");
+	put_map(&recording, 0, 10, 0x500000, 0x1000, 0x80, "/tmp/.debug/jit/java-jit/jitted-10-22.so");
+	put_map(&recording, 0, 10, 0x600000, 0x1000, 0, "//anon");
+	put_map(&recording, 0, 10, 0x700000, 0x1000, 0, "/tmp/jitted-notes.so");
+	put_sample(&recording, (struct sample){ .time = 5, .pid = 10, .tid = 10, .period = 9,
+						CHAIN(USER, 0x400010, 0x500020, 0x600030, 0x700040) });
+	assert_becomes(&recording, "run", "run 5+9 10/10 cpu=0 jitted-notes.so!0x40|[jit]!0x600030|[jit]!0xa0|[jit]!0x90\n");
+	release(&recording);
+}
+
 static void write_bytes(const char *folder, const char *name, const struct lode_buffer *bytes)
 {
 	char path[300];
@@ -1502,6 +1519,7 @@ int main(void)
 		cmocka_unit_test(off_cpu_samples_are_waits),
 		cmocka_unit_test(the_users_part_joins_its_samples_by_cookie),
 		cmocka_unit_test(a_folder_is_read_as_one_recording),
+		cmocka_unit_test(code_made_at_run_time_is_one_module),
 		cmocka_unit_test(cycles_become_time_at_the_rate_of_their_counter),
 		cmocka_unit_test(short_threads_weigh_no_more_than_their_cycles),
 		cmocka_unit_test(events_that_are_no_time_are_counted_and_told),
