@@ -67,6 +67,7 @@ struct thread {
 
 struct inference {
 	const struct lode_stream *stream;
+	const uint32_t *chains; /* NULL: every node is followed */
 	struct lode_place *places;
 	struct thread *threads;
 	uint8_t *left_out; /* by thread: the idle task */
@@ -351,7 +352,9 @@ static int prepare(struct inference *inference)
 {
 	const struct lode_stream *stream = inference->stream;
 
-	inference->places = lode_places_make(&stream->dictionary->tree);
+	inference->places = inference->chains
+				    ? lode_places_make_short(&stream->dictionary->tree, inference->chains)
+				    : lode_places_make(&stream->dictionary->tree);
 	inference->threads = lode_calloc(stream->thread_count + 1, sizeof(*inference->threads));
 	inference->left_out = lode_calloc(stream->thread_count + 1, 1);
 	if (!inference->places || !inference->threads || !inference->left_out)
@@ -374,13 +377,13 @@ static void release(struct inference *inference)
 	lode_free(inference->left_out);
 }
 
-int lode_instances_share(const struct lode_stream *stream,
-			 int (*take)(void *context, const struct lode_instance *instance), void *context,
-			 struct lode_time_shares *shares, struct lode_instances_input *input,
-			 struct lode_error *error)
+int lode_instances_of_chains(const struct lode_stream *stream, const uint32_t *chains,
+			     int (*take)(void *context, const struct lode_instance *instance), void *context,
+			     struct lode_time_shares *shares, struct lode_instances_input *input,
+			     struct lode_error *error)
 {
-	struct inference inference = { .stream = stream, .take = take, .context = context, .shares = shares,
-				       .error = error };
+	struct inference inference = { .stream = stream, .chains = chains, .take = take, .context = context,
+				       .shares = shares, .error = error };
 	int code = prepare(&inference);
 
 	if (!code)
@@ -397,6 +400,14 @@ int lode_instances_share(const struct lode_stream *stream,
 	if (input)
 		*input = inference.input;
 	return code;
+}
+
+int lode_instances_share(const struct lode_stream *stream,
+			 int (*take)(void *context, const struct lode_instance *instance), void *context,
+			 struct lode_time_shares *shares, struct lode_instances_input *input,
+			 struct lode_error *error)
+{
+	return lode_instances_of_chains(stream, NULL, take, context, shares, input, error);
 }
 
 int lode_instances_infer(const struct lode_stream *stream,

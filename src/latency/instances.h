@@ -82,5 +82,13 @@ int lode_instances_share(const struct lode_stream *stream,
 			 int (*take)(void *context, const struct lode_instance *instance), void *context,
 			 struct lode_time_shares *shares, struct lode_instances_input *input,
 			 struct lode_error *error);
+/*
+ * The same, but of the nodes of a call chain (call_chains.h) only the last one's instances
+ * are given: those of the others are equal but for their node.
+ */
+int lode_instances_of_chains(const struct lode_stream *stream, const uint32_t *chains,
+			     int (*take)(void *context, const struct lode_instance *instance), void *context,
+			     struct lode_time_shares *shares, struct lode_instances_input *input,
+			     struct lode_error *error);
 
 #endif

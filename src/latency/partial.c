@@ -8,6 +8,7 @@
  */
 #include "latency/partial.h"
 
+#include "latency/call_chains.h"
 #include "latency/partial_cache.h"
 #include "scope/frame_filter.h"
 #include "scope/wait_classes.h"
@@ -160,22 +161,45 @@ static int add_unsure(struct lode_latency_partial *partial)
 	return seen ? 0 : LODE_SYSTEM;
 }
 
+/* The calls of a chain are those of its last node, by count and by length. */
+static void copy_along_chains(struct lode_latency_partial *partial, const uint32_t *chains)
+{
+	for (size_t i = 1; i < partial->dictionary.tree.count; i++) {
+		if (chains[i] == i)
+			continue;
+		partial->nodes[i] = partial->nodes[chains[i]];
+		partial->sketch.rows[i] = partial->sketch.rows[chains[i]];
+	}
+}
+
+static int add_instances(struct lode_latency_partial *partial, const uint32_t *chains,
+			 struct lode_time_shares *shares, struct lode_error *error)
+{
+	struct adding adding = { .partial = partial };
+	int code = lode_instances_of_chains(&partial->stream, chains, add_instance, &adding, shares, &partial->input,
+					    error);
+
+	if (!code)
+		code = flush(&adding);
+	if (!code)
+		copy_along_chains(partial, chains);
+	return code;
+}
+
 int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_error *error)
 {
 	struct lode_time_shares shares = { 0 };
-	struct adding adding = { .partial = partial };
-	int code = lode_sketch_reserve(&partial->sketch, partial->dictionary.tree.count);
+	uint32_t *chains = lode_call_chains(&partial->stream);
+	int code = chains ? lode_sketch_reserve(&partial->sketch, partial->dictionary.tree.count) : LODE_SYSTEM;
 
 	if (!code)
-		code = lode_instances_share(&partial->stream, add_instance, &adding, &shares, &partial->input,
-					    error);
-	if (!code)
-		code = flush(&adding);
+		code = add_instances(partial, chains, &shares, error);
 	if (!code) {
 		add_shares(partial, &shares);
 		code = add_unsure(partial);
 	}
 	lode_time_shares_release(&shares);
+	lode_free(chains);
 	return code < 0 ? lode_fail_memory(error) : 0; /* nothing else can fail there */
 }
 

@@ -26,6 +26,23 @@ static inline struct lode_place *lode_places_make(const struct lode_stack_tree *
 	return places;
 }
 
+/*
+ * The same over a tree of which only the last nodes of call chains are left (call_chains.h):
+ * parents and depths skip the others, which have none.
+ */
+static inline struct lode_place *lode_places_make_short(const struct lode_stack_tree *tree, const uint32_t *chains)
+{
+	struct lode_place *places = lode_calloc(tree->count, sizeof(*places));
+
+	for (size_t i = 1; places && i < tree->count; i++) {
+		uint32_t parent = tree->nodes[i].parent, above = chains[parent] == parent ? parent : places[parent].parent;
+
+		/* Inside a chain the parent only hands down what is above the chain. */
+		places[i] = (struct lode_place){above, places[above].depth + 1};
+	}
+	return places;
+}
+
 /* The deepest node that is on the way to both; 0 where they have nothing in common. */
 static inline uint32_t lode_places_common(const struct lode_place *places, uint32_t a, uint32_t b)
 {

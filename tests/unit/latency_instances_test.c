@@ -4,6 +4,7 @@
  */
 #include "cmocka_all.h"
 
+#include "latency/call_chains.h"
 #include "latency/instances.h"
 #include "random_stream.h"
 
@@ -735,6 +736,58 @@ static int ignore(void *context, const struct lode_instance *instance)
 	return 0;
 }
 
+/* ---- call chains ---- */
+
+static int compare_instances(const void *left, const void *right)
+{
+	return memcmp(left, right, sizeof(struct lode_instance));
+}
+
+/* The instances of one chain's last node under the names of all its nodes are those that are inferred one by one. */
+static void of_a_chain_all_nodes_have_the_instances_of_the_last(void **state)
+{
+	uint64_t seed = 23;
+	size_t shorter = 0;
+
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		struct list all = { 0 }, ends = { 0 }, spread = { 0 };
+		struct lode_dictionary dictionary;
+		struct lode_stream stream;
+		uint32_t *chains;
+
+		assert_int_equal(lode_dictionary_init(&dictionary), 0);
+		lode_stream_init(&stream, &dictionary);
+		assert_int_equal(random_stream(&stream, &seed, 1 + random_below(&seed, 60)), 0);
+		chains = lode_call_chains(&stream);
+		assert_non_null(chains);
+		assert_int_equal(lode_instances_infer(&stream, collect, &all, NULL, NULL), 0);
+		assert_int_equal(lode_instances_of_chains(&stream, chains, collect, &ends, NULL, NULL, NULL), 0);
+		for (size_t i = 0; i < ends.count; i++)
+			for (uint32_t node = 1; node < dictionary.tree.count; node++)
+				if (chains[node] == ends.items[i].node) {
+					struct lode_instance instance = ends.items[i];
+
+					instance.node = node;
+					collect(&spread, &instance);
+				}
+		assert_int_equal(spread.count, all.count);
+		if (all.count) {
+			qsort(all.items, all.count, sizeof(*all.items), compare_instances);
+			qsort(spread.items, spread.count, sizeof(*spread.items), compare_instances);
+			assert_memory_equal(all.items, spread.items, all.count * sizeof(*all.items));
+		}
+		shorter += ends.count < all.count;
+		free(all.items);
+		free(ends.items);
+		free(spread.items);
+		lode_free(chains);
+		lode_stream_release(&stream);
+		lode_dictionary_release(&dictionary);
+	}
+	assert_true(shorter > 200);
+}
+
 static void memory_that_runs_out_is_told(void **state)
 {
 	struct lode_dictionary dictionary;
@@ -780,6 +833,7 @@ int main(void)
 		cmocka_unit_test(who_takes_may_end_it),
 		cmocka_unit_test(instances_are_those_of_the_oracle),
 		cmocka_unit_test(streams_with_everything_in_them_agree_with_the_oracle_too),
+		cmocka_unit_test(of_a_chain_all_nodes_have_the_instances_of_the_last),
 		cmocka_unit_test(memory_that_runs_out_is_told),
 	};
 
