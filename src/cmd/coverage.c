@@ -105,7 +105,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 
 	if (code)
 		return code;
-	code = lode_source_open(&source, call->operands[0], &settings->area, error);
+	code = lode_source_open(&source, call->operands, call->operand_count, &settings->area, error);
 	if (!code)
 		code = cover(&analysis, &source, error);
 	lode_source_close(&source);
@@ -115,7 +115,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 const struct lode_command lode_command_coverage = {
 	.name = "coverage",
 	.summary = "tell how much signatures explain, and which streams to open first",
-	.usage = "[OPTIONS] CORPUS",
+	.usage = "[OPTIONS] CORPUS...",
 	.about = "Coverage is the CPU and wait time of the events that match the signatures, by the total "
 		 "delay of\n"
 		 "the symptoms. Shows it for each signature and for all, the streams to open to see them "
@@ -127,7 +127,7 @@ const struct lode_command lode_command_coverage = {
 	.options = options,
 	.settings_size = sizeof(struct settings),
 	.least_operands = 1,
-	.most_operands = 1,
+	.most_operands = SIZE_MAX,
 	.operand = "CORPUS",
 	.ending = lode_ending_of_page,
 	.run = run,

@@ -184,7 +184,7 @@ static const char **join(const struct lode_option_list *both, const struct lode_
 	return all;
 }
 
-static int read_side(struct lode_latency_reading *reading, const char *path, const struct settings *settings,
+static int read_side(struct lode_latency_reading *reading, char *const *path, const struct settings *settings,
 		     const struct side_settings *side, struct lode_work *work, struct lode_error *error)
 {
 	struct lode_latency_settings own = settings->latency;
@@ -195,12 +195,12 @@ static int read_side(struct lode_latency_reading *reading, const char *path, con
 		return lode_fail_memory(error);
 	own.area.where = (struct lode_option_list){.items = where};
 	own.streams = side->streams;
-	code = lode_latency_read(reading, path, &own, work, error);
+	code = lode_latency_read(reading, path, 1, &own, work, error);
 	lode_free(where);
 	reading->options.where = NULL;
 	if (!code && !reading->latency.stream_count)
 		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s: holds no streams, so there is nothing to compare with", path);
+				 "%s: holds no streams, so there is nothing to compare with", *path);
 	return code;
 }
 
@@ -312,9 +312,9 @@ static int compare(struct lode_analysis *analysis, struct sides *sides, struct l
 	if (!code)
 		code = check_sides(call, error);
 	if (!code)
-		code = read_side(&sides->base, call->operands[0], settings, &settings->base, work, error);
+		code = read_side(&sides->base, &call->operands[0], settings, &settings->base, work, error);
 	if (!code)
-		code = read_side(&sides->slow, call->operands[call->operand_count - 1], settings,
+		code = read_side(&sides->slow, &call->operands[call->operand_count - 1], settings,
 				 &settings->slow, work, error);
 	lode_bar_wipe(&work->bar);
 	if (code)

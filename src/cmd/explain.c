@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "cmd/analysis.h"
 #include "cmd/source.h"
+#include "trace/corpus_names.h"
 #include "explain/cell.h"
 #include "explain/corpus_table.h"
 #include "explain/table_read.h"
@@ -362,7 +363,8 @@ static int explain_corpus(struct lode_analysis *analysis, const struct lode_expl
 	struct lode_explain_input input;
 	struct lode_data_table table;
 	struct lode_source source;
-	int code = lode_source_open(&source, analysis->call->operands[0], &settings->area, error);
+	int code = lode_source_open(&source, analysis->call->operands, analysis->call->operand_count,
+				    &settings->area, error);
 
 	if (code == 0)
 		code = collect_table(settings, &source, &analysis->work, &reading, &table, &input, error);
@@ -382,7 +384,9 @@ static int look_at(const char *path, int *is_folder, struct lode_error *error)
 	struct stat status;
 	int found = !stat(path, &status);
 
-	*is_folder = found && S_ISDIR(status.st_mode);
+	*is_folder = (found && S_ISDIR(status.st_mode)) || (!found && lode_corpus_name_is_list(path));
+	if (*is_folder)
+		return 0;
 	if (found || errno != ENOENT || !strcmp(path, "-"))
 		return 0;
 	return lode_fail(error, LODE_BAD_INPUT, "%s: cannot be read: %s; name a table or a corpus", path,
@@ -399,6 +403,9 @@ static int run(struct lode_call *call, struct lode_error *error)
 
 	lode_explain_defaults(&how);
 	code = look_at(call->operands[0], &is_corpus, error);
+	if (code == 0 && !is_corpus && call->operand_count > 1)
+		code = lode_fail(error, LODE_USAGE, "explain: '%s' is a table, and only corpora are joined; name one table. "
+				 "See 'lode help explain'.", call->operands[0]);
 	if (code == 0)
 		code = read_options(settings, is_corpus, &how, error);
 	if (code == 0)
@@ -419,7 +426,7 @@ static const char *ending(const void *settings, size_t i)
 const struct lode_command lode_command_explain = {
 	.name = "explain",
 	.summary = "tell why some runs are slow and others not",
-	.usage = "[OPTIONS] --x A,B [--y C] TABLE|CORPUS",
+	.usage = "[OPTIONS] --x A,B [--y C] TABLE|CORPUS...",
 	.about = "TABLE (CSV or ARFF, packed or not) has a row for each run; of CORPUS, each stream is one. Finds the\n"
 		 "few functions of x that y follows, and a small tree over all other columns, or over the functions\n"
 		 "that were called, that says which runs follow which.",
@@ -431,7 +438,7 @@ const struct lode_command lode_command_explain = {
 	.options = options,
 	.settings_size = sizeof(struct settings),
 	.least_operands = 1,
-	.most_operands = 1,
+	.most_operands = SIZE_MAX,
 	.operand = "TABLE|CORPUS",
 	.ending = ending,
 	.run = run,

@@ -113,7 +113,7 @@ static int show_corpus(struct lode_analysis *analysis, struct lode_error *error)
 	struct lode_info_stream *streams;
 	struct lode_source source;
 	size_t count;
-	int code = lode_source_open(&source, analysis->call->operands[0], NULL, error);
+	int code = lode_source_open(&source, analysis->call->operands, 1, NULL, error);
 
 	if (!code)
 		code = lode_source_streams(&source, &settings->streams, &list, error);

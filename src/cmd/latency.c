@@ -216,7 +216,7 @@ static int rank_contexts(struct lode_analysis *analysis, struct inferred *inferr
 		.latency = &inferred->reading.latency,
 		.contexts = &contexts,
 		.top = lode_latency_top(&settings->latency, analysis),
-		.corpus = analysis->call->operands[0],
+		.corpus = inferred->reading.source.path,
 	};
 	if (lode_contexts_rank(&inferred->reading.latency, settings->latency.area.match.items, mean, &contexts) < 0)
 		code = lode_fail_memory(error);
@@ -229,7 +229,7 @@ static int rank_contexts(struct lode_analysis *analysis, struct inferred *inferr
 static int infer(struct lode_analysis *analysis, struct inferred *inferred, struct lode_error *error)
 {
 	const struct settings *settings = analysis->call->settings;
-	const char *path = analysis->call->operands[0];
+	const struct lode_call *call = analysis->call;
 	enum lode_latency_rule rule;
 	int code = check(settings, analysis->form, error);
 
@@ -238,10 +238,12 @@ static int infer(struct lode_analysis *analysis, struct inferred *inferred, stru
 	if (code)
 		return code;
 	if (settings->instances || analysis->form->write == write_time_line) {
-		code = lode_latency_open(&inferred->reading, path, &settings->latency, &analysis->work, error);
+		code = lode_latency_open(&inferred->reading, call->operands, call->operand_count, &settings->latency,
+					 &analysis->work, error);
 		return code ? code : lode_analysis_write(analysis, inferred, error);
 	}
-	code = lode_latency_read(&inferred->reading, path, &settings->latency, &analysis->work, error);
+	code = lode_latency_read(&inferred->reading, call->operands, call->operand_count, &settings->latency,
+				 &analysis->work, error);
 	return code ? code : rank_contexts(analysis, inferred, settings->latency.mean ? &rule : NULL, error);
 }
 
@@ -270,7 +272,7 @@ static const char *ending(const void *settings, size_t i)
 const struct lode_command lode_command_latency = {
 	.name = "latency",
 	.summary = "infer how long functions take, and in which context",
-	.usage = "[OPTIONS] CORPUS",
+	.usage = "[OPTIONS] CORPUS...",
 	.about = "Infers from the stacks of each thread which calls there were and how long they took: a "
 		 "call lasts\n"
 		 "while one stack after the other goes through it. Ranks contexts by the time spent in them.",
@@ -285,7 +287,7 @@ const struct lode_command lode_command_latency = {
 	.options = options,
 	.settings_size = sizeof(struct settings),
 	.least_operands = 1,
-	.most_operands = 1,
+	.most_operands = SIZE_MAX,
 	.operand = "CORPUS",
 	.ending = ending,
 	.run = run,

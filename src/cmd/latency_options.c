@@ -56,7 +56,7 @@ int lode_latency_rule(const struct lode_latency_settings *settings, const char *
 
 /* ---- reading ---- */
 
-int lode_latency_open(struct lode_latency_reading *reading, const char *path,
+int lode_latency_open(struct lode_latency_reading *reading, char *const *names, size_t count,
 		      const struct lode_latency_settings *settings, struct lode_work *work,
 		      struct lode_error *error)
 {
@@ -64,9 +64,10 @@ int lode_latency_open(struct lode_latency_reading *reading, const char *path,
 	int code;
 
 	memset(reading, 0, sizeof(*reading));
-	code = lode_source_open(&reading->source, path, &settings->area, error);
+	code = lode_source_open(&reading->source, names, count, &settings->area, error);
 	if (!code)
 		code = lode_source_streams(&reading->source, &settings->streams, &list, error);
+	lode_notes_add(&work->notes, list.repeated, "streams are in several of the corpora and count once", NULL);
 	lode_corpus_list_release(&list);
 	reading->options = (struct lode_latency_options){
 		.where = settings->area.where.items,
@@ -81,11 +82,11 @@ int lode_latency_open(struct lode_latency_reading *reading, const char *path,
 	return code;
 }
 
-int lode_latency_read(struct lode_latency_reading *reading, const char *path,
+int lode_latency_read(struct lode_latency_reading *reading, char *const *names, size_t count,
 		      const struct lode_latency_settings *settings, struct lode_work *work,
 		      struct lode_error *error)
 {
-	int code = lode_latency_open(reading, path, settings, work, error);
+	int code = lode_latency_open(reading, names, count, settings, work, error);
 
 	return code ? code
 		    : lode_latency_collect(reading->source.corpus, &reading->options, &reading->latency, error);

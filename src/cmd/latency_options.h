@@ -79,11 +79,11 @@ struct lode_latency_reading {
 };
 
 /* Opens the corpus and makes the options. Release in either case. */
-int lode_latency_open(struct lode_latency_reading *reading, const char *path,
+int lode_latency_open(struct lode_latency_reading *reading, char *const *names, size_t count,
 		      const struct lode_latency_settings *settings, struct lode_work *work,
 		      struct lode_error *error);
 /* The same, and infers its latencies. */
-int lode_latency_read(struct lode_latency_reading *reading, const char *path,
+int lode_latency_read(struct lode_latency_reading *reading, char *const *names, size_t count,
 		      const struct lode_latency_settings *settings, struct lode_work *work,
 		      struct lode_error *error);
 void lode_latency_reading_release(struct lode_latency_reading *reading);

@@ -142,9 +142,9 @@ static void write_groups(const struct lode_mine_report *report, struct lode_buff
 }
 
 /* A corpus that cannot be written to is mined all the same; only the ids are not remembered. */
-static void remember(const struct lode_mine_report *report, struct lode_notes *notes)
+static void remember_in(const char *corpus, const struct lode_mine_report *report, struct lode_notes *notes)
 {
-	char *path = lode_format("%s/mined.txt", report->corpus);
+	char *path = lode_format("%s/mined.txt", corpus);
 	struct lode_error error = { "" };
 	struct lode_output output;
 
@@ -159,10 +159,16 @@ static void remember(const struct lode_mine_report *report, struct lode_notes *n
 	lode_free(path);
 }
 
+static void remember(struct lode_mining *mining, struct lode_notes *notes)
+{
+	for (size_t i = 0; i < lode_corpus_count(mining->source.corpus); i++)
+		remember_in(lode_corpus_path(lode_corpus_member(mining->source.corpus, i)), &mining->report, notes);
+}
+
 /* ---- one mining ---- */
 
-int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings *settings, const char *path,
-		     struct lode_work *work, struct lode_error *error)
+int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings *settings,
+		     char *const *names, size_t count, struct lode_work *work, struct lode_error *error)
 {
 	int code;
 
@@ -179,7 +185,7 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings
 	};
 	code = read_similarity(settings->similarity, &mining->how.similarity, error);
 	if (!code)
-		code = lode_source_open(&mining->source, path, &settings->area, error);
+		code = lode_source_open(&mining->source, names, count, &settings->area, error);
 	if (!code)
 		code = choose_kind(mining->source.corpus, settings->kind, &mining->how.kind, error);
 	if (!code)
@@ -188,7 +194,7 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings
 	if (!code && settings->fold_recursion && lode_area_fold(&mining->reading.area) < 0)
 		code = lode_fail_memory(error);
 	mining->report = (struct lode_mine_report){
-		.corpus = path,
+		.corpus = mining->source.path,
 		.area = &mining->reading.area,
 		.options = &mining->how,
 		.mined = &mining->mined,
@@ -321,7 +327,7 @@ static int mine(struct lode_analysis *analysis, struct lode_mining *mining, stru
 	if (code)
 		return code;
 	if (!settings->result.page_data) /* a server changes nothing */
-		remember(&mining->report, &analysis->work.notes); /* before it is shown: nobody need read to the end */
+		remember(mining, &analysis->work.notes); /* before it is shown: nobody need read to the end */
 	return lode_analysis_write(analysis, &mining->report, error);
 }
 
@@ -335,7 +341,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 
 	if (code)
 		return code;
-	code = lode_mining_open(&mining, settings, call->operands[0], &analysis.work, error);
+	code = lode_mining_open(&mining, settings, call->operands, call->operand_count, &analysis.work, error);
 	if (!code)
 		code = mine(&analysis, &mining, error);
 	code = lode_analysis_end(&analysis, code);
@@ -351,7 +357,7 @@ static const char *ending(const void *settings, size_t i)
 const struct lode_command lode_command_mine = {
 	.name = "mine",
 	.summary = "find the call-stack patterns that cost the most time",
-	.usage = "[OPTIONS] CORPUS",
+	.usage = "[OPTIONS] CORPUS...",
 	.about = "Mines the stacks of CORPUS for patterns, frames that stand in the same order in many stacks, whose\n"
 		 "events cost more than a threshold; groups similar ones; and ranks the groups.",
 	.examples = "  lode mine corpus\n"
@@ -363,7 +369,7 @@ const struct lode_command lode_command_mine = {
 	.options = options,
 	.settings_size = sizeof(struct lode_mine_settings),
 	.least_operands = 1,
-	.most_operands = 1,
+	.most_operands = SIZE_MAX,
 	.operand = "CORPUS",
 	.ending = ending,
 	.run = run,

@@ -54,8 +54,9 @@ static int compare(struct lode_analysis *analysis, struct lode_mining *here, str
 int lode_mine_against(struct lode_analysis *analysis, struct lode_mining *mining, struct lode_error *error)
 {
 	const struct lode_mine_settings *settings = analysis->call->settings;
+	char *against = (char *)(uintptr_t)settings->against; /* nobody writes to it */
 	struct lode_mining other;
-	int code = lode_mining_open(&other, settings, settings->against, &analysis->work, error);
+	int code = lode_mining_open(&other, settings, &against, 1, &analysis->work, error);
 
 	if (!code && other.how.kind != mining->how.kind)
 		code = lode_fail(error, LODE_USAGE, "mine: %s has %ss and %s has %ss; say with '--kind' what to compare",

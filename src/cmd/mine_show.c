@@ -93,7 +93,7 @@ static int write_events(struct lode_analysis *analysis, void *result, struct lod
 	uint8_t *marks = NULL;
 	int code;
 
-	code = lode_mined_file_read(&file, mining->source.path, &area->dictionary.frames, error);
+	code = lode_mined_file_read(&file, lode_corpus_path(mining->source.corpus), &area->dictionary.frames, error);
 	if (!code)
 		code = lode_pattern_choose(&file, &area->dictionary.frames, mining->source.path, settings->show, &choice,
 					   error);

@@ -71,7 +71,8 @@ static int mine(struct making *making, enum lode_event_type kind, const char *bl
 	};
 	struct lode_buffer json = {0};
 	struct lode_mining mining;
-	int code = lode_mining_open(&mining, &settings, making->path, making->work, making->error);
+	int code = lode_mining_open(&mining, &settings, making->call->operands, making->call->operand_count, making->work,
+				    making->error);
 
 	if (!code)
 		code = lode_mining_run(&mining, &settings, 0, making->error);
@@ -319,7 +320,9 @@ static int run(struct lode_call *call, struct lode_error *error)
 	if (code)
 		return code;
 	lode_work_begin(&work, call, 1);
-	code = lode_source_open(&source, making.path, &making.settings->area, error);
+	code = lode_source_open(&source, call->operands, call->operand_count, &making.settings->area, error);
+	if (!code)
+		making.path = source.path;
 	if (!code)
 		code = make(&making, &source);
 	code = lode_work_end(&work, call, code);
@@ -331,7 +334,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 const struct lode_command lode_command_report = {
 	.name = "report",
 	.summary = "write all views of a corpus into one page",
-	.usage = "[OPTIONS] CORPUS [-o FILE]",
+	.usage = "[OPTIONS] CORPUS... [-o FILE]",
 	.about = "Writes an HTML page that opens in any browser, without a network: what is in\n"
 		 "CORPUS, the clusters of costly call-stack patterns, flame graphs of running and\n"
 		 "waiting, and the time lines of its slowest streams with their critical paths.",
@@ -340,7 +343,7 @@ const struct lode_command lode_command_report = {
 	.options = options,
 	.settings_size = sizeof(struct settings),
 	.least_operands = 1,
-	.most_operands = 1,
+	.most_operands = SIZE_MAX,
 	.operand = "CORPUS",
 	.ending = lode_ending_of_page,
 	.run = run,

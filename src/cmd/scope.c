@@ -195,7 +195,8 @@ static int scope(struct lode_analysis *analysis, struct scopes *scopes, struct l
 {
 	const struct settings *settings = analysis->call->settings;
 	const struct lode_area_settings *area = &settings->area;
-	int code = lode_source_open(&scopes->source, analysis->call->operands[0], area, error);
+	int code = lode_source_open(&scopes->source, analysis->call->operands, analysis->call->operand_count, area,
+				    error);
 
 	if (!code)
 		code = lode_where_check(area->where.items, error);
@@ -241,7 +242,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 const struct lode_command lode_command_scope = {
 	.name = "scope",
 	.summary = "show what kept a thread from being done earlier",
-	.usage = "[OPTIONS] CORPUS",
+	.usage = "[OPTIONS] CORPUS...",
 	.about = "For each symptom, a thread that was too slow from one moment to another: its critical "
 		 "path,\n"
 		 "what it ran and waited for, and what the threads that woke it were doing meanwhile; or all "
@@ -255,7 +256,7 @@ const struct lode_command lode_command_scope = {
 	.options = options,
 	.settings_size = sizeof(struct settings),
 	.least_operands = 1,
-	.most_operands = 1,
+	.most_operands = SIZE_MAX,
 	.operand = "CORPUS",
 	.ending = lode_ending_of_page,
 	.run = run,

@@ -11,24 +11,39 @@
 /* Events of a stream below which reading them takes no longer than looking for what is kept. */
 #define WORTH_KEEPING 10000
 
-/* The built-in idle rules, those of the corpus (CORPUS/idle.rules), those of the command line. */
+/* Appends CORPUS/idle.rules of each corpus that has it. */
+static int find_own_rules(struct lode_corpus *corpus, struct lode_arena *arena, const char **paths, size_t *count)
+{
+	for (size_t i = 0; i < lode_corpus_count(corpus); i++) {
+		char *own = lode_format("%s/idle.rules", lode_corpus_path(lode_corpus_member(corpus, i)));
+
+		if (!own)
+			return LODE_SYSTEM;
+		if (!access(own, F_OK) && !(paths[(*count)++] = lode_arena_text(arena, own, strlen(own)))) {
+			lode_free(own);
+			return LODE_SYSTEM;
+		}
+		lode_free(own);
+	}
+	return 0;
+}
+
+/* The built-in idle rules, those of the corpora (CORPUS/idle.rules), those of the command line. */
 static int load_rules(struct lode_source *source, const struct lode_area_settings *settings, struct lode_error *error)
 {
-	const char **paths = lode_calloc(settings->idle_rules.count + 2, sizeof(*paths));
-	char *own = lode_format("%s/idle.rules", lode_corpus_path(source->corpus));
-	size_t count = 0;
+	size_t most = settings->idle_rules.count + lode_corpus_count(source->corpus), count = 0;
+	const char **paths = lode_calloc(most + 1, sizeof(*paths));
+	struct lode_arena arena = { 0 };
 	int code;
 
-	if (!paths || !own) {
+	if (!paths || find_own_rules(source->corpus, &arena, paths, &count) < 0) {
 		code = lode_fail_memory(error);
 	} else {
-		if (!access(own, F_OK))
-			paths[count++] = own;
 		for (size_t i = 0; i < settings->idle_rules.count; i++)
 			paths[count++] = settings->idle_rules.items[i];
 		code = lode_idle_rules_load(&source->rules, paths, error);
 	}
-	lode_free(own);
+	lode_arena_release(&arena);
 	lode_free(paths);
 	return code;
 }
@@ -43,13 +58,15 @@ static int use_cache(struct lode_source *source, const struct lode_area_settings
 	return lode_corpus_use_cache(source->corpus, &options) < 0 ? lode_fail_memory(error) : 0;
 }
 
-int lode_source_open(struct lode_source *source, const char *path, const struct lode_area_settings *settings,
-		     struct lode_error *error)
+int lode_source_open(struct lode_source *source, char *const *names, size_t count,
+		     const struct lode_area_settings *settings, struct lode_error *error)
 {
 	int code;
 
-	*source = (struct lode_source){ .path = path };
-	code = lode_corpus_open(&source->corpus, path, LODE_CORPUS_READ, error);
+	*source = (struct lode_source){ .path = names[0] };
+	code = lode_corpus_open_all(&source->corpus, names, count, error);
+	if (!code && lode_corpus_count(source->corpus) > 1)
+		source->path = lode_corpus_title(source->corpus);
 	if (!code && settings)
 		code = use_cache(source, settings, error);
 	return code || !settings ? code : load_rules(source, settings, error);
@@ -72,6 +89,15 @@ int lode_source_streams(struct lode_source *source, const struct lode_option_lis
 	return code ? code : lode_streams_check(names, list, source->path, error);
 }
 
+void lode_source_note(struct lode_source *source, struct lode_notes *notes)
+{
+	struct lode_corpus_list list = { 0 };
+
+	if (lode_corpus_count(source->corpus) > 1 && !lode_corpus_streams(source->corpus, &list, NULL))
+		lode_notes_add(notes, list.repeated, "streams are in several of the corpora and count once", NULL);
+	lode_corpus_list_release(&list);
+}
+
 int lode_source_area(struct lode_source *source, const struct lode_area_settings *settings, unsigned kinds,
 		     struct lode_work *work, struct lode_area_reading *reading, struct lode_error *error)
 {
@@ -79,6 +105,7 @@ int lode_source_area(struct lode_source *source, const struct lode_area_settings
 	int code;
 
 	memset(reading, 0, sizeof(*reading));
+	lode_source_note(source, &work->notes);
 	reading->options = (struct lode_area_options){
 		.scope = lode_scope_chosen(settings->scope, LODE_SCOPE_AUTO),
 		.symptoms = settings->symptoms.items,

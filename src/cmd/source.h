@@ -10,17 +10,18 @@
 #include "trace/corpus.h"
 
 struct lode_source {
-	const char *path;
+	const char *path; /* what people call it */
 	struct lode_corpus *corpus;
 	struct lode_idle_rules *rules; /* the corpus's own, and those that --idle-rules names */
 };
 
 /*
- * Opens the corpus `path` for reading; with `settings` its rules are loaded, and analyses may keep
- * their work beside it (trace/map_cache.h). Close it in either case.
+ * Opens the corpora that `names` stand for (trace/corpus_names.h) as one; with `settings` their
+ * rules are loaded, and analyses may keep their work beside them (trace/map_cache.h). Close it in
+ * either case.
  */
-int lode_source_open(struct lode_source *source, const char *path, const struct lode_area_settings *settings,
-		     struct lode_error *error);
+int lode_source_open(struct lode_source *source, char *const *names, size_t count,
+		     const struct lode_area_settings *settings, struct lode_error *error);
 void lode_source_close(struct lode_source *source);
 
 /*
@@ -29,6 +30,9 @@ void lode_source_close(struct lode_source *source);
  */
 int lode_source_streams(struct lode_source *source, const struct lode_option_list *names,
 			struct lode_corpus_list *list, struct lode_error *error);
+
+/* Tells of streams that several of the corpora have. */
+void lode_source_note(struct lode_source *source, struct lode_notes *notes);
 
 /* An area as the settings ask for it. */
 struct lode_area_reading {

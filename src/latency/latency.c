@@ -209,7 +209,7 @@ static int collect(struct lode_corpus *corpus, const struct lode_latency_options
 	code = lode_parallel_in_order(options->jobs, list->count, &work, error);
 	if (!code && sort_rows(latency) < 0)
 		code = lode_fail_memory(error);
-	return code ? code : check_found(latency, options, lode_corpus_path(corpus), list->count, error);
+	return code ? code : check_found(latency, options, lode_corpus_title(corpus), list->count, error);
 }
 
 int lode_latency_collect(struct lode_corpus *corpus, const struct lode_latency_options *options,

@@ -330,7 +330,7 @@ static int collect(struct lode_corpus *corpus, const struct lode_area_plan *plan
 		return collection.code;
 	if (sort_all(area) < 0)
 		return lode_fail_memory(error);
-	return check_found(&collection, lode_corpus_path(corpus), error);
+	return check_found(&collection, lode_corpus_title(corpus), error);
 }
 
 int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options *options, struct lode_area *area,

@@ -12,11 +12,13 @@
 #include "base/file.h"
 #include "trace/catalogue.h"
 #include "trace/corpus_files.h"
+#include "trace/corpus_names.h"
 #include "trace/corpus_readers.h"
 #include "trace/map_cache.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,6 +30,9 @@ struct lode_corpus {
 	struct lode_corpus_readers readers;
 	struct lode_map_cache *cache;
 	int writable;
+	struct lode_corpus **others; /* that were opened with it as one */
+	size_t other_count;
+	char *title; /* of all of them; NULL: it is alone */
 };
 
 /* ---- opening ---- */
@@ -128,10 +133,87 @@ int lode_corpus_open(struct lode_corpus **result, const char *path, enum lode_co
 	return 0;
 }
 
+/* ---- several as one ---- */
+
+/* Paths in a title. */
+#define TITLE_NAMES 3
+
+static int make_title(struct lode_corpus *corpus, const struct lode_corpus_names *names)
+{
+	struct lode_buffer title = { 0 };
+	size_t shown = names->count <= TITLE_NAMES ? names->count : TITLE_NAMES;
+
+	for (size_t i = 0; i < shown; i++) {
+		lode_buffer_text(&title, i ? ", " : "");
+		lode_buffer_text(&title, names->items[i]);
+	}
+	if (names->count > shown)
+		lode_buffer_print(&title, " and %zu more", names->count - shown);
+	lode_buffer_byte(&title, '\0');
+	corpus->title = title.failed ? NULL : lode_strdup(title.bytes);
+	lode_buffer_release(&title);
+	return corpus->title ? 0 : LODE_SYSTEM;
+}
+
+static int open_named(struct lode_corpus **result, const struct lode_corpus_names *names, struct lode_error *error)
+{
+	struct lode_corpus *corpus;
+	int code = lode_corpus_open(&corpus, names->items[0], LODE_CORPUS_READ, error);
+
+	if (code)
+		return code;
+	corpus->others = lode_calloc(names->count, sizeof(*corpus->others));
+	if (!corpus->others || (names->count > 1 && make_title(corpus, names) < 0))
+		code = lode_fail_memory(error);
+	for (size_t i = 1; !code && i < names->count; i++) {
+		code = lode_corpus_open(&corpus->others[corpus->other_count], names->items[i], LODE_CORPUS_READ, error);
+		corpus->other_count += !code;
+	}
+	if (code) {
+		lode_corpus_close(corpus);
+		return code;
+	}
+	*result = corpus;
+	return 0;
+}
+
+int lode_corpus_open_all(struct lode_corpus **result, char *const *names, size_t count, struct lode_error *error)
+{
+	struct lode_corpus_names all = { 0 };
+	int code = 0;
+
+	*result = NULL;
+	for (size_t i = 0; !code && i < count; i++)
+		code = lode_corpus_names_add(&all, names[i], error);
+	if (!code)
+		code = open_named(result, &all, error);
+	lode_corpus_names_release(&all);
+	return code;
+}
+
+size_t lode_corpus_count(const struct lode_corpus *corpus)
+{
+	return corpus->other_count + 1;
+}
+
+struct lode_corpus *lode_corpus_member(struct lode_corpus *corpus, size_t i)
+{
+	return i ? corpus->others[i - 1] : corpus;
+}
+
+const char *lode_corpus_title(const struct lode_corpus *corpus)
+{
+	return corpus->title ? corpus->title : corpus->path;
+}
+
 void lode_corpus_close(struct lode_corpus *corpus)
 {
 	if (!corpus)
 		return;
+	for (size_t i = 0; i < corpus->other_count; i++)
+		lode_corpus_close(corpus->others[i]);
+	lode_free(corpus->others);
+	lode_free(corpus->title);
 	if (corpus->catalogue && corpus->writable)
 		lode_corpus_sweep(&corpus->readers, corpus->catalogue);
 	lode_corpus_readers_release(&corpus->readers);
@@ -149,9 +231,15 @@ const char *lode_corpus_path(const struct lode_corpus *corpus)
 
 int lode_corpus_use_cache(struct lode_corpus *corpus, const struct lode_map_cache_options *options)
 {
-	if (!corpus->cache)
-		corpus->cache = lode_map_cache_open(corpus->path, options);
-	return corpus->cache ? 0 : LODE_SYSTEM;
+	for (size_t i = 0; i < lode_corpus_count(corpus); i++) {
+		struct lode_corpus *member = lode_corpus_member(corpus, i);
+
+		if (!member->cache)
+			member->cache = lode_map_cache_open(member->path, options);
+		if (!member->cache)
+			return LODE_SYSTEM;
+	}
+	return 0;
 }
 
 struct lode_map_cache *lode_corpus_cache(struct lode_corpus *corpus)
@@ -400,7 +488,7 @@ int lode_corpus_streams_with(struct lode_corpus *corpus, const char *key, const 
 	return lode_catalogue_list_with(corpus->catalogue, corpus->streams, key, value, list, error);
 }
 
-int lode_corpus_streams(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error)
+static int list_one(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error)
 {
 	int code;
 
@@ -408,6 +496,64 @@ int lode_corpus_streams(struct lode_corpus *corpus, struct lode_corpus_list *lis
 	code = lode_catalogue_list(corpus->catalogue, corpus->streams, LODE_STREAMS_ALL, list, error);
 	for (size_t i = 0; !code && i < list->count; i++)
 		list->items[i].cache = corpus->cache;
+	return code;
+}
+
+static int compare_ids(const void *left, const void *right)
+{
+	const struct lode_corpus_entry *a = left, *b = right;
+	int order = strcmp(a->id, b->id);
+
+	return order ? order : (a->corpus > b->corpus) - (a->corpus < b->corpus);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct lode_corpus_entry *a = left, *b = right;
+	int order = strcmp(a->name, b->name);
+
+	return order ? order : strcmp(a->id, b->id);
+}
+
+/* All entries of the parts, each id once, in the order of one list. */
+static int join_parts(struct lode_corpus_list *list)
+{
+	size_t total = 0, kept = 0;
+
+	for (size_t i = 0; i < list->part_count; i++)
+		total += list->parts[i].count;
+	list->items = lode_calloc(total + 1, sizeof(*list->items));
+	if (!list->items)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < list->part_count; i++)
+		for (size_t k = 0; k < list->parts[i].count; k++) {
+			list->items[list->count] = list->parts[i].items[k];
+			list->items[list->count++].corpus = (uint32_t)i;
+		}
+	qsort(list->items, list->count, sizeof(*list->items), compare_ids);
+	for (size_t i = 0; i < list->count; i++)
+		if (!kept || strcmp(list->items[kept - 1].id, list->items[i].id) != 0)
+			list->items[kept++] = list->items[i];
+	list->repeated = list->count - kept;
+	list->count = kept;
+	qsort(list->items, list->count, sizeof(*list->items), compare_names);
+	return 0;
+}
+
+int lode_corpus_streams(struct lode_corpus *corpus, struct lode_corpus_list *list, struct lode_error *error)
+{
+	size_t count = lode_corpus_count(corpus);
+	int code = 0;
+
+	if (count == 1)
+		return list_one(corpus, list, error);
+	list->parts = lode_calloc(count, sizeof(*list->parts));
+	if (!list->parts)
+		return lode_fail_memory(error);
+	for (size_t i = 0; !code && i < count; i++, list->part_count++)
+		code = list_one(lode_corpus_member(corpus, i), &list->parts[i], error);
+	if (!code && join_parts(list) < 0)
+		code = lode_fail_memory(error);
 	return code;
 }
 
@@ -419,6 +565,9 @@ int lode_corpus_unmatched(struct lode_corpus *corpus, struct lode_corpus_list *l
 
 void lode_corpus_list_release(struct lode_corpus_list *list)
 {
+	for (size_t i = 0; i < list->part_count; i++)
+		lode_corpus_list_release(&list->parts[i]);
+	lode_free(list->parts);
 	lode_arena_release(&list->arena);
 	lode_free(list->items);
 	memset(list, 0, sizeof(*list));

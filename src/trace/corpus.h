@@ -34,7 +34,19 @@ enum lode_corpus_mode {
 /* Opens the folder `path`. One handle a thread. */
 int lode_corpus_open(struct lode_corpus **corpus, const char *path, enum lode_corpus_mode mode,
 		     struct lode_error *error);
+/*
+ * Opens several for reading, as if they were one: lode_corpus_streams gives the streams of
+ * all, each id once, of the first that has it. All else is that of the first. Names are as
+ * people give them (corpus_names.h).
+ */
+int lode_corpus_open_all(struct lode_corpus **corpus, char *const *names, size_t count,
+			 struct lode_error *error);
 void lode_corpus_close(struct lode_corpus *corpus);
+/* How many were opened as this one, and each of them; the first is `corpus` itself. */
+size_t lode_corpus_count(const struct lode_corpus *corpus);
+struct lode_corpus *lode_corpus_member(struct lode_corpus *corpus, size_t i);
+/* What people call it: its path, or those of the first few and how many more. */
+const char *lode_corpus_title(const struct lode_corpus *corpus);
 const char *lode_corpus_path(const struct lode_corpus *corpus);
 /* From here on analyses keep what they make of each stream, and take what is kept. Returns 0 or LODE_SYSTEM. */
 int lode_corpus_use_cache(struct lode_corpus *corpus, const struct lode_map_cache_options *options);
@@ -79,13 +91,17 @@ struct lode_corpus_entry {
 	uint64_t symptoms;
 	uint64_t file_size;
 	uint64_t added;     /* seconds since 1970, UTC: when its file was written */
+	uint32_t corpus;    /* number of its corpus among several (lode_corpus_member) */
 	struct lode_map_cache *cache; /* of its corpus; NULL: results are not kept */
 };
 
 struct lode_corpus_list {
 	struct lode_corpus_entry *items; /* by name, then by id */
 	size_t count;
+	size_t repeated; /* streams that an earlier one of several corpora has, too, left out */
 	struct lode_arena arena;
+	struct lode_corpus_list *parts; /* of several corpora: who owns the texts */
+	size_t part_count;
 };
 
 /*

@@ -1,19 +1,12 @@
 /* Results of streams that are kept beside a corpus: the same with and without, whatever happens to what is kept. */
-#include "cmocka_all.h"
-#include "random_stream.h"
-#include "temporary.h"
+#include "same_results.h"
 
-#include "latency/latency.h"
-#include "scope/area.h"
 #include "trace/map_cache.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #define STREAMS 7
 
@@ -22,68 +15,13 @@ struct fixture {
 	struct lode_error error;
 };
 
-static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *walk)
-{
-	(void)status;
-	(void)flag;
-	(void)walk;
-	return remove(path);
-}
-
-static void remove_tree(const char *path)
-{
-	nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-/* Streams of two hosts overlap, and some have the same symptoms, so that one counts in another. */
-static void fill_stream(struct lode_stream *stream, int number, uint64_t *seed)
-{
-	const char *host = number % 3 ? "h1" : "h2";
-	uint32_t thread;
-
-	assert_int_equal(random_stream(stream, seed, 200), 0);
-	stream->host = lode_strings_add(&stream->dictionary->frames.strings, host, strlen(host));
-	for (int type = 0; type < LODE_EVENT_TYPES; type++)
-		for (size_t i = 0; i < stream->events[type].count; i++) {
-			stream->events[type].cost[i] %= 1000;
-			stream->events[type].delay[i] %= 100;
-			stream->events[type].t[i] %= 1u << 20;
-		}
-	thread = lode_stream_thread(stream, 1, 77);
-	for (int i = 0; i < 3; i++) {
-		struct lode_symptom symptom = { .thread = thread, .t0 = 1000, .t1 = 5000 };
-		struct lode_event event = { .t = 2000, .cost = 50, .thread = thread, .waker = LODE_NONE };
-
-		assert_int_equal(lode_stream_add_symptom(stream, &symptom), 0);
-		assert_int_equal(lode_stream_add_event(stream, LODE_RUN, &event), 0);
-	}
-	assert_int_equal(lode_stream_sort(stream), 0);
-	assert_int_equal(lode_stream_set_attribute(stream, "version", number % 2 ? "1" : "2", LODE_ATTRIBUTE_NUMBER),
-			 0);
-}
-
-static void add_stream(struct fixture *fixture, struct lode_corpus *corpus, int number, uint64_t seed)
-{
-	struct lode_dictionary dictionary;
-	struct lode_stream stream;
-	char id[33];
-
-	snprintf(id, sizeof(id), "%032x", number + 1);
-	assert_int_equal(lode_dictionary_init(&dictionary), 0);
-	lode_stream_init(&stream, &dictionary);
-	fill_stream(&stream, number, &seed);
-	assert_int_equal(lode_corpus_add(corpus, id, "test", &stream, 1, 1, &fixture->error), 1);
-	lode_stream_release(&stream);
-	lode_dictionary_release(&dictionary);
-}
-
 static void add_streams(struct fixture *fixture, int first, int end)
 {
 	struct lode_corpus *corpus;
 
 	assert_int_equal(lode_corpus_open(&corpus, fixture->folder, LODE_CORPUS_CREATE, &fixture->error), 0);
 	for (int i = first; i < end; i++)
-		add_stream(fixture, corpus, i, 11 + (uint64_t)i);
+		add_random_stream(corpus, i, 11 + (uint64_t)i);
 	lode_corpus_close(corpus);
 }
 
@@ -154,64 +92,6 @@ static void run_latency(struct fixture *fixture, int with, const struct lode_lat
 	if (with)
 		run->counts = lode_map_cache_counts(lode_corpus_cache(run->corpus));
 	lode_corpus_close(run->corpus);
-}
-
-/* ---- comparing ---- */
-
-static void require_same_dictionary(const struct lode_dictionary *a, const struct lode_dictionary *b)
-{
-	assert_int_equal(a->frames.strings.count, b->frames.strings.count);
-	for (uint32_t i = 0; i < a->frames.strings.count; i++)
-		assert_string_equal(lode_strings_get(&a->frames.strings, i), lode_strings_get(&b->frames.strings, i));
-	assert_int_equal(a->frames.count, b->frames.count);
-	assert_memory_equal(a->frames.items, b->frames.items, a->frames.count * sizeof(*a->frames.items));
-	assert_int_equal(a->tree.count, b->tree.count);
-	assert_memory_equal(a->tree.nodes, b->tree.nodes, a->tree.count * sizeof(*a->tree.nodes));
-}
-
-static void require_same_rows(const struct lode_area_rows *a, const struct lode_area_rows *b)
-{
-	assert_int_equal(a->count, b->count);
-	assert_int_equal(a->cost, b->cost);
-	assert_int_equal(a->events, b->events);
-	assert_memory_equal(a->items, b->items, a->count * sizeof(*a->items));
-}
-
-static void require_same_area(const struct lode_area *a, const struct lode_area *b)
-{
-	require_same_dictionary(&a->dictionary, &b->dictionary);
-	assert_memory_equal(a->occurrences, b->occurrences, a->dictionary.tree.count * sizeof(*a->occurrences));
-	assert_memory_equal(a->input_events, b->input_events, sizeof(a->input_events));
-	assert_memory_equal(a->input_cost, b->input_cost, sizeof(a->input_cost));
-	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
-		require_same_rows(&a->rows[kind], &b->rows[kind]);
-		require_same_rows(&a->idle[kind], &b->idle[kind]);
-	}
-	require_same_rows(&a->work, &b->work);
-	assert_int_equal(a->stream_count, b->stream_count);
-	for (size_t i = 0; i < a->stream_count; i++) {
-		struct lode_area_stream left = a->streams[i], right = b->streams[i];
-
-		left.attributes = right.attributes = NULL; /* of either arena */
-		assert_memory_equal(&left, &right, sizeof(left));
-	}
-}
-
-static void require_same_latency(const struct lode_latency *a, const struct lode_latency *b)
-{
-	require_same_dictionary(&a->dictionary, &b->dictionary);
-	assert_int_equal(a->node_count, b->node_count);
-	assert_memory_equal(a->nodes, b->nodes, a->node_count * sizeof(*a->nodes));
-	assert_memory_equal(a->own, b->own, a->node_count * sizeof(*a->own));
-	assert_int_equal(a->row_count, b->row_count);
-	assert_memory_equal(a->rows, b->rows, a->row_count * sizeof(*a->rows));
-	assert_memory_equal(&a->input, &b->input, sizeof(a->input));
-	assert_int_equal(a->instances, b->instances);
-	assert_int_equal(a->placed, b->placed);
-	assert_int_equal(a->unplaced, b->unplaced);
-	for (uint32_t node = 0; node < a->node_count; node++)
-		for (double share = 0; share <= 1; share += 0.125)
-			assert_int_equal(lode_latency_quantile(a, node, share), lode_latency_quantile(b, node, share));
 }
 
 /* ---- the same with and without ---- */
@@ -331,7 +211,7 @@ static void only_new_and_changed_streams_are_read_again(void **state)
 	lode_area_release(&run.area);
 
 	assert_int_equal(lode_corpus_open(&corpus, fixture->folder, LODE_CORPUS_WRITE, &fixture->error), 0);
-	add_stream(fixture, corpus, 3, 999); /* in place of another */
+	add_random_stream(corpus, 3, 999); /* in place of another */
 	assert_int_equal(lode_corpus_remove(corpus, "00000000000000000000000000000008", &fixture->error), 1);
 	assert_int_equal(lode_corpus_remove(corpus, "00000000000000000000000000000009", &fixture->error), 1);
 	lode_corpus_close(corpus);
