@@ -34,7 +34,15 @@ int lode_latency_cache_key(const struct lode_latency_options *options, const str
 
 /* ---- bytes ---- */
 
+/* Who adds a field writes and reads it here, too, and then changes the size. */
 _Static_assert(sizeof(double) == sizeof(uint64_t), "fractions are kept bit for bit");
+_Static_assert(sizeof(struct lode_latency_node) == 80, "all sums of a node are kept");
+_Static_assert(sizeof(struct lode_instances_input) == 32, "all counts are kept");
+_Static_assert(sizeof(struct lode_latency_partial) ==
+		       sizeof(struct lode_dictionary) + sizeof(struct lode_stream) + 8 + 4 * sizeof(void *) +
+			       sizeof(struct lode_sketch) + sizeof(struct lode_instances_input) +
+			       sizeof(struct lode_lost_callers),
+	       "all numbers of a partial are kept");
 
 static const struct lode_map_field sum_fields[] = {
 	LODE_MAP_FIELD(struct lode_latency_node, count),    LODE_MAP_FIELD(struct lode_latency_node, conservative),

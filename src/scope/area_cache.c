@@ -67,11 +67,21 @@ int lode_area_cache_key(const struct lode_area_plan *plan, const struct lode_cor
 
 /* ---- bytes ---- */
 
+/* Who adds a field writes and reads it here, too, and then changes the size. */
+_Static_assert(sizeof(struct lode_area_row) == 56, "all fields of a row are kept");
+_Static_assert(sizeof(struct lode_area_rows) == 5 * 8 + sizeof(double), "all sums of rows are kept");
+_Static_assert(sizeof(struct lode_area_account) == 32, "all of an account is kept");
+_Static_assert(sizeof(struct lode_area_partial) ==
+		       sizeof(struct lode_dictionary) + sizeof(struct lode_stream) + 8 +
+			       5 * sizeof(struct lode_area_rows) + 2 * sizeof(struct lode_area_kept_list) + 11 * 8 +
+			       sizeof(struct lode_area_account) + 2 * sizeof(void *),
+	       "all numbers of a partial are kept");
+
 static const struct lode_map_field row_fields[] = {
 	LODE_MAP_FIELD(struct lode_area_row, stack),	 LODE_MAP_FIELD(struct lode_area_row, stream),
 	LODE_MAP_FIELD(struct lode_area_row, cost),	 LODE_MAP_FIELD(struct lode_area_row, events),
 	LODE_MAP_FIELD(struct lode_area_row, longest),	 LODE_MAP_FIELD(struct lode_area_row, longest_t),
-	LODE_MAP_FIELD(struct lode_area_row, longest_thread),
+	LODE_MAP_FIELD(struct lode_area_row, longest_thread), LODE_MAP_FIELD(struct lode_area_row, variance),
 };
 static const struct lode_map_layout row_layout = { sizeof(struct lode_area_row), row_fields,
 						   sizeof(row_fields) / sizeof(row_fields[0]) };
@@ -106,6 +116,7 @@ static void write_rows(struct lode_map_writer *writer, const struct lode_area_ro
 	lode_map_write_number(writer, rows->count);
 	lode_map_write_number(writer, rows->cost);
 	lode_map_write_number(writer, rows->events);
+	lode_map_write_rows(writer, &rows->variance, 1, &number_layout);
 	lode_map_write_rows(writer, rows->items, rows->count, &row_layout);
 }
 
@@ -117,6 +128,7 @@ static void write_partial(struct lode_map_writer *writer, const struct lode_area
 	lode_map_write_rows(writer, partial->occurrences, partial->dictionary.tree.count, &number_layout);
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
 		lode_map_write_number(writer, partial->input_events[kind]);
+		lode_map_write_number(writer, partial->recorded_events[kind]);
 		lode_map_write_number(writer, partial->input_cost[kind]);
 	}
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -156,6 +168,7 @@ static void read_rows(struct lode_map_reader *reader, const struct lode_area_par
 
 	rows->cost = lode_map_read_number(reader);
 	rows->events = lode_map_read_number(reader);
+	lode_map_read_rows(reader, &rows->variance, 1, &number_layout);
 	rows->items = lode_map_read_new_rows(reader, count, &row_layout);
 	for (size_t i = 0; !reader->code && i < count; i++)
 		lode_map_reader_expect(reader, rows->items[i].stack < partial->dictionary.tree.count &&
@@ -168,6 +181,7 @@ static void read_numbers(struct lode_map_reader *reader, struct lode_area_partia
 {
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
 		partial->input_events[kind] = lode_map_read_number(reader);
+		partial->recorded_events[kind] = lode_map_read_number(reader);
 		partial->input_cost[kind] = lode_map_read_number(reader);
 	}
 	partial->symptoms = lode_map_read_number(reader);

@@ -43,7 +43,8 @@ static inline void fill_stream(struct lode_stream *stream, int number, uint64_t 
 	thread = lode_stream_thread(stream, 1, 77);
 	for (int i = 0; i < 3; i++) {
 		struct lode_symptom symptom = { .thread = thread, .t0 = 1000, .t1 = 5000 };
-		struct lode_event event = { .t = 2000, .cost = 50, .thread = thread, .waker = LODE_NONE };
+		struct lode_event event = { .t = 2000, .cost = 50, .thread = thread, .waker = LODE_NONE,
+					    .weight = number % 2 ? 5 : 1 };
 
 		assert_int_equal(lode_stream_add_symptom(stream, &symptom), 0);
 		assert_int_equal(lode_stream_add_event(stream, LODE_RUN, &event), 0);
@@ -86,6 +87,7 @@ static inline void require_same_rows(const struct lode_area_rows *a, const struc
 	assert_int_equal(a->count, b->count);
 	assert_int_equal(a->cost, b->cost);
 	assert_int_equal(a->events, b->events);
+	assert_memory_equal(&a->variance, &b->variance, sizeof(a->variance));
 	assert_memory_equal(a->items, b->items, a->count * sizeof(*a->items));
 }
 
@@ -94,6 +96,7 @@ static inline void require_same_area(const struct lode_area *a, const struct lod
 	require_same_dictionary(&a->dictionary, &b->dictionary);
 	assert_memory_equal(a->occurrences, b->occurrences, a->dictionary.tree.count * sizeof(*a->occurrences));
 	assert_memory_equal(a->input_events, b->input_events, sizeof(a->input_events));
+	assert_memory_equal(a->recorded_events, b->recorded_events, sizeof(a->recorded_events));
 	assert_memory_equal(a->input_cost, b->input_cost, sizeof(a->input_cost));
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
 		require_same_rows(&a->rows[kind], &b->rows[kind]);
