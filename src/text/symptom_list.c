@@ -1,4 +1,4 @@
-/* The longest symptoms as text: see scope_list.h. */
+/* The longest symptoms as text: see symptom_list.h. */
 #include "text/symptom_list.h"
 
 #include "base/memory.h"
