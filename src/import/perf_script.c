@@ -6,6 +6,7 @@
  *	cycles			run; the period is taken as time at the rate of the
  *				counter (count_rate.h); without periods, the median
  *				distance between neighbours of one thread on one CPU
+ *	offcpu-time		wait; the period is its cost (perf record --off-cpu)
  *	sched_switch and	joined into waits by import/sched.h, after sorting:
  *	sched_waking/_wakeup	the text may be out of order
  *	sys_enter_NAME		call NAME; raw_syscalls: syscall_NUMBER
@@ -26,11 +27,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Times from here on are none: perf gives them to sums. In nanoseconds. */
+#define NO_TIME ((uint64_t)UINT32_MAX << 32)
+
 enum what {
 	NOTHING,
 	SAMPLE, /* a run whose cost the period tells */
 	COUNTED, /* a run whose period counts something: cycles */
 	ESTIMATED, /* a run whose cost must be estimated */
+	OFF_CPU, /* a wait that is over, whose cost the period tells */
 	CALL,
 	SWITCH,
 	WAKING,
@@ -81,6 +86,7 @@ struct reader {
 	uint64_t samples;
 	uint64_t unseparated; /* samples that another followed without an empty line */
 	uint64_t last_t;
+	uint64_t summed; /* off-CPU samples that add up many waits */
 	uint64_t untold; /* of these, runs without a cost */
 	int timeless; /* the samples have no times: they follow one another in their order */
 
@@ -228,6 +234,8 @@ static enum what classify(const struct lode_script_header *header)
 		return header->has_period ? SAMPLE : ESTIMATED;
 	if (!event.length)
 		return ESTIMATED;
+	if (is(base, "offcpu-time") && header->has_period)
+		return OFF_CPU;
 	if (!is_tracepoint(event) && counts_cycles(event))
 		return header->has_period ? COUNTED : ESTIMATED;
 	return CALL;
@@ -322,12 +330,26 @@ static int begin_sched(struct reader *reader, const struct lode_script_header *h
 	return record.comm == LODE_NONE ? fail_memory(reader) : 0;
 }
 
+/* The sample is taken when the wait is over; what perf has only added up has a time that is none, and comes last. */
+static void place_off_cpu(struct reader *reader)
+{
+	struct lode_event *wait = &reader->event;
+
+	if (wait->t >= NO_TIME) {
+		wait->t = reader->last_t;
+		reader->summed++;
+	}
+	wait->t = wait->t > wait->cost ? wait->t - wait->cost : 0;
+}
+
 /* Without call chains the one address stands in the header, behind the event. */
 static int begin_plain(struct reader *reader, const struct lode_script_header *header)
 {
 	struct lode_script_frame frame;
 
-	reader->event.cost = reader->what == SAMPLE || reader->what == COUNTED ? header->period : 0;
+	reader->event.cost = reader->what == CALL || reader->what == ESTIMATED ? 0 : header->period;
+	if (reader->what == OFF_CPU)
+		place_off_cpu(reader);
 	if (reader->what == CALL) {
 		reader->event.name = call_name(reader, header);
 		if (reader->event.name == LODE_NONE)
@@ -350,7 +372,8 @@ static int begin_sample(struct reader *reader, const struct lode_script_header *
 		return 0;
 	}
 	reader->samples++;
-	reader->last_t = header->t > reader->last_t ? header->t : reader->last_t;
+	if (header->t < NO_TIME && header->t > reader->last_t)
+		reader->last_t = header->t;
 	if (starts(header->event, "syscalls:sys_exit_") || is(header->event, "raw_syscalls:sys_exit")) {
 		lode_tally_add(&reader->exits, reader->input, NULL, 0);
 		return 0;
@@ -410,7 +433,9 @@ static int add_number(size_t **numbers, size_t *count, size_t *capacity, size_t 
 
 static int keep_event(struct reader *reader, uint32_t stack)
 {
-	enum lode_event_type type = reader->what == CALL ? LODE_CALL : LODE_RUN;
+	enum lode_event_type type = reader->what == CALL      ? LODE_CALL
+				    : reader->what == OFF_CPU ? LODE_WAIT
+							      : LODE_RUN;
 	size_t run = reader->stream.events[LODE_RUN].count;
 
 	if (reader->what == ESTIMATED && !reader->timeless &&
@@ -726,6 +751,9 @@ static void tell_notes(const struct reader *reader)
 {
 	const struct lode_import_options *options = reader->options;
 
+	lode_notes_add(options->notes, reader->summed,
+		       "off-CPU samples that add up many waits, put at the end of the recording",
+		       lode_input_name(reader->input));
 	lode_tally_tell(&reader->exits, options, "system call exits");
 	lode_tally_tell(&reader->side_records, options, "records that are no samples");
 	lode_tally_tell(&reader->unknown_lines, options, "lines that are not understood");

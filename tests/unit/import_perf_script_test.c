@@ -466,6 +466,19 @@ static void samples_without_times_follow_one_another(void **state)
 	assert_true(lode_importer_perf_script.sniff((const unsigned char *)clocks, strlen(clocks), "x") > 80);
 }
 
+static void off_cpu_samples_are_waits(void **state)
+{
+	static const char text[] = "a 1 [000] 5.000000: 250000 cpu-clock:pppH: \n\t1 f (x)\n\n"
+				   "a 2 [000] 4.000000: 1000000000 offcpu-time: \n\t1 g (x)\n\t2 main (x)\n\n"
+				   "a 3 [000] 18446744069.414584320: 2000000000 offcpu-time: \n\t1 h (x)\n\n";
+
+	(void)state;
+	assert_import(&lode_importer_perf_script, text, NULL,
+		      "stream x \nthread 1 a\nthread 2 a\nthread 3 a\nrun 5000000000+250000 1 cpu=0 x!f\n"
+		      "wait 3000000000+1000000000 2 cpu=0 x!main|x!g\nwait 3000000000+2000000000 3 cpu=0 x!h\n");
+	assert_note(&lode_importer_perf_script, text, "add up many waits", 1);
+}
+
 static void modes_of_samples_are_passed_over(void **state)
 {
 	(void)state;
@@ -482,6 +495,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_without_times_follow_one_another),
 		cmocka_unit_test(modes_of_samples_are_passed_over),
+		cmocka_unit_test(off_cpu_samples_are_waits),
 		cmocka_unit_test(samples_become_runs_with_their_stacks_turned_round),
 		cmocka_unit_test(modules_are_named_as_the_rest_of_lode_names_them),
 		cmocka_unit_test(headers_come_with_and_without_their_parts),
