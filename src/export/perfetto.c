@@ -103,6 +103,7 @@ struct writer {
 	uint64_t first_track;		  /* thread i has track first_track + 2 * i, a process the one behind it */
 	uint64_t next_track;
 	uint64_t next_flow;
+	uint64_t weighted; /* events that stand for several */
 	struct lode_buffer packet;
 	struct lode_buffer data;  /* what the packet is about */
 	struct lode_buffer inner; /* a message in that */
@@ -502,8 +503,10 @@ static int write_events(struct writer *writer, struct lode_export_stream *source
 	struct lode_event event;
 	int got = 0, code = lode_merge_init(&merge, writer->export, source, error);
 
-	while (code == 0 && (got = lode_merge_next(&merge, &type, &event, error)) > 0)
+	while (code == 0 && (got = lode_merge_next(&merge, &type, &event, error)) > 0) {
 		code = writers[type](writer, &event, error);
+		writer->weighted += event.weight > 1;
+	}
 	lode_merge_release(&merge);
 	return code < 0 ? code : got;
 }
@@ -564,6 +567,8 @@ static int write_all(struct lode_export *export, struct lode_error *error)
 		return lode_fail_memory(error);
 	for (size_t i = 0; i < export->count && code == 0; i++)
 		code = write_stream(&writer, i, error);
+	lode_notes_add(export->options->notes, writer.weighted,
+		       "events that stand for several in a thinned recording, shown once", NULL);
 	release(&writer);
 	return code;
 }
