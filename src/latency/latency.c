@@ -70,6 +70,8 @@ static int merge_nodes(struct collection *collection, const struct lode_latency_
 		add_node(&latency->nodes[nodes[i]], &partial->nodes[i]);
 		latency->own[nodes[i]] = lode_add_saturating(latency->own[nodes[i]], partial->own[i]);
 		latency->instances += partial->nodes[i].count;
+		if (!partial->own[i] && !partial->slept[i] && !partial->queued[i])
+			continue; /* most nodes are only on the way to others */
 		latency->rows[latency->row_count++] =
 			(struct lode_latency_row){ nodes[i], (uint32_t)latency->stream_count,
 						   partial->own[i], partial->slept[i], partial->queued[i] };

@@ -56,7 +56,7 @@ struct lode_latency {
 	struct lode_latency_node *nodes; /* by node of the dictionary's tree; node 0 stays empty */
 	size_t node_count;		 /* of nodes and own; the tree may have grown since (diff.h) */
 	uint64_t *own;			 /* by node: sum of the rows */
-	struct lode_latency_row *rows;	 /* by node, then by stream; only nodes with instances */
+	struct lode_latency_row *rows;	 /* by node, then by stream; only what is not all 0 */
 	size_t row_count;
 	struct lode_sketch sketch; /* of estimates */
 	struct lode_instances_input input;
