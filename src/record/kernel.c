@@ -37,3 +37,12 @@ int lode_kernel_switch_has_state(void)
 	btf__free(types);
 	return has;
 }
+
+int lode_kernel_can_cast(void)
+{
+	struct btf *types = btf__load_vmlinux_btf();
+	int can = types && btf__find_by_name_kind(types, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
+
+	btf__free(types);
+	return can;
+}

@@ -8,5 +8,7 @@
 void lode_kernel_quiet(void);
 /* Whether sched_switch tells the state of the thread: since Linux 5.18; before, it has a parameter less. */
 int lode_kernel_switch_has_state(void);
+/* Whether programs may read its memory as structs: since Linux 6.2. */
+int lode_kernel_can_cast(void);
 
 #endif

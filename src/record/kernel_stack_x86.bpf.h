@@ -83,18 +83,18 @@ uint64_t steps[1 << STEP_BITS][STEP_WAYS];
 
 /* ---- memory ---- */
 
-/*
- * The word at an address; 0 when it cannot be read. The type serves to say that it is a
- * word. Kernels before Linux 6.2 cannot cast: there a helper reads it, at the price of a call.
- */
+/* The word at an address; 0 when it cannot be read. Without a cast that takes a call. */
 static __always_inline uint64_t word_at(uint64_t address)
 {
+#ifdef LODE_PLAIN_READS
 	uint64_t word = 0;
 
-	if (bpf_rdonly_cast)
-		return CAST(pt_regs, address - bpf_core_field_offset(struct pt_regs, ip))->ip;
 	bpf_probe_read_kernel(&word, sizeof(word), (void *)address);
 	return word;
+#else
+	/* The type serves to say that it is a word. */
+	return CAST(pt_regs, address - bpf_core_field_offset(struct pt_regs, ip))->ip;
+#endif
 }
 
 /* `top`: the registers with which the thread entered the kernel, at the end of its stack. */

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "record/kernel.h"
 #include "record/permissions.h"
+#include "record/plain_programs.h"
 #include "record/rings.h"
 #include "record/stack_copies.h"
 #include "record/table_maker.h"
@@ -277,7 +278,7 @@ static int load(struct lode_recorder *recorder, const struct lode_recorder_optio
 	int code;
 
 	lode_kernel_quiet();
-	recorder->programs = recorder__open();
+	recorder->programs = lode_kernel_can_cast() ? recorder__open() : lode_recorder_open_plain();
 	if (!recorder->programs)
 		return explain(errno, error);
 	set_up(recorder, options);

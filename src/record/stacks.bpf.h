@@ -305,10 +305,16 @@ __noinline int lode_take_asked(struct scratch *scratch, uint32_t count)
 	return 0;
 }
 
-extern void *bpf_rdonly_cast(const void *object, uint32_t type) __ksym __weak;
+/*
+ * Reading the kernel's memory as if it were a struct takes bpf_rdonly_cast, of Linux 6.2.
+ * LODE_PLAIN_READS: without it (plain_programs.h).
+ */
+#ifndef LODE_PLAIN_READS
+extern void *bpf_rdonly_cast(const void *object, uint32_t type) __ksym;
 
 #define CAST(type, address)                                                                                  \
 	((struct type *)bpf_rdonly_cast((void *)(address), bpf_core_type_id_kernel(struct type)))
+#endif
 
 /*
  * Whether the walk in the scratch is not what the kernel's own way gave, which
@@ -333,7 +339,15 @@ __noinline int lode_differs(struct scratch *scratch, uint32_t count)
 	return hash != scratch->hash;
 }
 
-#if defined(__TARGET_ARCH_arm64)
+#if defined(__TARGET_ARCH_arm64) && defined(LODE_PLAIN_READS)
+
+/* The kernel's own way is by frame records too: it may be asked. */
+static __always_inline bool walk(void *context, struct scratch *scratch, struct lode_record_walking *walking)
+{
+	return false;
+}
+
+#elif defined(__TARGET_ARCH_arm64)
 
 /* Return addresses may be signed in their upper bits; all of the kernel's code has them set. */
 #define KERNEL_BITS 0xffff000000000000ull
@@ -414,8 +428,7 @@ static __always_inline bool walk(void *context, struct scratch *scratch, struct 
 {
 	uint64_t base;
 
-	if (!walk_kernel || !bpf_rdonly_cast || walking->wrong > WRONG_WALKS_LIMIT ||
-	    walking->tries > CALIBRATIONS_LIMIT)
+	if (!walk_kernel || walking->wrong > WRONG_WALKS_LIMIT || walking->tries > CALIBRATIONS_LIMIT)
 		return false;
 	/* A pointer to the context is no number to the verifier. */
 	base = forget(scratch, (uint64_t)context);
