@@ -284,7 +284,7 @@ static int write_call(struct writer *writer, const struct lode_event *event, str
 static int write_event(struct writer *writer, enum lode_event_type type, const struct lode_event *event,
 		       struct lode_error *error)
 {
-	int code = type == LODE_CALL ? 0 : end_run(writer, event->thread, event->t, error);
+	int code = type == LODE_CALL && !event->delay ? 0 : end_run(writer, event->thread, event->t, error);
 
 	if (code < 0)
 		return code;

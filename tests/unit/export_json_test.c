@@ -487,8 +487,12 @@ static void slices_of_a_thread_do_not_overlap(void **state)
 	add_event(&whole, LODE_RUN, 1000700, 1000, 4, 5, "app!main");
 	add_event(&whole, LODE_WAIT, 1001200, 2250, 4, 5, "app!main|app!lock");
 	add_event(&whole, LODE_RUN, 1000100, 1000, 4, 6, "app!main");
+	add_event(&whole, LODE_RUN, 1000100, 1000, 4, 7, "app!main");
+	add_event(&whole, LODE_CALL, 1000400, 0, 4, 7, "app!main"); /* a preemption is a slice too */
+	whole.stream.events[LODE_CALL].delay[0] = 300;
 	add_stream(fixture, &whole);
 	text = export_text(fixture, "chrome", NULL);
+	assert_non_null(strstr(text, "\"name\":\"main\",\"pid\":4,\"tid\":7,\"ts\":0.100,\"dur\":0.300,"));
 	assert_non_null(strstr(text, "\"name\":\"work\",\"pid\":4,\"tid\":5,\"ts\":0.000,\"dur\":0.700,"));
 	assert_non_null(strstr(text, "\"name\":\"main\",\"pid\":4,\"tid\":5,\"ts\":0.700,\"dur\":0.500,"));
 	assert_non_null(strstr(text, "\"name\":\"main\",\"pid\":4,\"tid\":6,\"ts\":0.100,\"dur\":1.000,"));
