@@ -151,6 +151,8 @@ static struct entry *find(const struct table *table, uint64_t id)
 	size_t probe = 0;
 	uint32_t place;
 
+	if (id && id <= table->count && table->items[id - 1].id == id)
+		return &table->items[id - 1]; /* nearly all writers count from 1 */
 	while ((place = lode_index_next(&table->index, hash_id(id), &probe)) != LODE_NONE)
 		if (table->items[place].id == id)
 			return &table->items[place];
