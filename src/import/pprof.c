@@ -4,7 +4,7 @@
  * The reader is our own because the libraries build the whole message as
  * objects: protobuf-c needs 68 times the message's size in memory. Here the
  * message stays where it is, in a mapping. A first pass notes where strings,
- * mappings, functions and locations stand, a second one turns each sample into
+ * mappings, functions and locations are (pprof_tables.h), a second one turns each sample into
  * an event; a location is taken apart into frames when it is first met.
  *
  * A sample has several values (pprof_values.h): CPU time becomes a run, the times of
@@ -17,20 +17,12 @@
 #include "import/module_name.h"
 #include "import/pprof_fields.h"
 #include "import/pprof_labels.h"
+#include "import/pprof_tables.h"
 #include "import/pprof_values.h"
-#include "import/protobuf.h"
 #include "import/reading.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* A mapping, function or location: where its field stands, and what became of it when it was first used. */
-struct entry {
-	uint64_t id;
-	uint64_t at;
-	uint32_t first; /* module; function's string; first of its frames. LODE_NONE: not used yet */
-	uint32_t count; /* location: number of its frames, root first; mapping: its number in `ranges` */
-};
 
 /* Which addresses a mapping covers and where they are in its file. */
 struct range {
@@ -46,43 +38,8 @@ struct step {
 	uint32_t node;
 };
 
-struct table {
-	struct entry *items;
-	size_t count;
-	size_t capacity;
-	struct lode_index index;
-};
-
-struct value_type {
-	uint64_t type; /* strings */
-	uint64_t unit;
-};
-
 struct reader {
-	struct lode_input *input;
-	const struct lode_import_options *options;
-	struct lode_error *error;
-	const unsigned char *bytes; /* the whole message */
-	size_t size;
-
-	uint64_t *strings; /* where the field of each one stands */
-	size_t string_count;
-	size_t string_capacity;
-	struct value_type *types;
-	size_t type_count;
-	size_t type_capacity;
-	uint64_t *comments;
-	size_t comment_count;
-	size_t comment_capacity;
-	struct table mappings;
-	struct table functions;
-	struct table locations;
-	uint64_t time;
-	uint64_t duration;
-	struct value_type period_type;
-	uint64_t period;
-	uint64_t default_type;
-
+	struct lode_pprof_tables tables;
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
 	uint32_t *frames; /* of all locations that were met */
@@ -112,282 +69,69 @@ struct reader {
 	uint64_t cut;
 };
 
-static int fail_memory(struct reader *reader)
-{
-	return lode_fail_memory(reader->error);
-}
-
-/* `at` is the place of the trouble in the message. */
-static int fail_damaged(struct reader *reader, uint64_t at, const char *what)
-{
-	return lode_fail(reader->error, LODE_BAD_INPUT, "%s:byte %llu: %s; the profile is damaged",
-			 lode_input_name(reader->input), (unsigned long long)at, what);
-}
-
-static uint64_t place_of(const struct reader *reader, const struct lode_cursor *cursor)
-{
-	return (uint64_t)(cursor->next - reader->bytes);
-}
-
-/* The message of the field that stands at `at`, which was read before. */
-static struct lode_cursor message_at(const struct reader *reader, uint64_t at)
-{
-	struct lode_cursor cursor = lode_cursor(reader->bytes + at, (size_t)(reader->size - at));
-	struct lode_protobuf_field field = { .bytes = lode_cursor(reader->bytes, 0) };
-
-	lode_protobuf_next(&cursor, &field);
-	return field.bytes;
-}
-
-/* ---- tables ---- */
-
-static uint64_t hash_id(uint64_t id)
-{
-	return lode_hash_pair((uint32_t)(id >> 32), (uint32_t)id);
-}
-
-static struct entry *find(const struct table *table, uint64_t id)
-{
-	size_t probe = 0;
-	uint32_t place;
-
-	if (id && id <= table->count && table->items[id - 1].id == id)
-		return &table->items[id - 1]; /* nearly all writers count from 1 */
-	while ((place = lode_index_next(&table->index, hash_id(id), &probe)) != LODE_NONE)
-		if (table->items[place].id == id)
-			return &table->items[place];
-	return NULL;
-}
-
-static int add_entry(struct reader *reader, struct table *table, uint64_t id, uint64_t at)
-{
-	if (!id || find(table, id))
-		return fail_damaged(reader, at, id ? "an id is there twice" : "an id is missing");
-	if (table->count >= LODE_NONE - 1 ||
-	    lode_grow(&table->items, &table->capacity, table->count + 1, sizeof(*table->items)) < 0 ||
-	    lode_index_insert(&table->index, hash_id(id), (uint32_t)table->count) < 0)
-		return fail_memory(reader);
-	table->items[table->count++] = (struct entry){ .id = id, .at = at, .first = LODE_NONE };
-	return 0;
-}
-
-static void release_table(struct table *table)
-{
-	lode_free(table->items);
-	lode_index_release(&table->index);
-}
-
-/* ---- strings ---- */
-
-/* A text in the message. */
-struct string {
-	const char *text;
-	size_t length;
-};
-
-/* Number `number` of the string table. Returns 0, or LODE_BAD_INPUT when there is none. */
-static int get_string(struct reader *reader, uint64_t number, struct string *string)
-{
-	struct lode_cursor text;
-
-	*string = (struct string){ "", 0 };
-	if (number == 0)
-		return 0;
-	if (number >= reader->string_count)
-		return lode_fail(reader->error, LODE_BAD_INPUT,
-				 "%s: string %llu is used and there are %zu; the profile is damaged",
-				 lode_input_name(reader->input), (unsigned long long)number,
-				 reader->string_count);
-	text = message_at(reader, reader->strings[number]);
-	*string = (struct string){ (const char *)text.next, lode_cursor_left(&text) };
-	return 0;
-}
-
-/* ---- first pass: where everything is ---- */
-
-static int append(struct reader *reader, uint64_t **items, size_t *count, size_t *capacity, uint64_t item)
-{
-	if (lode_grow(items, capacity, *count + 1, sizeof(**items)) < 0)
-		return fail_memory(reader);
-	(*items)[(*count)++] = item;
-	return 0;
-}
-
-/* The number in field `number` of a message; the last one counts. */
-static int read_number(struct reader *reader, struct lode_cursor message, uint32_t number, uint64_t *value)
-{
-	struct lode_protobuf_field field;
-
-	*value = 0;
-	while (lode_protobuf_next(&message, &field))
-		if (field.number == number && field.wire != LODE_WIRE_BYTES)
-			*value = field.value;
-	return message.failed
-		       ? fail_damaged(reader, place_of(reader, &message), "a message does not end well")
-		       : 0;
-}
-
-static int read_value_type(struct reader *reader, struct lode_cursor message, struct value_type *type)
-{
-	int code = read_number(reader, message, 1, &type->type);
-
-	return code < 0 ? code : read_number(reader, message, 2, &type->unit);
-}
-
-static int note_type(struct reader *reader, struct lode_cursor message)
-{
-	if (lode_grow(&reader->types, &reader->type_capacity, reader->type_count + 1,
-		      sizeof(*reader->types)) < 0)
-		return fail_memory(reader);
-	return read_value_type(reader, message, &reader->types[reader->type_count++]);
-}
-
-static int note_entry(struct reader *reader, struct table *table, struct lode_cursor message, uint64_t at)
-{
-	uint64_t id;
-	int code = read_number(reader, message, 1, &id); /* `id` is field 1 of all three */
-
-	return code < 0 ? code : add_entry(reader, table, id, at);
-}
-
-static int note_comments(struct reader *reader, struct lode_protobuf_field *field)
-{
-	uint64_t number;
-	int more = 1, code = 0;
-
-	while (code == 0 && lode_protobuf_number(field, &more, &number))
-		code = append(reader, &reader->comments, &reader->comment_count, &reader->comment_capacity,
-			      number);
-	return code;
-}
-
-static int note_message(struct reader *reader, struct lode_protobuf_field *field, uint64_t at)
-{
-	switch (field->number) {
-	case SAMPLE_TYPE:
-		return note_type(reader, field->bytes);
-	case MAPPING:
-		return note_entry(reader, &reader->mappings, field->bytes, at);
-	case LOCATION:
-		return note_entry(reader, &reader->locations, field->bytes, at);
-	case FUNCTION:
-		return note_entry(reader, &reader->functions, field->bytes, at);
-	case STRING:
-		return append(reader, &reader->strings, &reader->string_count, &reader->string_capacity, at);
-	case PERIOD_TYPE:
-		return read_value_type(reader, field->bytes, &reader->period_type);
-	case COMMENT:
-		return note_comments(reader, field);
-	default:
-		return 0;
-	}
-}
-
-static int note_number(struct reader *reader, struct lode_protobuf_field *field)
-{
-	uint64_t value = (int64_t)field->value < 0 ? 0 : field->value;
-
-	switch (field->number) {
-	case TIME:
-		reader->time = value;
-		return 0;
-	case DURATION:
-		reader->duration = value;
-		return 0;
-	case PERIOD:
-		reader->period = value;
-		return 0;
-	case DEFAULT_TYPE:
-		reader->default_type = value;
-		return 0;
-	case COMMENT:
-		return note_comments(reader, field);
-	default:
-		return 0;
-	}
-}
-
-static int note_all(struct reader *reader)
-{
-	struct lode_cursor message = lode_cursor(reader->bytes, reader->size);
-	struct lode_protobuf_field field;
-	uint64_t at = 0;
-
-	for (; lode_protobuf_next(&message, &field); at = place_of(reader, &message)) {
-		int code = field.wire == LODE_WIRE_BYTES ? note_message(reader, &field, at)
-							 : note_number(reader, &field);
-
-		if (code < 0)
-			return code;
-	}
-	if (message.failed)
-		return fail_damaged(reader, at, "what stands here is no field of a profile");
-	return 0;
-}
-
 /* ---- which value ---- */
 
-static int set_type_attribute(struct reader *reader, const char *key, const struct value_type *pair)
+static int set_type_attribute(struct reader *reader, const char *key, const struct lode_pprof_kind *pair)
 {
-	struct string type, unit;
+	struct lode_pprof_string type, unit;
 	char *text;
-	int code = get_string(reader, pair->type, &type);
+	int code = lode_pprof_string_get(&reader->tables, pair->type, &type);
 
 	if (code == 0)
-		code = get_string(reader, pair->unit, &unit);
+		code = lode_pprof_string_get(&reader->tables, pair->unit, &unit);
 	if (code < 0 || (!type.length && !unit.length))
 		return code;
 	text = lode_format("%.*s/%.*s", (int)(type.length < 1000 ? type.length : 1000), type.text,
 			   (int)(unit.length < 1000 ? unit.length : 1000), unit.text);
 	if (!text)
-		return fail_memory(reader);
+		return lode_pprof_fail_memory(&reader->tables);
 	code = lode_stream_set_attribute(&reader->stream, key, text, LODE_ATTRIBUTE_TEXT);
 	lode_free(text);
-	return code < 0 ? fail_memory(reader) : 0;
+	return code < 0 ? lode_pprof_fail_memory(&reader->tables) : 0;
 }
 
 static int fail_no_time(struct reader *reader)
 {
-	return lode_fail(reader->error, LODE_BAD_INPUT,
+	return lode_fail(reader->tables.error, LODE_BAD_INPUT,
 			 "%s: none of its values is a time or a count with a period in time; "
 			 "a profile of memory cannot be imported; if its counts are CPU samples, "
 			 "give their period with --unit samples=10ms",
-			 lode_input_name(reader->input));
+			 lode_input_name(reader->tables.input));
 }
 
 /* A period above this one, and above the profile's own duration, is no time between samples. */
 #define LONGEST_PERIOD_NS 60e9
 
 /* Nanoseconds that one count stands for; 0 when nothing tells. */
-static double scale_of_counts(struct reader *reader, struct string unit)
+static double scale_of_counts(struct reader *reader, struct lode_pprof_string unit)
 {
-	double period = lode_pprof_unit(unit.text, unit.length) * (double)reader->period;
+	double period = lode_pprof_unit(unit.text, unit.length) * (double)reader->tables.period;
 
-	if (reader->options->unit_ns > 0)
-		return reader->options->unit_ns;
-	reader->odd_period = period > LONGEST_PERIOD_NS && period > (double)reader->duration;
+	if (reader->tables.options->unit_ns > 0)
+		return reader->tables.options->unit_ns;
+	reader->odd_period = period > LONGEST_PERIOD_NS && period > (double)reader->tables.duration;
 	return reader->odd_period ? 1 : period;
 }
 
 static int describe_values(struct reader *reader)
 {
-	reader->uses = lode_calloc(reader->type_count + 1, sizeof(*reader->uses));
-	reader->values = lode_calloc(reader->type_count + 1, sizeof(*reader->values));
+	reader->uses = lode_calloc(reader->tables.type_count + 1, sizeof(*reader->uses));
+	reader->values = lode_calloc(reader->tables.type_count + 1, sizeof(*reader->values));
 	if (!reader->uses || !reader->values)
-		return fail_memory(reader);
-	for (size_t i = 0; i < reader->type_count; i++) {
-		struct string type, unit;
+		return lode_pprof_fail_memory(&reader->tables);
+	for (size_t i = 0; i < reader->tables.type_count; i++) {
+		struct lode_pprof_string type, unit;
 		int code;
 
-		if ((code = get_string(reader, reader->types[i].type, &type)) < 0 ||
-		    (code = get_string(reader, reader->types[i].unit, &unit)) < 0)
+		if ((code = lode_pprof_string_get(&reader->tables, reader->tables.types[i].type, &type)) < 0 ||
+		    (code = lode_pprof_string_get(&reader->tables, reader->tables.types[i].unit, &unit)) < 0)
 			return code;
 		reader->uses[i] = (struct lode_pprof_value){
 			.type = type.text,
 			.type_length = type.length,
 			.unit = unit.text,
 			.unit_length = unit.length,
-			.is_default = reader->default_type && reader->types[i].type == reader->default_type,
+			.is_default = reader->tables.default_type && reader->tables.types[i].type == reader->tables.default_type,
 		};
 	}
 	return 0;
@@ -401,56 +145,56 @@ static int is_used_count(const struct lode_pprof_value *value)
 /* Notes what --unit and the period did not do, and the values that have no place here. */
 static void note_values(struct reader *reader)
 {
-	const char *name = lode_input_name(reader->input);
+	const char *name = lode_input_name(reader->tables.input);
 	int counts = 0;
 	char example[400];
 
-	for (size_t i = 0; i < reader->type_count; i++)
+	for (size_t i = 0; i < reader->tables.type_count; i++)
 		counts |= is_used_count(&reader->uses[i]);
 	reader->odd_period &= counts;
-	if (!counts && reader->options->unit_ns > 0)
-		lode_notes_add(reader->options->notes, 1, "profiles of times, for which --unit says nothing", name);
-	for (size_t i = 0; i < reader->type_count; i++) {
+	if (!counts && reader->tables.options->unit_ns > 0)
+		lode_notes_add(reader->tables.options->notes, 1, "profiles of times, for which --unit says nothing", name);
+	for (size_t i = 0; i < reader->tables.type_count; i++) {
 		const struct lode_pprof_value *value = &reader->uses[i];
 
 		if (value->use == LODE_PPROF_SKIP &&
 		    !(value->unit_length == 5 && memcmp(value->unit, "count", 5) == 0)) {
 			snprintf(example, sizeof(example), "%.250s: %.*s", name,
 				 (int)(value->type_length < 100 ? value->type_length : 100), value->type);
-			lode_notes_add(reader->options->notes, 1, "kinds of values that are not imported", example);
+			lode_notes_add(reader->tables.options->notes, 1, "kinds of values that are not imported", example);
 		}
 		if (value->use == LODE_PPROF_WALL)
-			lode_notes_add(reader->options->notes, 1,
+			lode_notes_add(reader->tables.options->notes, 1,
 				       "profiles of CPU and wall time, of which the difference is taken as waits", name);
 	}
 }
 
 static int choose_values(struct reader *reader)
 {
-	struct string unit;
+	struct lode_pprof_string unit;
 	int code = describe_values(reader);
 
-	if (code < 0 || (code = get_string(reader, reader->period_type.unit, &unit)) < 0)
+	if (code < 0 || (code = lode_pprof_string_get(&reader->tables, reader->tables.period_type.unit, &unit)) < 0)
 		return code;
-	reader->used = lode_pprof_choose(reader->uses, reader->type_count, scale_of_counts(reader, unit),
-					 reader->options->kind_is_wait);
+	reader->used = lode_pprof_choose(reader->uses, reader->tables.type_count, scale_of_counts(reader, unit),
+					 reader->tables.options->kind_is_wait);
 	if (!reader->used)
 		return fail_no_time(reader);
 	note_values(reader);
-	for (size_t i = 0, told = 0; i < reader->type_count && code == 0; i++)
+	for (size_t i = 0, told = 0; i < reader->tables.type_count && code == 0; i++)
 		if (reader->uses[i].use != LODE_PPROF_SKIP) {
 			char key[32];
 
 			snprintf(key, sizeof(key), told ? "sample_type_%zu" : "sample_type", told + 1);
 			told++;
-			code = set_type_attribute(reader, key, &reader->types[i]);
+			code = set_type_attribute(reader, key, &reader->tables.types[i]);
 		}
 	return code;
 }
 
 /* ---- frames ---- */
 
-static int describe_module(struct reader *reader, uint32_t module, struct string build_id)
+static int describe_module(struct reader *reader, uint32_t module, struct lode_pprof_string build_id)
 {
 	struct lode_frames *frames = &reader->dictionary.frames;
 	uint32_t string;
@@ -459,23 +203,23 @@ static int describe_module(struct reader *reader, uint32_t module, struct string
 		return 0;
 	string = lode_strings_add(&frames->strings, build_id.text, build_id.length);
 	if (string == LODE_NONE)
-		return fail_memory(reader);
+		return lode_pprof_fail_memory(&reader->tables);
 	frames->modules[module].build_id = string;
 	return 0;
 }
 
-static int keep_range(struct reader *reader, struct entry *mapping)
+static int keep_range(struct reader *reader, struct lode_pprof_entry *mapping)
 {
-	struct lode_cursor message = message_at(reader, mapping->at);
+	struct lode_cursor message = lode_pprof_message_at(&reader->tables, mapping->at);
 	struct range range;
 	int code;
 
-	if ((code = read_number(reader, message, 2, &range.start)) < 0 ||
-	    (code = read_number(reader, message, 3, &range.limit)) < 0 ||
-	    (code = read_number(reader, message, 4, &range.offset)) < 0)
+	if ((code = lode_pprof_read_number(&reader->tables, message, 2, &range.start)) < 0 ||
+	    (code = lode_pprof_read_number(&reader->tables, message, 3, &range.limit)) < 0 ||
+	    (code = lode_pprof_read_number(&reader->tables, message, 4, &range.offset)) < 0)
 		return code;
 	if (lode_grow(&reader->ranges, &reader->range_capacity, reader->range_count + 1, sizeof(range)) < 0)
-		return fail_memory(reader);
+		return lode_pprof_fail_memory(&reader->tables);
 	mapping->count = (uint32_t)reader->range_count;
 	reader->ranges[reader->range_count++] = range;
 	return 0;
@@ -484,8 +228,8 @@ static int keep_range(struct reader *reader, struct entry *mapping)
 /* The module of mapping `id`; 0 when there is none. */
 static int get_module(struct reader *reader, uint64_t id, uint32_t *module)
 {
-	struct entry *entry = id ? find(&reader->mappings, id) : NULL;
-	struct string file, build_id;
+	struct lode_pprof_entry *entry = id ? lode_pprof_find(&reader->tables.mappings, id) : NULL;
+	struct lode_pprof_string file, build_id;
 	uint64_t file_number, build_number;
 	int code;
 
@@ -493,14 +237,14 @@ static int get_module(struct reader *reader, uint64_t id, uint32_t *module)
 	if (!entry || entry->first != LODE_NONE)
 		return 0;
 	if ((code = keep_range(reader, entry)) < 0 ||
-	    (code = read_number(reader, message_at(reader, entry->at), 5, &file_number)) < 0 ||
-	    (code = read_number(reader, message_at(reader, entry->at), 6, &build_number)) < 0 ||
-	    (code = get_string(reader, file_number, &file)) < 0 ||
-	    (code = get_string(reader, build_number, &build_id)) < 0)
+	    (code = lode_pprof_read_number(&reader->tables, lode_pprof_message_at(&reader->tables, entry->at), 5, &file_number)) < 0 ||
+	    (code = lode_pprof_read_number(&reader->tables, lode_pprof_message_at(&reader->tables, entry->at), 6, &build_number)) < 0 ||
+	    (code = lode_pprof_string_get(&reader->tables, file_number, &file)) < 0 ||
+	    (code = lode_pprof_string_get(&reader->tables, build_number, &build_id)) < 0)
 		return code;
 	*module = lode_module_from_file(&reader->dictionary.frames, file.text, file.length);
 	if (*module == LODE_NONE)
-		return fail_memory(reader);
+		return lode_pprof_fail_memory(&reader->tables);
 	entry->first = *module;
 	return describe_module(reader, *module, build_id);
 }
@@ -508,26 +252,26 @@ static int get_module(struct reader *reader, uint64_t id, uint32_t *module)
 /* The string id of the name of function `id`. */
 static int get_function(struct reader *reader, uint64_t id, uint64_t at, uint32_t *string)
 {
-	struct entry *entry = find(&reader->functions, id);
-	struct string name;
+	struct lode_pprof_entry *entry = lode_pprof_find(&reader->tables.functions, id);
+	struct lode_pprof_string name;
 	uint64_t number;
 	int code;
 
 	if (!entry)
-		return fail_damaged(reader, at, "the function of a location is not there");
+		return lode_pprof_fail_damaged(&reader->tables, at, "the function of a location is not there");
 	*string = entry->first;
 	if (entry->first != LODE_NONE)
 		return 0;
 	for (uint32_t field = 2; field <= 3; field++) { /* `name`, else `system_name` */
-		if ((code = read_number(reader, message_at(reader, entry->at), field, &number)) < 0 ||
-		    (code = get_string(reader, number, &name)) < 0)
+		if ((code = lode_pprof_read_number(&reader->tables, lode_pprof_message_at(&reader->tables, entry->at), field, &number)) < 0 ||
+		    (code = lode_pprof_string_get(&reader->tables, number, &name)) < 0)
 			return code;
 		if (name.length)
 			break;
 	}
 	*string = lode_strings_add(&reader->dictionary.frames.strings, name.text, name.length);
 	if (*string == LODE_NONE)
-		return fail_memory(reader);
+		return lode_pprof_fail_memory(&reader->tables);
 	entry->first = *string;
 	return 0;
 }
@@ -539,7 +283,7 @@ static int add_frame(struct reader *reader, uint32_t module, uint32_t function)
 	if (frame == LODE_NONE || reader->frame_count >= LODE_NONE - 1 ||
 	    lode_grow(&reader->frames, &reader->frame_capacity, reader->frame_count + 1,
 		      sizeof(*reader->frames)) < 0)
-		return fail_memory(reader);
+		return lode_pprof_fail_memory(&reader->tables);
 	reader->frames[reader->frame_count++] = frame;
 	return 0;
 }
@@ -547,7 +291,7 @@ static int add_frame(struct reader *reader, uint32_t module, uint32_t function)
 /* A function without a symbol is its offset in its file. The module of the mapping is known already. */
 static int add_address(struct reader *reader, uint64_t mapping, uint32_t module, uint64_t address)
 {
-	const struct entry *entry = mapping ? find(&reader->mappings, mapping) : NULL;
+	const struct lode_pprof_entry *entry = mapping ? lode_pprof_find(&reader->tables.mappings, mapping) : NULL;
 	const struct range *range = entry ? &reader->ranges[entry->count] : NULL;
 	uint32_t function;
 	char text[24];
@@ -556,7 +300,7 @@ static int add_address(struct reader *reader, uint64_t mapping, uint32_t module,
 		address = address - range->start + range->offset;
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
 	function = lode_strings_add(&reader->dictionary.frames.strings, text, strlen(text));
-	return function == LODE_NONE ? fail_memory(reader) : add_frame(reader, module, function);
+	return function == LODE_NONE ? lode_pprof_fail_memory(&reader->tables) : add_frame(reader, module, function);
 }
 
 static int add_lines(struct reader *reader, struct lode_cursor message, uint32_t module)
@@ -575,11 +319,11 @@ static int add_lines(struct reader *reader, struct lode_cursor message, uint32_t
 			reader->cut++;
 			break;
 		}
-		code = read_number(reader, field.bytes, 1, &function);
+		code = lode_pprof_read_number(&reader->tables, field.bytes, 1, &function);
 		/* Some writers leave a function out that they do not know. */
 		if (code < 0 || !function)
 			continue;
-		code = get_function(reader, function, place_of(reader, &field.bytes), &string);
+		code = get_function(reader, function, lode_pprof_place(&reader->tables, &field.bytes), &string);
 		if (code == 0)
 			code = add_frame(reader, module, string);
 	}
@@ -597,16 +341,16 @@ static void reverse(uint32_t *items, size_t count)
 }
 
 /* Takes a location apart. Its lines are inlined functions, innermost first, and the function itself. */
-static int open_location(struct reader *reader, struct entry *entry)
+static int open_location(struct reader *reader, struct lode_pprof_entry *entry)
 {
-	struct lode_cursor message = message_at(reader, entry->at);
+	struct lode_cursor message = lode_pprof_message_at(&reader->tables, entry->at);
 	size_t first = reader->frame_count;
 	uint64_t mapping, address;
 	uint32_t module;
 	int code;
 
-	if ((code = read_number(reader, message, 2, &mapping)) < 0 ||
-	    (code = read_number(reader, message, 3, &address)) < 0 ||
+	if ((code = lode_pprof_read_number(&reader->tables, message, 2, &mapping)) < 0 ||
+	    (code = lode_pprof_read_number(&reader->tables, message, 3, &address)) < 0 ||
 	    (code = get_module(reader, mapping, &module)) < 0 ||
 	    (code = add_lines(reader, message, module)) < 0)
 		return code;
@@ -623,7 +367,7 @@ static int open_location(struct reader *reader, struct entry *entry)
 /* The node of `parent` with the functions of a location called from it; LODE_NONE when memory has run out. */
 static uint32_t step_into(struct reader *reader, uint32_t parent, uint32_t location)
 {
-	const struct entry *entry = &reader->locations.items[location];
+	const struct lode_pprof_entry *entry = &reader->tables.locations.items[location];
 	uint64_t hash = lode_hash_pair(parent, location);
 	struct step step = { parent, location, parent };
 	size_t probe = 0;
@@ -652,11 +396,11 @@ static int open_stack(struct reader *reader, uint64_t at)
 	uint64_t depth = 0;
 
 	for (size_t i = 0; i < reader->stack_count; i++) {
-		struct entry *entry = find(&reader->locations, reader->stack[i]);
+		struct lode_pprof_entry *entry = lode_pprof_find(&reader->tables.locations, reader->stack[i]);
 		int code;
 
 		if (!entry)
-			return fail_damaged(reader, at, "a location of a sample is not there");
+			return lode_pprof_fail_damaged(&reader->tables, at, "a location of a sample is not there");
 		code = entry->first == LODE_NONE ? open_location(reader, entry) : 0;
 		if (code < 0)
 			return code;
@@ -665,7 +409,7 @@ static int open_stack(struct reader *reader, uint64_t at)
 			reader->stack_count = i;
 			reader->cut++;
 		}
-		reader->stack[i] = (uint64_t)(entry - reader->locations.items);
+		reader->stack[i] = (uint64_t)(entry - reader->tables.locations.items);
 	}
 	return 0;
 }
@@ -679,24 +423,24 @@ static int get_stack(struct reader *reader, uint64_t at, uint32_t *node)
 		return code;
 	for (size_t i = reader->stack_count; i-- > 0 && *node != LODE_NONE;)
 		*node = step_into(reader, *node, (uint32_t)reader->stack[i]);
-	return *node == LODE_NONE ? fail_memory(reader) : 0;
+	return *node == LODE_NONE ? lode_pprof_fail_memory(&reader->tables) : 0;
 }
 
 static int read_label(struct reader *reader, struct lode_cursor message, struct lode_pprof_who *who)
 {
 	uint64_t key, text, number;
-	struct string key_text, value;
+	struct lode_pprof_string key_text, value;
 	struct lode_pprof_label label;
 	int code;
 
-	if ((code = read_number(reader, message, 1, &key)) < 0 ||
-	    (code = read_number(reader, message, 2, &text)) < 0 ||
-	    (code = read_number(reader, message, 3, &number)) < 0 ||
-	    (code = get_string(reader, key, &key_text)) < 0 || (code = get_string(reader, text, &value)) < 0)
+	if ((code = lode_pprof_read_number(&reader->tables, message, 1, &key)) < 0 ||
+	    (code = lode_pprof_read_number(&reader->tables, message, 2, &text)) < 0 ||
+	    (code = lode_pprof_read_number(&reader->tables, message, 3, &number)) < 0 ||
+	    (code = lode_pprof_string_get(&reader->tables, key, &key_text)) < 0 || (code = lode_pprof_string_get(&reader->tables, text, &value)) < 0)
 		return code;
 	label = (struct lode_pprof_label){ key_text.text, key_text.length, value.text, value.length,
 					   (int64_t)number };
-	return lode_pprof_labels_add(&reader->labels, &label, who) < 0 ? fail_memory(reader) : 0;
+	return lode_pprof_labels_add(&reader->labels, &label, who) < 0 ? lode_pprof_fail_memory(&reader->tables) : 0;
 }
 
 /* The numbers of a field: locations into `stack`, values into `values`. */
@@ -707,10 +451,10 @@ static int read_numbers(struct reader *reader, struct lode_protobuf_field *field
 
 	while (lode_protobuf_number(field, &more, &number)) {
 		if (field->number == 2) {
-			if (*values < reader->type_count)
+			if (*values < reader->tables.type_count)
 				reader->values[*values] = (int64_t)number;
 			++*values;
-		} else if (append(reader, &reader->stack, &reader->stack_count, &reader->stack_capacity, number) < 0) {
+		} else if (lode_pprof_append(&reader->tables, &reader->stack, &reader->stack_count, &reader->stack_capacity, number) < 0) {
 			return LODE_SYSTEM;
 		}
 	}
@@ -719,7 +463,7 @@ static int read_numbers(struct reader *reader, struct lode_protobuf_field *field
 
 static int read_sample(struct reader *reader, struct lode_cursor message, struct lode_pprof_who *who)
 {
-	uint64_t at = place_of(reader, &message);
+	uint64_t at = lode_pprof_place(&reader->tables, &message);
 	struct lode_protobuf_field field;
 	size_t values = 0;
 	int code = 0;
@@ -736,9 +480,9 @@ static int read_sample(struct reader *reader, struct lode_cursor message, struct
 	if (code < 0)
 		return code;
 	if (message.failed)
-		return fail_damaged(reader, place_of(reader, &message), "a sample does not end well");
-	if (values != reader->type_count)
-		return fail_damaged(reader, at, "a sample has not as many values as there are types");
+		return lode_pprof_fail_damaged(&reader->tables, lode_pprof_place(&reader->tables, &message), "a sample does not end well");
+	if (values != reader->tables.type_count)
+		return lode_pprof_fail_damaged(&reader->tables, at, "a sample has not as many values as there are types");
 	return 0;
 }
 
@@ -759,10 +503,10 @@ static int add_event(struct reader *reader, enum lode_event_type type, const str
 	event.cost = cost;
 	event.t = *next;
 	if (__builtin_add_overflow(*next, cost, next))
-		return fail_damaged(reader, at, "the costs add up to more than 64 bits of nanoseconds");
+		return lode_pprof_fail_damaged(&reader->tables, at, "the costs add up to more than 64 bits of nanoseconds");
 	if (end >= cost && end)
 		event.t = end - cost;
-	return lode_stream_add_event(&reader->stream, type, &event) < 0 ? fail_memory(reader) : 0;
+	return lode_stream_add_event(&reader->stream, type, &event) < 0 ? lode_pprof_fail_memory(&reader->tables) : 0;
 }
 
 /* The thread's line of time, which begins with the profile. */
@@ -770,9 +514,9 @@ static int reach_thread(struct reader *reader, uint32_t thread)
 {
 	if (thread == LODE_NONE ||
 	    lode_grow(&reader->ends, &reader->end_capacity, (size_t)thread + 1, sizeof(*reader->ends)) < 0)
-		return fail_memory(reader);
+		return lode_pprof_fail_memory(&reader->tables);
 	while (reader->end_count <= thread)
-		reader->ends[reader->end_count++] = reader->time;
+		reader->ends[reader->end_count++] = reader->tables.time;
 	return 0;
 }
 
@@ -780,7 +524,7 @@ static int reach_thread(struct reader *reader, uint32_t thread)
 static int take_values(struct reader *reader, const struct lode_event *sample, uint64_t end, uint64_t at,
 		       struct worth *worth)
 {
-	for (size_t i = 0; i < reader->type_count; i++) {
+	for (size_t i = 0; i < reader->tables.type_count; i++) {
 		const struct lode_pprof_value *use = &reader->uses[i];
 		uint64_t cost;
 		int code = 0;
@@ -792,7 +536,7 @@ static int take_values(struct reader *reader, const struct lode_event *sample, u
 			continue;
 		}
 		if (!lode_pprof_cost(reader->values[i], use->scale, &cost))
-			return fail_damaged(reader, at,
+			return lode_pprof_fail_damaged(&reader->tables, at,
 					    "the cost of a sample is too large for 64 bits of nanoseconds");
 		if (use->use == LODE_PPROF_WAIT) {
 			worth->wait = lode_add_saturating(worth->wait, cost);
@@ -813,7 +557,7 @@ static int add_sample(struct reader *reader, struct lode_cursor message)
 {
 	struct lode_event event = { .waker = LODE_NONE, .cpu = LODE_NO_CPU };
 	struct lode_pprof_who who = lode_pprof_nobody();
-	uint64_t at = place_of(reader, &message);
+	uint64_t at = lode_pprof_place(&reader->tables, &message);
 	struct worth worth = { 0 };
 	uint64_t known;
 	int code = read_sample(reader, message, &who);
@@ -836,7 +580,7 @@ static int add_sample(struct reader *reader, struct lode_cursor message)
 
 static int add_samples(struct reader *reader)
 {
-	struct lode_cursor message = lode_cursor(reader->bytes, reader->size);
+	struct lode_cursor message = lode_cursor(reader->tables.bytes, reader->tables.size);
 	struct lode_protobuf_field field;
 	uint64_t told = 0;
 
@@ -845,10 +589,10 @@ static int add_samples(struct reader *reader)
 
 		if (field.number == SAMPLE && field.wire == LODE_WIRE_BYTES)
 			code = add_sample(reader, field.bytes);
-		if (code == 0 && place_of(reader, &message) - told >= 1u << 20) {
-			told = place_of(reader, &message);
-			code = lode_reading_progress_at(reader->input, reader->options, told, reader->size,
-							reader->error);
+		if (code == 0 && lode_pprof_place(&reader->tables, &message) - told >= 1u << 20) {
+			told = lode_pprof_place(&reader->tables, &message);
+			code = lode_reading_progress_at(reader->tables.input, reader->tables.options, told, reader->tables.size,
+							reader->tables.error);
 		}
 		if (code < 0)
 			return code;
@@ -866,7 +610,7 @@ static int set_number(struct reader *reader, const char *key, uint64_t number)
 		return 0;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
 	if (lode_stream_set_attribute(&reader->stream, key, text, LODE_ATTRIBUTE_NUMBER) < 0)
-		return fail_memory(reader);
+		return lode_pprof_fail_memory(&reader->tables);
 	return 0;
 }
 
@@ -876,10 +620,10 @@ static int set_comments(struct reader *reader)
 	struct lode_buffer buffer = { 0 };
 	int code = 0;
 
-	for (size_t i = 0; i < reader->comment_count && code == 0 && buffer.size < 1u << 20; i++) {
-		struct string comment;
+	for (size_t i = 0; i < reader->tables.comment_count && code == 0 && buffer.size < 1u << 20; i++) {
+		struct lode_pprof_string comment;
 
-		code = get_string(reader, reader->comments[i], &comment);
+		code = lode_pprof_string_get(&reader->tables, reader->tables.comments[i], &comment);
 		if (i)
 			lode_buffer_byte(&buffer, '\n');
 		lode_buffer_add(&buffer, comment.text, comment.length);
@@ -887,9 +631,9 @@ static int set_comments(struct reader *reader)
 	lode_buffer_byte(&buffer, '\0');
 	if (code == 0 &&
 	    (buffer.failed ||
-	     (reader->comment_count &&
+	     (reader->tables.comment_count &&
 	      lode_stream_set_attribute(&reader->stream, "comment", buffer.bytes, LODE_ATTRIBUTE_TEXT) < 0)))
-		code = fail_memory(reader);
+		code = lode_pprof_fail_memory(&reader->tables);
 	lode_buffer_release(&buffer);
 	return code;
 }
@@ -898,39 +642,39 @@ static int set_attributes(struct reader *reader)
 {
 	int code;
 
-	if ((code = set_number(reader, "duration_ns", reader->duration)) < 0 ||
-	    (code = set_number(reader, "period", reader->period)) < 0 ||
-	    (code = set_type_attribute(reader, "period_type", &reader->period_type)) < 0)
+	if ((code = set_number(reader, "duration_ns", reader->tables.duration)) < 0 ||
+	    (code = set_number(reader, "period", reader->tables.period)) < 0 ||
+	    (code = set_type_attribute(reader, "period_type", &reader->tables.period_type)) < 0)
 		return code;
 	return set_comments(reader);
 }
 
 static int tell_period(struct reader *reader)
 {
-	struct string unit;
+	struct lode_pprof_string unit;
 	char example[400];
-	int code = reader->odd_period ? get_string(reader, reader->period_type.unit, &unit) : 0;
+	int code = reader->odd_period ? lode_pprof_string_get(&reader->tables, reader->tables.period_type.unit, &unit) : 0;
 
 	if (code < 0 || !reader->odd_period)
 		return code;
 	snprintf(example, sizeof(example), "%.250s: %llu %.*s; give the true one with --unit samples=10ms",
-		 lode_input_name(reader->input), (unsigned long long)reader->period,
+		 lode_input_name(reader->tables.input), (unsigned long long)reader->tables.period,
 		 (int)(unit.length < 20 ? unit.length : 20), unit.text);
-	lode_notes_add(reader->options->notes, reader->samples,
+	lode_notes_add(reader->tables.options->notes, reader->samples,
 		       "samples of a profile whose period makes no sense, each count taken as 1 ns", example);
 	return 0;
 }
 
 static int tell_notes(struct reader *reader)
 {
-	struct lode_notes *notes = reader->options->notes;
-	const char *name = lode_input_name(reader->input);
+	struct lode_notes *notes = reader->tables.options->notes;
+	const char *name = lode_input_name(reader->tables.input);
 	const struct lode_pprof_label *lost;
 	uint64_t count;
 	char example[400];
 
 	if (lode_pprof_labels_finish(&reader->labels, reader->samples, &reader->stream, &lost, &count) < 0)
-		return fail_memory(reader);
+		return lode_pprof_fail_memory(&reader->tables);
 	snprintf(example, sizeof(example), "%.250s: %.*s", name,
 		 lost ? (int)(lost->key_length < 100 ? lost->key_length : 100) : 0, lost ? lost->key : "");
 	lode_notes_add(notes, count, "labels that differ between samples, which are not kept", example);
@@ -943,22 +687,17 @@ static int read_all(struct reader *reader, const struct lode_import_sink *sink)
 {
 	int code;
 
-	if ((code = note_all(reader)) < 0 || (code = choose_values(reader)) < 0)
+	if ((code = lode_pprof_tables_read(&reader->tables)) < 0 || (code = choose_values(reader)) < 0)
 		return code;
 	if ((code = add_samples(reader)) < 0 || (code = set_attributes(reader)) < 0 ||
 	    (code = tell_period(reader)) < 0 || (code = tell_notes(reader)) < 0)
 		return code;
-	return lode_reading_deliver(reader->input, reader->options, sink, &reader->stream, 0, reader->error);
+	return lode_reading_deliver(reader->tables.input, reader->tables.options, sink, &reader->stream, 0, reader->tables.error);
 }
 
 static void release(struct reader *reader)
 {
-	lode_free(reader->strings);
-	lode_free(reader->types);
-	lode_free(reader->comments);
-	release_table(&reader->mappings);
-	release_table(&reader->functions);
-	release_table(&reader->locations);
+	lode_pprof_tables_release(&reader->tables);
 	lode_free(reader->frames);
 	lode_free(reader->ranges);
 	lode_free(reader->steps);
@@ -975,8 +714,8 @@ static void release(struct reader *reader)
 static int read_pprof(struct lode_input *input, const struct lode_import_options *options,
 		      const struct lode_import_sink *sink, struct lode_error *error)
 {
-	struct reader reader = { .input = input, .options = options, .error = error };
-	int code = lode_input_whole(input, &reader.bytes, &reader.size, error);
+	struct reader reader = { .tables = { .input = input, .options = options, .error = error } };
+	int code = lode_input_whole(input, &reader.tables.bytes, &reader.tables.size, error);
 
 	if (code < 0)
 		return code;
