@@ -12,7 +12,8 @@
  * profilers write nonsense as their period; counts are then taken as they are.
  * Labels (pprof_labels.h) say whose sample it is. The format has no time a sample:
  * the events of a thread tile a line of time, as with folded stacks, from the start
- * of the profile on, unless a label has a time stamp.
+ * of the profile on, unless a label has a time stamp. A label `stream`, which our own
+ * exporter writes, sets streams apart: each is read in a pass of its own.
  */
 #include "import/module_name.h"
 #include "import/pprof_fields.h"
@@ -65,6 +66,10 @@ struct reader {
 	size_t end_count;
 	size_t end_capacity;
 	struct lode_pprof_labels labels;
+	int splits;           /* samples of several streams, as our exporter writes them: one at a time is read */
+	uint64_t stream_key;  /* string that names the label of streams */
+	uint64_t stream_only; /* string: the stream that is read */
+	uint64_t stream_met;  /* that of the sample at hand; 0: it has none */
 	uint64_t negative;
 	uint64_t cut;
 };
@@ -181,6 +186,14 @@ static int choose_values(struct reader *reader)
 	if (!reader->used)
 		return fail_no_time(reader);
 	note_values(reader);
+	return 0;
+}
+
+/* What was taken, as attributes of the stream. */
+static int set_sample_types(struct reader *reader)
+{
+	int code = 0;
+
 	for (size_t i = 0, told = 0; i < reader->tables.type_count && code == 0; i++)
 		if (reader->uses[i].use != LODE_PPROF_SKIP) {
 			char key[32];
@@ -438,6 +451,10 @@ static int read_label(struct reader *reader, struct lode_cursor message, struct 
 	    (code = lode_pprof_read_number(&reader->tables, message, 3, &number)) < 0 ||
 	    (code = lode_pprof_string_get(&reader->tables, key, &key_text)) < 0 || (code = lode_pprof_string_get(&reader->tables, text, &value)) < 0)
 		return code;
+	if (reader->splits && key == reader->stream_key) {
+		reader->stream_met = text;
+		return 0;
+	}
 	label = (struct lode_pprof_label){ key_text.text, key_text.length, value.text, value.length,
 					   (int64_t)number };
 	return lode_pprof_labels_add(&reader->labels, &label, who) < 0 ? lode_pprof_fail_memory(&reader->tables) : 0;
@@ -469,6 +486,7 @@ static int read_sample(struct reader *reader, struct lode_cursor message, struct
 	int code = 0;
 
 	reader->stack_count = 0;
+	reader->stream_met = 0;
 	while (code == 0 && lode_protobuf_next(&message, &field)) {
 		if (field.number == 3 && field.wire == LODE_WIRE_BYTES)
 			code = read_label(reader, field.bytes, who);
@@ -562,6 +580,8 @@ static int add_sample(struct reader *reader, struct lode_cursor message)
 	uint64_t known;
 	int code = read_sample(reader, message, &who);
 
+	if (code == 0 && reader->splits && reader->stream_met != reader->stream_only)
+		return 0;
 	if (code < 0 || (code = get_stack(reader, at, &event.stack)) < 0)
 		return code;
 	event.thread = lode_pprof_labels_thread(&reader->labels, &reader->stream, &who);
@@ -683,16 +703,147 @@ static int tell_notes(struct reader *reader)
 	return 0;
 }
 
+static int read_stream(struct reader *reader, const struct lode_import_sink *sink, unsigned ordinal)
+{
+	int code;
+
+	if ((code = set_sample_types(reader)) < 0 || (code = add_samples(reader)) < 0 ||
+	    (code = set_attributes(reader)) < 0 || (code = tell_period(reader)) < 0 ||
+	    (code = tell_notes(reader)) < 0)
+		return code;
+	return lode_reading_deliver(reader->tables.input, reader->tables.options, sink, &reader->stream, ordinal,
+				    reader->tables.error);
+}
+
+/* ---- several streams ---- */
+
+/* Streams, and bytes of samples that are read again and again, one time for each stream. */
+#define MOST_STREAMS 1024
+#define SPLIT_BYTES  (1ull << 31)
+
+static int is_type(const struct lode_pprof_value *value, const char *type)
+{
+	return value->type_length == strlen(type) && memcmp(value->type, type, value->type_length) == 0;
+}
+
+/* The number of the string `stream`; 0: there is none, or it is another's label of that name. */
+static uint64_t find_stream_key(struct reader *reader)
+{
+	if (reader->tables.type_count != 4 || !is_type(&reader->uses[1], "cpu") ||
+	    !is_type(&reader->uses[2], "waits") || !is_type(&reader->uses[3], "wait"))
+		return 0;
+	for (uint64_t i = 1; i < reader->tables.string_count; i++) {
+		struct lode_cursor text = lode_pprof_message_at(&reader->tables, reader->tables.strings[i]);
+
+		if (lode_cursor_left(&text) == 6 && memcmp(text.next, "stream", 6) == 0)
+			return i;
+	}
+	return 0;
+}
+
+/* Which stream a sample is of. */
+static int stream_of(struct reader *reader, struct lode_cursor sample, uint64_t *stream)
+{
+	struct lode_protobuf_field field;
+	int code = 0;
+
+	*stream = 0;
+	while (code == 0 && lode_protobuf_next(&sample, &field)) {
+		uint64_t key;
+
+		if (field.number != 3 || field.wire != LODE_WIRE_BYTES)
+			continue;
+		code = lode_pprof_read_number(&reader->tables, field.bytes, 1, &key);
+		if (code == 0 && key == reader->stream_key)
+			code = lode_pprof_read_number(&reader->tables, field.bytes, 2, stream);
+	}
+	return code;
+}
+
+/* The streams of all samples, in the order in which they are met; few, since each costs a pass. */
+static int find_streams(struct reader *reader, uint64_t **streams, size_t *count, size_t *capacity)
+{
+	struct lode_cursor message = lode_cursor(reader->tables.bytes, reader->tables.size);
+	size_t most = (size_t)(SPLIT_BYTES / (reader->tables.size + 1));
+	struct lode_protobuf_field field;
+	int code = 0;
+
+	most = most < MOST_STREAMS ? most : MOST_STREAMS;
+	while (code == 0 && *count <= most && lode_protobuf_next(&message, &field)) {
+		uint64_t stream;
+		size_t i = 0;
+
+		if (field.number != SAMPLE || field.wire != LODE_WIRE_BYTES)
+			continue;
+		code = stream_of(reader, field.bytes, &stream);
+		while (i < *count && (*streams)[i] != stream)
+			i++;
+		if (code == 0 && i == *count)
+			code = lode_pprof_append(&reader->tables, streams, count, capacity, stream);
+	}
+	reader->splits = *count > 1 && *count <= most;
+	return code;
+}
+
+static void forget_entries(struct lode_pprof_table *table)
+{
+	for (size_t i = 0; i < table->count; i++)
+		table->items[i].first = LODE_NONE;
+}
+
+/* Starts with an empty dictionary and stream again. */
+static int start_again(struct reader *reader)
+{
+	lode_stream_release(&reader->stream);
+	lode_dictionary_release(&reader->dictionary);
+	lode_pprof_labels_release(&reader->labels);
+	lode_index_release(&reader->step_index);
+	memset(&reader->step_index, 0, sizeof(reader->step_index));
+	forget_entries(&reader->tables.mappings);
+	forget_entries(&reader->tables.functions);
+	forget_entries(&reader->tables.locations);
+	reader->frame_count = reader->range_count = reader->step_count = reader->end_count = 0;
+	reader->samples = reader->negative = reader->cut = 0;
+	lode_stream_init(&reader->stream, &reader->dictionary);
+	return lode_dictionary_init(&reader->dictionary) < 0 ? lode_pprof_fail_memory(&reader->tables) : 0;
+}
+
+static int name_stream(struct reader *reader)
+{
+	struct lode_pprof_string name;
+	int code = lode_pprof_string_get(&reader->tables, reader->stream_only, &name);
+
+	if (code < 0 || !name.length)
+		return code;
+	reader->stream.name = lode_strings_add(&reader->dictionary.frames.strings, name.text, name.length);
+	return reader->stream.name == LODE_NONE ? lode_pprof_fail_memory(&reader->tables) : 0;
+}
+
+static int read_streams(struct reader *reader, const struct lode_import_sink *sink)
+{
+	uint64_t *streams = NULL;
+	size_t count = 0, capacity = 0;
+	int code = find_streams(reader, &streams, &count, &capacity);
+
+	if (code == 0 && !reader->splits)
+		code = read_stream(reader, sink, 0);
+	for (size_t i = 0; code == 0 && reader->splits && i < count; i++) {
+		reader->stream_only = streams[i];
+		if ((code = start_again(reader)) == 0 && (code = name_stream(reader)) == 0)
+			code = read_stream(reader, sink, (unsigned)i);
+	}
+	lode_free(streams);
+	return code;
+}
+
 static int read_all(struct reader *reader, const struct lode_import_sink *sink)
 {
 	int code;
 
 	if ((code = lode_pprof_tables_read(&reader->tables)) < 0 || (code = choose_values(reader)) < 0)
 		return code;
-	if ((code = add_samples(reader)) < 0 || (code = set_attributes(reader)) < 0 ||
-	    (code = tell_period(reader)) < 0 || (code = tell_notes(reader)) < 0)
-		return code;
-	return lode_reading_deliver(reader->tables.input, reader->tables.options, sink, &reader->stream, 0, reader->tables.error);
+	reader->stream_key = find_stream_key(reader);
+	return reader->stream_key ? read_streams(reader, sink) : read_stream(reader, sink, 0);
 }
 
 static void release(struct reader *reader)
