@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { isDark, palette, toggleTheme } from './colours';
 import { blocks, readBlock, readIndex, type PageIndex } from './page_data';
 import { Reading } from './parts/reading';
-import { Options, queryOf, useInfo, type Field } from './parts/options';
+import { exclude, match, Options, queryOf, useInfo, where, type Field } from './parts/options';
 import { linkBack, nameView, route } from './route';
 import { Clusters, type MineResult } from './views/clusters';
 import { Coverage } from './views/coverage';
@@ -15,7 +15,7 @@ import { Hunt } from './views/hunt';
 import { Latency } from './views/latency';
 import { OfferInputs, OfferSides } from './views/offers';
 import { Overview, type InfoResult } from './views/overview';
-import { Profile } from './views/profile';
+import { Profile, profileFields } from './views/profile';
 import { Scope } from './views/scope';
 import { StreamView } from './views/stream';
 
@@ -41,9 +41,6 @@ function view<Result>(name: string, title: string, block: string, form: View['fo
 	return { name, title, block, form, show: show as unknown as View['show'], asked: { fields: [], fixed: '', ...asked } };
 }
 
-const where: Field = { key: 'where', label: 'Only streams with', hint: 'version=4.2', suggest: 'where' };
-const match: Field = { key: 'match', label: 'Only stacks with', hint: 'libssl*!*' };
-const exclude: Field = { key: 'exclude', label: 'No stacks with', hint: 'app!poll_loop' };
 const symptom: Field = { key: 'symptom', label: 'Symptoms', hint: 'wait > 200ms in app!lock' };
 const area: Field[] = [
 	{ key: 'scope', label: 'Scope', hint: 'as fits', choices: ['', 'all', 'thread', 'graph', 'critical-path'] },
@@ -82,7 +79,7 @@ const views = [
 	view('diff', 'Difference', 'diff', 'json', Diff, { fields: sides, fixed: 'page-data', ready: hasSides, offer: OfferSides }),
 	view('explain', 'Explanation', 'explain', 'json', Explain, { fields: inputs, fixed: 'page-data', ready: (query) => !!query.get('x'), offer: OfferInputs }),
 	view('hunt', 'Hunt', 'hunt', 'json', Hunt),
-	view('profile', 'Flame graph', 'profile', 'bytes', Profile, { fields: [where, match, exclude] }),
+	view('profile', 'Flame graph', 'profile', 'bytes', Profile, { fields: profileFields }),
 	view('stream', 'Stream', 'stream/', 'bytes', StreamView, { fields: [symptom] }),
 ];
 

@@ -128,12 +128,12 @@ export interface Loading {
 }
 
 // A block for a part of a view, once `wanted`; neither result nor error: not there yet.
-export function useBlock(name: string, wanted = true): Loading {
-	const [state, setState] = useState<Loading>({});
+export function useBlock(name: string, wanted = true, form: 'json' | 'bytes' = 'json'): Loading {
+	const [state, setState] = useState<Loading & { name: string }>({ name });
 
 	useEffect(() => {
 		if (wanted && pageIndex)
-			readBlock(pageIndex, name, 'json').then((result) => setState({ result }), (error: Error) => setState({ error: error.message }));
+			readBlock(pageIndex, name, form).then((result) => setState({ name, result }), (error: Error) => setState({ name, error: error.message }));
 	}, [name, wanted]);
-	return state;
+	return state.name === name ? state : {};
 }

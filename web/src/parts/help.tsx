@@ -6,6 +6,7 @@ const terms: Record<string, string> = {
 	aggressive: 'The longest that calls can have taken: from the last stack without them to the first one without them again.',
 	area: 'The events that are related to the symptoms, as --scope selects them: what the slow threads ran and waited for.',
 	base: 'The good streams, with which the slow ones are compared.',
+	'callers and callees': 'Zoom into a call, then "Callers and callees": all places that call its function, and all that it calls, wherever that is.',
 	cluster: 'A group of patterns with similar frames: most likely one cause.',
 	'cluster of rows': 'Runs whose y follows the same function of x.',
 	confidence: 'How sure it is that the value lies on this side of the threshold.',

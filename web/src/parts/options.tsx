@@ -15,14 +15,20 @@ export interface Field {
 	suggest?: Suggestion;
 	choices?: string[];
 	flag?: boolean;
+	own?: boolean; // the page's affair, not the server's
 }
+
+// What several analyses are asked with.
+export const where: Field = { key: 'where', label: 'Only streams with', hint: 'version=4.2', suggest: 'where' };
+export const match: Field = { key: 'match', label: 'Only stacks with', hint: 'libssl*!*' };
+export const exclude: Field = { key: 'exclude', label: 'No stacks with', hint: 'app!poll_loop' };
 
 // What to ask a server for: `fixed`, and what the link says of `fields`.
 export function queryOf(fields: Field[], fixed: string, query: URLSearchParams): string {
-	const words = fields.flatMap(({ key, flag }) => {
+	const words = fields.flatMap(({ key, flag, own }) => {
 		const value = query.get(key)?.trim();
 
-		return !value ? [] : flag ? [key] : [`${key}=${encodeURIComponent(value)}`];
+		return !value || own ? [] : flag ? [key] : [`${key}=${encodeURIComponent(value)}`];
 	});
 	const all = [...fixed.split('&').filter((word) => word && !words.some((other) => other.split('=')[0] === word.split('=')[0])), ...words];
 
