@@ -5,9 +5,11 @@
 #include "result/info_report.h"
 #include "cmd/mine.h"
 #include "cmd/output_ending.h"
+#include "cmd/report_views.h"
 #include "cmd/results.h"
 #include "page/page.h"
 #include "page/profile_page.h"
+#include "mine/signatures.h"
 #include "page/stream_page.h"
 #include "scope/symptoms.h"
 
@@ -18,6 +20,8 @@
 #define DEFAULT_STREAMS 20
 /* Events in the time lines of a page, at 8 to 20 bytes each: more are slow to open. */
 #define MOST_EVENTS 4000000
+/* A view of more bytes, before they are packed, is left out. */
+#define MOST_VIEW_BYTES (16u << 20)
 /* Slices of the streams' time lines. */
 #define SLICES 60
 
@@ -245,6 +249,45 @@ static int add_streams(struct making *making, struct lode_source *source, const 
 	return code;
 }
 
+/* ---- what other commands make ---- */
+
+/* A view that is too large is left out. */
+static int add_view(struct making *making, const struct lode_report_view *view)
+{
+	struct lode_buffer json = {0};
+	int code = lode_report_view_make(view, making->path, &making->settings->area, &making->work->bar.progress, &json,
+					 making->error);
+
+	if (!code && json.size > MOST_VIEW_BYTES)
+		lode_notes_add(&making->work->notes, 1, "view is too large for the page", "'lode serve' shows it");
+	else if (!code)
+		put_block(making, view->block, &json);
+	lode_buffer_release(&json);
+	return code;
+}
+
+/* Those that have something to show: symptoms, signatures, events. */
+static int add_views(struct making *making, const struct lode_source *source, const struct lode_corpus_list *list)
+{
+	struct lode_signatures signatures;
+	uint64_t symptoms = making->settings->area.symptoms.count, events = 0;
+	int code = lode_signatures_load(source->corpus, &signatures, making->error);
+	int has_signatures = !code && signatures.count;
+
+	lode_signatures_release(&signatures);
+	for (size_t i = 0; i < list->count; i++) {
+		symptoms += list->items[i].symptoms;
+		events += list->items[i].events[LODE_RUN] + list->items[i].events[LODE_WAIT];
+	}
+	if (!code && symptoms)
+		code = add_view(making, &lode_report_symptoms);
+	if (!code && events)
+		code = add_view(making, &lode_report_latency);
+	if (!code && has_signatures)
+		code = add_view(making, &lode_report_coverage);
+	return code;
+}
+
 /* ---- the whole ---- */
 
 static int write_page(struct making *making)
@@ -288,6 +331,8 @@ static int make_all(struct making *making, struct lode_source *source, const str
 		code = mine_all(making, list);
 	if (!code)
 		code = add_profile(making, source);
+	if (!code)
+		code = add_views(making, source, list);
 	return code ? code : add_streams(making, source, list, NULL);
 }
 
@@ -337,7 +382,8 @@ const struct lode_command lode_command_report = {
 	.usage = "[OPTIONS] CORPUS... [-o FILE]",
 	.about = "Writes an HTML page that opens in any browser, without a network: what is in\n"
 		 "CORPUS, the clusters of costly call-stack patterns, flame graphs of running and\n"
-		 "waiting, and the time lines of its slowest streams with their critical paths.",
+		 "waiting, the longest symptoms, latencies of functions, coverage by signatures, and\n"
+		 "the time lines of its slowest streams with their critical paths.",
 	.examples = "  lode report corpus -o report.html\n"
 		    "  lode report corpus --symptom 'wait > 200ms in app!lock' --streams 5\n",
 	.options = options,

@@ -48,8 +48,7 @@ void lode_words_release(struct lode_words *words)
 	memset(words, 0, sizeof(*words));
 }
 
-/* `word` becomes the list's; NULL when memory has run out. */
-static int add(struct lode_words *words, char *word, struct lode_error *error)
+int lode_words_add(struct lode_words *words, char *word, struct lode_error *error)
 {
 	if (!word || lode_grow(&words->items, &words->capacity, words->count + 2, sizeof(*words->items)) < 0) {
 		lode_free(word);
@@ -93,11 +92,11 @@ int lode_route_begin(const struct lode_route *route, const char *corpus, const c
 		const char *place = strchr(word, '%');
 
 		if (!strcmp(word, "@"))
-			code = add(words, lode_strdup(corpus), error);
+			code = lode_words_add(words, lode_strdup(corpus), error);
 		else if (place)
-			code = add(words, lode_format("%.*s%s", (int)(place - word), word, id), error);
+			code = lode_words_add(words, lode_format("%.*s%s", (int)(place - word), word, id), error);
 		else
-			code = add(words, lode_strdup(word), error);
+			code = lode_words_add(words, lode_strdup(word), error);
 	}
 	return code;
 }
@@ -109,8 +108,8 @@ int lode_route_option(const struct lode_route *route, const char *key, const cha
 		if (strcmp(route->options[i], key))
 			continue;
 		if (value && *value)
-			return add(words, lode_format("--%s=%s", key, value), error);
-		return add(words, lode_format("--%s", key), error);
+			return lode_words_add(words, lode_format("--%s=%s", key, value), error);
+		return lode_words_add(words, lode_format("--%s", key), error);
 	}
 	return lode_fail(error, LODE_USAGE, "%s: is no option here; docs/api.md lists them", key);
 }

@@ -15,6 +15,8 @@ struct lode_words {
 	size_t capacity;
 };
 
+/* `word` becomes the list's, also after a failure; NULL: memory has run out. */
+int lode_words_add(struct lode_words *words, char *word, struct lode_error *error);
 void lode_words_release(struct lode_words *words);
 
 /* The option that asks for what the page draws besides the result. */

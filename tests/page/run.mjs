@@ -91,6 +91,7 @@ async function checkView(page, name) {
 async function walkThrough(width, colours) {
 	const page = await open('report.html', width, colours);
 
+	check((await page.locator('nav a').allInnerTexts()).join() === 'Overview,Waits,CPU time,Symptoms,Latency,Flame graph', 'a view of the corpus is missing');
 	await checkView(page, 'overview');
 	await page.click('nav >> text=Waits');
 	await page.waitForSelector('article.detail');
@@ -402,6 +403,16 @@ async function chooseFromThePage(page) {
 	await page.keyboard.press('ArrowRight');
 	await page.click('.flame-details a');
 	await page.waitForSelector('canvas.time-line');
+	await page.click('nav >> text=Flame graph');
+	await page.waitForSelector('table[aria-label=Functions]');
+	await page.click('.options summary');
+	await page.getByLabel('Only streams with').fill('version=4.2');
+	await page.getByLabel('Compared with').fill('version=4.1');
+	await page.keyboard.press('Enter');
+	await page.waitForSelector('text=Colour is the difference');
+	await page.click('table[aria-label=Functions] a >> nth=0');
+	await page.waitForSelector('section[aria-label="Callers and callees"] canvas');
+	await checkView(page, 'compared profiles');
 	await page.click('nav >> text=Difference');
 	await page.waitForSelector('canvas');
 	check((await sides()) === before, 'the sides are forgotten');

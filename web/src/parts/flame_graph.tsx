@@ -319,7 +319,7 @@ function SandwichView({ tree, table, unit = duration, compare, name, onFunction 
 
 	return (
 		<section class="detail" aria-label="Callers and callees">
-			<h3>Callers and callees of <FrameName frame={frame} /> <button type="button" onClick={() => onFunction('')}>Close</button></h3>
+			<h2>Callers and callees of <FrameName frame={frame} /> <button type="button" onClick={() => onFunction('')}>Close</button></h2>
 			{sandwich ? (
 				<>
 					<p>

@@ -1,0 +1,115 @@
+/*
+ * The views of a report that other commands make: see report_views.h. Each command runs as
+ * a job, as it does for lode serve, so that both show the same.
+ */
+#include "cmd/report_views.h"
+
+#include "base/memory.h"
+#include "serve/jobs.h"
+#include "serve/routes.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define BETWEEN_LOOKS 20000 /* us */
+
+const struct lode_report_view lode_report_symptoms = {
+	"scope", LIST("scope", "@", "--page-data", "--top=5"), LIST("symptom", "where", "idle-rules", "jobs")};
+const struct lode_report_view lode_report_latency = {
+	"latency", LIST("latency", "@", "--page-data"),
+	LIST("where", "match", "include-idle", "include-work-waits", "idle-rules", "jobs")};
+const struct lode_report_view lode_report_coverage = {
+	"coverage", LIST("coverage", "@", "--json"), LIST("symptom", "where", "include-idle", "idle-rules", "jobs")};
+
+static int knows(const struct lode_report_view *view, const char *option)
+{
+	size_t i = 0;
+
+	while (view->options[i] && strcmp(view->options[i], option) != 0)
+		i++;
+	return view->options[i] != NULL;
+}
+
+static int add_list(const struct lode_report_view *view, const char *option, const struct lode_option_list *list,
+		    struct lode_words *words, struct lode_error *error)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < list->count && !code && knows(view, option); i++)
+		code = lode_words_add(words, lode_format("--%s=%s", option, list->items[i]), error);
+	return code;
+}
+
+static int add_options(const struct lode_report_view *view, const struct lode_area_settings *area,
+		       struct lode_words *words, struct lode_error *error)
+{
+	int code = add_list(view, "symptom", &area->symptoms, words, error);
+
+	if (!code)
+		code = add_list(view, "where", &area->where, words, error);
+	if (!code)
+		code = add_list(view, "match", &area->match, words, error);
+	if (!code)
+		code = add_list(view, "idle-rules", &area->idle_rules, words, error);
+	if (!code && area->include_idle && knows(view, "include-idle"))
+		code = lode_words_add(words, lode_strdup("--include-idle"), error);
+	if (!code && area->include_work_waits && knows(view, "include-work-waits"))
+		code = lode_words_add(words, lode_strdup("--include-work-waits"), error);
+	if (!code && area->jobs)
+		code = lode_words_add(words, lode_format("--jobs=%" PRIu64, area->jobs), error);
+	return code;
+}
+
+/* What a command says begins with the program's name, as what this one says will. */
+static int fail(const struct lode_job_view *state, struct lode_error *error)
+{
+	const char *text = state->message.bytes, prefix[] = "lode: ";
+	size_t size = state->message.size, skip = size > strlen(prefix) && !memcmp(text, prefix, strlen(prefix)) ? strlen(prefix) : 0;
+
+	while (size > skip && text[size - 1] == '\n')
+		size--;
+	return lode_fail(error, LODE_SYSTEM, "%.*s", (int)(size - skip), text + skip);
+}
+
+static int wait_for(struct lode_jobs *jobs, const struct lode_words *words, const struct lode_progress *progress,
+		    struct lode_buffer *json, struct lode_error *error)
+{
+	for (;;) {
+		struct lode_job_view state;
+		int code = lode_jobs_ask(jobs, words->items, &state, error);
+
+		if (!code && state.state == LODE_JOB_FAILED)
+			code = fail(&state, error);
+		if (!code && state.state == LODE_JOB_DONE)
+			lode_buffer_add(json, state.result.bytes, state.result.size);
+		lode_buffer_release(&state.result);
+		lode_buffer_release(&state.message);
+		if (code || state.state == LODE_JOB_DONE)
+			return code;
+		if (lode_progress_tell(progress, state.phase, "", state.done, state.total))
+			return lode_fail(error, LODE_SYSTEM, "report: was stopped");
+		usleep(BETWEEN_LOOKS);
+	}
+}
+
+int lode_report_view_make(const struct lode_report_view *view, const char *corpus, const struct lode_area_settings *area,
+			  const struct lode_progress *progress, struct lode_buffer *json, struct lode_error *error)
+{
+	struct lode_words words = {0};
+	struct lode_jobs *jobs;
+	int code = lode_jobs_make(&jobs, corpus, error);
+
+	if (code)
+		return code;
+	for (size_t i = 0; view->words[i] && !code; i++)
+		code = lode_words_add(&words, lode_strdup(strcmp(view->words[i], "@") ? view->words[i] : corpus), error);
+	if (!code)
+		code = add_options(view, area, &words, error);
+	if (!code)
+		code = wait_for(jobs, &words, progress, json, error);
+	lode_words_release(&words);
+	lode_jobs_free(jobs);
+	return code;
+}

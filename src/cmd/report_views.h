@@ -1,0 +1,26 @@
+/* The views of a report that other commands make: symptoms, latency, coverage. */
+#ifndef LODE_CMD_REPORT_VIEWS_H
+#define LODE_CMD_REPORT_VIEWS_H
+
+#include "base/buffer.h"
+#include "base/progress.h"
+#include "cmd/area_options.h"
+
+struct lode_report_view {
+	const char *block;	    /* of the page */
+	const char *const *words;   /* of the command, behind the corpus; NULL-terminated */
+	const char *const *options; /* of the area, that it has; NULL-terminated */
+};
+
+extern const struct lode_report_view lode_report_symptoms;
+extern const struct lode_report_view lode_report_latency;
+extern const struct lode_report_view lode_report_coverage;
+
+/*
+ * Runs the command of a view on a corpus and appends what it writes to `json`. `area`: which
+ * streams and events; what the command does not know is left out.
+ */
+int lode_report_view_make(const struct lode_report_view *view, const char *corpus, const struct lode_area_settings *area,
+			  const struct lode_progress *progress, struct lode_buffer *json, struct lode_error *error);
+
+#endif
