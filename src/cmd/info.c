@@ -19,6 +19,7 @@ struct settings {
 	int all;
 	int ascii;
 	int pictures;
+	int brief;
 	struct lode_result_settings result;
 };
 
@@ -30,6 +31,7 @@ static const struct lode_option options[] = {
 	LODE_FLAG("all", 'a', FIELD(all), "show all streams, threads and modules, not only the first"),
 	LODE_FLAG("pictures", 'p', FIELD(pictures), "draw time lines also where there is no terminal"),
 	LODE_FLAG("ascii", 0, FIELD(ascii), "draw with ASCII characters only"),
+	LODE_FLAG("brief", 0, FIELD(brief), "with --json: leave out what takes reading of events and stacks"),
 	LODE_FLAG("json", 0, FIELD(result.json), "write all of it as JSON"),
 	LODE_TEXT("output", 'o', FIELD(result.output), "FILE", "write to FILE instead of standard output; a page if it ends in .html"),
 	LODE_NO_MORE_OPTIONS,
@@ -55,11 +57,21 @@ static int choose_streams(const struct settings *settings, const struct lode_cor
 static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
 	struct lode_info *info = result;
-	int code = lode_info_picture(info, info->stream_count, NULL, 0, JSON_SLICES, &analysis->work.bar.progress, error);
+	int code = 0;
 
+	if (!info->is_brief)
+		code = lode_info_picture(info, info->stream_count, NULL, 0, JSON_SLICES, &analysis->work.bar.progress, error);
 	if (!code)
 		lode_info_json(info, analysis->call->operands[0], &output->buffer);
 	return code;
+}
+
+static int write_page(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+{
+	struct lode_info *info = result;
+
+	info->for_page = 1;
+	return write_json(analysis, result, output, error);
 }
 
 static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
@@ -88,7 +100,7 @@ static int write_text(struct lode_analysis *analysis, void *result, struct lode_
 static const struct lode_form forms[] = {
 	{ .name = "text", .kind = LODE_FORM_TEXT, .write = write_text },
 	{ .name = "json", .kind = LODE_FORM_JSON, .write = write_json },
-	{ .name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_json },
+	{ .name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_page },
 	{ .name = NULL },
 };
 
@@ -96,8 +108,11 @@ static const struct lode_form forms[] = {
 static int show(struct lode_analysis *analysis, struct lode_info_stream *streams, size_t count, int is_corpus,
 		struct lode_error *error)
 {
+	const struct settings *settings = analysis->call->settings;
+	const struct lode_progress *progress = &analysis->work.bar.progress;
 	struct lode_info info;
-	int code = lode_info_collect(&info, streams, count, &analysis->work.bar.progress, error);
+	int code = settings->brief ? lode_info_glance(&info, streams, count, progress, error)
+				   : lode_info_collect(&info, streams, count, progress, error);
 
 	info.is_corpus = is_corpus;
 	if (!code)
@@ -169,6 +184,9 @@ static int run(struct lode_call *call, struct lode_error *error)
 				 "info: '--stream' chooses from a corpus, and %s is one stream file. "
 				 "See 'lode help info'.",
 				 path);
+	if (settings->brief && (!settings->result.json || !S_ISDIR(status.st_mode)))
+		return lode_fail(error, LODE_USAGE,
+				 "info: '--brief' needs '--json' and a corpus, whose catalogue it asks. See 'lode help info'.");
 	code = lode_analysis_begin(&analysis, call, &settings->result, forms, 0, error);
 	if (code)
 		return code;

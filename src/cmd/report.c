@@ -149,6 +149,7 @@ static int add_info(struct making *making, const struct lode_corpus_list *list)
 		code = lode_info_picture(&info, info.stream_count, NULL, 0, SLICES, progress, making->error);
 	if (!code) {
 		info.is_corpus = 1;
+		info.for_page = 1;
 		lode_info_json(&info, making->path, &json);
 		put_block(making, "info", &json);
 	}

@@ -136,7 +136,8 @@ static void write_stream(struct lode_json *json, const struct lode_info *info,
 		lode_json_key_u64(json, "added", stream->added);
 	lode_json_key_u64(json, "stacks", stream->stacks);
 	write_attributes(json, info, stream);
-	write_threads(json, info, stream);
+	if (!info->is_brief && !info->for_page)
+		write_threads(json, info, stream);
 	write_symptoms(json, info, stream);
 	write_line(json, &stream->line);
 	lode_json_object_end(json);
@@ -165,6 +166,15 @@ static void write_modules(struct lode_json *json, const struct lode_info *info)
 	lode_json_array_end(json);
 }
 
+static void write_no_stack(struct lode_json *json, const struct lode_info *info)
+{
+	lode_json_key(json, "no_stack");
+	lode_json_object(json);
+	lode_json_key_u64(json, "run_events", info->no_stack_events);
+	lode_json_key_u64(json, "run_ns", info->no_stack_cost);
+	lode_json_object_end(json);
+}
+
 static void write_totals(struct lode_json *json, const struct lode_info *info)
 {
 	uint64_t events[LODE_EVENT_TYPES] = { 0 }, cost[LODE_EVENT_TYPES] = { 0 }, bytes = 0;
@@ -180,6 +190,8 @@ static void write_totals(struct lode_json *json, const struct lode_info *info)
 	lode_json_key_u64(json, "bytes", bytes);
 	lode_json_key_u64(json, "threads", info->thread_count);
 	lode_json_key_u64(json, "symptoms", info->symptom_count);
+	if (info->is_brief)
+		return;
 	lode_json_key_u64(json, "stacks", info->stacks);
 	lode_json_key_u64(json, "stack_nodes", info->dictionary.tree.count - 1);
 	lode_json_key_u64(json, "frames", info->dictionary.frames.count);
@@ -194,12 +206,10 @@ void lode_info_json(const struct lode_info *info, const char *path, struct lode_
 	lode_json_key_text(&json, "path", path);
 	lode_json_key_text(&json, "kind", info->is_corpus ? "corpus" : "stream");
 	write_totals(&json, info);
-	write_modules(&json, info);
-	lode_json_key(&json, "no_stack");
-	lode_json_object(&json);
-	lode_json_key_u64(&json, "run_events", info->no_stack_events);
-	lode_json_key_u64(&json, "run_ns", info->no_stack_cost);
-	lode_json_object_end(&json);
+	if (!info->is_brief) {
+		write_modules(&json, info);
+		write_no_stack(&json, info);
+	}
 	lode_json_key(&json, "streams");
 	lode_json_array(&json);
 	for (size_t i = 0; i < info->stream_count; i++)

@@ -32,7 +32,10 @@ static int open_stream(struct reading *reading, struct lode_info *info, struct l
 	reading->progress = progress;
 	lode_stream_init(&reading->stream, &info->dictionary);
 	code = lode_store_open(&reading->store, target->path, error);
-	return code < 0 ? code : lode_store_head(reading->store, &reading->stream, error);
+	if (code < 0)
+		return code;
+	return info->is_brief ? lode_store_brief_head(reading->store, &reading->stream, error)
+			      : lode_store_head(reading->store, &reading->stream, error);
 }
 
 static void close_stream(struct reading *reading)
@@ -177,7 +180,7 @@ static int read_head(struct reading *reading, struct lode_error *error)
 	reading->target->name = reading->stream.name;
 	reading->target->host = reading->stream.host;
 	if (add_threads(reading) < 0 || add_symptoms(reading) < 0 || add_attributes(reading) < 0 ||
-	    follow_dictionary(reading->info) < 0)
+	    (!reading->info->is_brief && follow_dictionary(reading->info) < 0))
 		return lode_fail_memory(error);
 	add_span(reading);
 	return 0;
@@ -258,7 +261,7 @@ static int collect_stream(struct lode_info *info, size_t i, const struct lode_pr
 
 	if (!code)
 		code = read_head(&reading, error);
-	if (!code)
+	if (!code && !info->is_brief)
 		code = sum_blocks(&reading, error);
 	close_stream(&reading);
 	return code;
@@ -276,21 +279,40 @@ static int compare_modules(const void *left, const void *right)
 	return a->module < b->module ? -1 : a->module > b->module;
 }
 
-int lode_info_collect(struct lode_info *info, struct lode_info_stream *streams, size_t count,
-		      const struct lode_progress *progress, struct lode_error *error)
+static int begin(struct lode_info *info, struct lode_info_stream *streams, size_t count, struct lode_error *error)
 {
-	int code = 0;
-
 	memset(info, 0, sizeof(*info));
 	info->streams = streams;
 	info->stream_count = count;
-	if (lode_dictionary_init(&info->dictionary) < 0)
-		return lode_fail_memory(error);
+	return lode_dictionary_init(&info->dictionary) < 0 ? lode_fail_memory(error) : 0;
+}
+
+int lode_info_glance(struct lode_info *info, struct lode_info_stream *streams, size_t count,
+		     const struct lode_progress *progress, struct lode_error *error)
+{
+	int code = begin(info, streams, count, error);
+
+	info->is_brief = 1;
+	for (size_t i = 0; i < count && !code; i++)
+		code = collect_stream(info, i, progress, error);
+	return code;
+}
+
+int lode_info_collect(struct lode_info *info, struct lode_info_stream *streams, size_t count,
+		      const struct lode_progress *progress, struct lode_error *error)
+{
+	int code = begin(info, streams, count, error);
+
+	if (code)
+		return code;
 	for (size_t i = 0; i < count; i++)
 		for (int type = 0; type < LODE_EVENT_TYPES; type++)
 			info->events_total += streams[i].events[type];
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		memset(streams[i].events, 0, sizeof(streams[i].events));
+		memset(streams[i].cost, 0, sizeof(streams[i].cost));
+		streams[i].stacks = 0;
+	}
 	for (size_t i = 0; i < count && !code; i++)
 		code = collect_stream(info, i, progress, error);
 	if (info->module_count)
@@ -309,6 +331,8 @@ struct lode_info_stream lode_info_from_entry(const struct lode_corpus_entry *ent
 	};
 
 	memcpy(stream.events, entry->events, sizeof(stream.events));
+	memcpy(stream.cost, entry->cost, sizeof(stream.cost));
+	stream.stacks = entry->stacks;
 	return stream;
 }
 

@@ -59,6 +59,8 @@ struct lode_info_stream {
 };
 
 struct lode_info {
+	int for_page;  /* the threads of streams are left out of the JSON: most of it, and no page shows them */
+	int is_brief;  /* no events and stacks were read: what the catalogue and the heads of streams know */
 	int is_corpus; /* not a stream file by itself; set by whoever asked */
 	struct lode_dictionary dictionary; /* of all streams */
 	struct lode_info_stream *streams;
@@ -90,6 +92,9 @@ struct lode_info_stream lode_info_from_entry(const struct lode_corpus_entry *ent
  */
 int lode_info_collect(struct lode_info *info, struct lode_info_stream *streams, size_t count,
 		      const struct lode_progress *progress, struct lode_error *error);
+/* The same without stacks and modules, sums of threads and time lines, for streams of lode_info_from_entry: quick. */
+int lode_info_glance(struct lode_info *info, struct lode_info_stream *streams, size_t count,
+		     const struct lode_progress *progress, struct lode_error *error);
 void lode_info_release(struct lode_info *info);
 
 /* Threads by run time, then wait time, then events: a fresh array of indices, the caller's to free; NULL

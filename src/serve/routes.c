@@ -13,7 +13,7 @@
 
 const struct lode_route lode_routes[] = {
 	{"info", "what is in the corpus: streams, their attributes, threads, symptoms and modules", LIST("info", "@", "--json"),
-	 LIST("stream"), "application/json"},
+	 LIST("stream", "brief"), "application/json"},
 	{"mine", "clusters of call-stack patterns that cost the most waiting time", LIST("mine", "@", "--json", "--kind=wait"),
 	 LIST(AREA, "threshold", "impact", "similarity", "rank", "top", "new",
 	      LODE_ROUTE_PAGE_DATA), "application/json"},

@@ -80,6 +80,8 @@ void lode_store_digest(const struct lode_store *store, struct lode_buffer *buffe
  * frames and stacks. Needed once before lode_store_events.
  */
 int lode_store_head(struct lode_store *store, struct lode_stream *stream, struct lode_error *error);
+/* The same but modules, frames and stacks, which take most of its time; no events can be read then. */
+int lode_store_brief_head(struct lode_store *store, struct lode_stream *stream, struct lode_error *error);
 /*
  * Reads the asked-for columns of block `i` into `events` (its arrays are reused;
  * columns not asked for are left alone), in ids of the dictionary given to

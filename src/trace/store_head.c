@@ -30,6 +30,7 @@ struct head {
 	size_t bytes_capacity;
 	uint64_t text;          /* bytes of all strings so far */
 	int alone;              /* nothing but this file is in the dictionary */
+	int brief;              /* no modules, frames and stacks */
 	const char *wrong;      /* what a damaged file did */
 };
 
@@ -403,7 +404,7 @@ static int prepare_head(struct head *head)
 	}
 	if (!head->codec || !head->columns[0] || !head->columns[1] || !head->columns[2] || !head->columns[3] ||
 	    !head->wide[0] || !head->wide[1] || prepare_lost(store, head->stream) < 0 ||
-	    reserve_nodes(head) < 0 || extend_map(head, &store->nodes, 0, 1) < 0 ||
+	    (!head->brief && reserve_nodes(head) < 0) || extend_map(head, &store->nodes, 0, 1) < 0 ||
 	    lode_grow(&store->depths, &store->depth_capacity, 1, sizeof(*store->depths)) < 0)
 		return LODE_SYSTEM;
 	set_id(&store->nodes, 0, 0);
@@ -421,19 +422,36 @@ static void release_head(struct head *head)
 	lode_free(head->bytes);
 }
 
-int lode_store_head(struct lode_store *store, struct lode_stream *stream, struct lode_error *error)
+static int is_wanted(enum lode_block_kind kind, int brief)
 {
-	struct head head = { .store = store, .stream = stream };
+	if (brief && (kind == LODE_BLOCK_MODULES || kind == LODE_BLOCK_FRAMES || kind == LODE_BLOCK_NODES))
+		return 0;
+	return kind != LODE_BLOCK_EVENTS_OF_A_TYPE;
+}
+
+static int read_blocks(struct lode_store *store, struct lode_stream *stream, int brief, struct lode_error *error)
+{
+	struct head head = { .store = store, .stream = stream, .brief = brief };
 	uint64_t offset = 0;
 	int code = prepare_head(&head);
 
 	for (size_t i = 0; !code && i < store->block_count; i++) {
 		offset = store->blocks[i].offset;
-		if (store->blocks[i].header.kind != LODE_BLOCK_EVENTS_OF_A_TYPE)
+		if (is_wanted(store->blocks[i].header.kind, brief))
 			code = read_head_block(&head, &store->blocks[i]);
 	}
 	release_head(&head);
 	if (code == LODE_BAD_INPUT)
 		return lode_store_fail(store, offset, head.wrong, error);
 	return code ? lode_fail_memory(error) : 0;
+}
+
+int lode_store_head(struct lode_store *store, struct lode_stream *stream, struct lode_error *error)
+{
+	return read_blocks(store, stream, 0, error);
+}
+
+int lode_store_brief_head(struct lode_store *store, struct lode_stream *stream, struct lode_error *error)
+{
+	return read_blocks(store, stream, 1, error);
 }

@@ -38,8 +38,8 @@ export function check(right, what) {
 	console.log(`FAILED ${current}: ${what}`);
 }
 
-// A page of the folder, or of an address, once it shows its first view.
-export async function open(file, width, colorScheme = 'light') {
+// A page of the folder, or of an address, once it shows its first view. `before` is called with the empty page.
+export async function open(file, width, colorScheme = 'light', before = () => {}) {
 	const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
 
 	page.on('console', (message) => check(!/^(error|warning)$/.test(message.type()) || /status of 422/.test(message.text()), `console: ${message.text()}`));
@@ -47,6 +47,7 @@ export async function open(file, width, colorScheme = 'light') {
 	const address = /^(http|file):/.test(file) ? file : `file://${join(folder, file)}`;
 
 	page.on('request', (request) => check(/^(data|blob):/.test(request.url()) || request.url().startsWith(address.replace(/#.*/, '').replace(/[^/]*$/, '')), `asks for ${request.url()}`));
+	await before(page);
 	await page.goto(address);
 	await page.waitForSelector('main .help');
 	return page;

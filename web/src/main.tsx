@@ -23,6 +23,8 @@ import { StreamView } from './views/stream';
 interface Asked {
 	fields: Field[];
 	fixed: string; // options that are not the reader's to choose
+	// A block that comes sooner and has part of the result: shown until all of it is there.
+	sooner?: string;
 	// Whether the options are enough; where they are not, what to choose is offered instead of a result.
 	ready?: (query: URLSearchParams) => boolean;
 	offer?: ComponentType<{ info: InfoResult }>;
@@ -67,7 +69,7 @@ const inputs: Field[] = [
 
 // The first one with data is shown at first.
 const views = [
-	view('overview', 'Overview', 'info', 'json', Overview),
+	view('overview', 'Overview', 'info', 'json', Overview, { sooner: 'info?brief' }),
 	view('clusters', 'Waits', 'mine', 'json', (props: { result: MineResult }) => <Clusters {...props} view="clusters" />, { fields: area, fixed: 'page-data' }),
 	view('cpu-clusters', 'CPU time', 'mine-run', 'json', (props: { result: MineResult }) => <Clusters {...props} view="cpu-clusters" />, { fields: area, fixed: 'page-data' }),
 	view('coverage', 'Coverage', 'coverage', 'json', Coverage, { fields: [where] }),
@@ -91,6 +93,8 @@ function Loaded({ shown, index, name }: { shown: View; index: PageIndex; name: s
 	const [state, setState] = useState<{ result?: unknown; error?: string }>({});
 	const load = () => {
 		setState({});
+		if (index.api !== undefined && shown.asked.sooner)
+			readBlock(index, shown.asked.sooner, shown.form).then((result) => setState((now) => ('result' in now ? now : { result })), () => {});
 		readBlock(index, name, shown.form).then(
 			(result) => setState({ result }),
 			(error: Error) => setState({ error: error.message }),

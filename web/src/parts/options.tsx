@@ -74,7 +74,7 @@ export function useInfo(index: PageIndex): InfoResult | null {
 
 	useEffect(() => {
 		if (index.api !== undefined && blocks.value.has('info'))
-			readBlock(index, 'info', 'json').then((result) => setInfo(result as InfoResult), () => setInfo(null));
+			readBlock(index, 'info?brief', 'json').then((result) => setInfo(result as InfoResult), () => setInfo(null));
 	}, []);
 	return info;
 }

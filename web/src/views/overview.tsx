@@ -26,9 +26,8 @@ export interface StreamInfo {
 	last_t: number;
 	added?: number; // seconds since 1970: when it came into the corpus
 	attrs: Record<string, string | number | boolean>;
-	threads: unknown[];
 	symptoms: { name: string; t0: number; t1: number }[];
-	timeline: { slice_ns: number; run_ns: number[]; wait_ns: number[] } | null;
+	timeline?: { slice_ns: number; run_ns: number[]; wait_ns: number[] };
 }
 
 export interface InfoResult {
@@ -37,7 +36,7 @@ export interface InfoResult {
 	cost_ns: { run: number; wait: number };
 	threads: number;
 	symptoms: number;
-	stacks: number;
+	stacks?: number; // unknown at first
 	streams: StreamInfo[];
 }
 
@@ -341,7 +340,7 @@ export function Overview({ result }: { result: InfoResult }) {
 		<>
 			<Help words={['stream', 'symptom', 'cluster', 'culprit', 'signature', 'p and q']}>
 				{plural(result.streams.length, 'stream')}, {plural(result.threads, 'thread')}, {plural(result.events.run, 'sample')} and{' '}
-				{plural(result.events.wait, 'wait')} in {plural(result.stacks, 'distinct stack')}; {plural(result.symptoms, 'symptom')} of {duration(delay)} in all.
+				{plural(result.events.wait, 'wait')}{result.stacks !== undefined && <> in {plural(result.stacks, 'distinct stack')}</>}; {plural(result.symptoms, 'symptom')} of {duration(delay)} in all.
 				{shown > 0 && shown < result.streams.length && <> Time lines of {count(shown)} of them are in this file.</>}
 			</Help>
 			{present.length > 0 && <div class="two">{present.map((kind) => <TopClusters key={kind} kind={kind} />)}</div>}
