@@ -55,7 +55,7 @@ help:
 	@echo 'make fuzz       each fuzz target for FUZZ_SECONDS (60)'
 	@echo 'make bench      import and load, side by side with perf script (needs perf and root); mining; explain; recording;'
 	@echo '                user stacks of real programs; latencies, their truth, and finding planted delays in real'
-	@echo '                programs; hunting'
+	@echo '                programs; hunting; the page beside speedscope'
 	@echo 'make install    install under DESTDIR and PREFIX (/usr/local)'
 	@echo 'make setup      install what the build and the tests need, and nothing else'
 	@echo 'make clean      remove all build folders, recordings of make bench too'
@@ -116,6 +116,7 @@ bench: all $(call mark,bench)
 	@bench/latency-truth --quick $(BUILD) || [ $$? = 77 ]
 	@bench/diff $(BUILD) || [ $$? = 77 ]
 	@bench/hunt $(BENCH_HUNT_FLAGS) $(BUILD) || [ $$? = 77 ]
+	@bench/page $(BUILD) || [ $$? = 77 ]
 
 install: all
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)
