@@ -53,6 +53,8 @@ async function lookAround(page, what) {
 	const frames = [];
 
 	await page.click('text=All of the stream');
+	if (await page.locator('text=Show all').count())
+		await page.click('text=Show all');
 	await page.waitForTimeout(500);
 	const before = await cpu();
 

@@ -31,6 +31,7 @@ export interface TimeLineProps {
 const ROW = 22;
 const HEAD = 24; // the scale
 const LABEL = 170;
+const SCROLL_STEP = 300; // pixels that the page may scroll before more rows are drawn
 
 function labelWidth(width: number): number {
 	return width < 600 ? 90 : LABEL;
@@ -45,13 +46,23 @@ interface Drawing {
 	pixel: number; // in ns
 }
 
-function drawThreads(drawing: Drawing, props: TimeLineProps, ratio: number): void {
+// Rows near the window, from the first to the one after the last: only they are drawn, however many there are.
+function rowsOnScreen(canvas: HTMLCanvasElement, count: number): [number, number] {
+	const { top } = canvas.getBoundingClientRect();
+	const row = (y: number) => Math.min(Math.max(Math.floor((y - top - HEAD) / ROW), 0), count);
+
+	return [row(-SCROLL_STEP), row(innerHeight + SCROLL_STEP + ROW)];
+}
+
+function drawThreads(drawing: Drawing, props: TimeLineProps, ratio: number, [first, end]: [number, number]): void {
 	const { context, colours, width, label, pixel } = drawing;
 	const left = Math.round(label * ratio);
 	const insets = { run: Math.round(3 * ratio), queue: Math.round(5 * ratio), wait: Math.round(7 * ratio) };
 	const shape = { width: Math.max(Math.round(width * ratio) - left, 1), height: ROW * ratio, insets };
 
-	context.putImageData(threadRows(props.data, props.rows, props.view.t0, pixel / ratio, shape, colours), left, Math.round(HEAD * ratio));
+	const image = threadRows(props.data, props.rows.slice(first, end), props.view.t0, pixel / ratio, shape, colours);
+
+	context.putImageData(image, left, Math.round((HEAD + first * ROW) * ratio));
 }
 
 function niceStep(span: number, lines: number): number {
@@ -172,12 +183,13 @@ function drawArrow(drawing: Drawing, props: TimeLineProps, rowOf: Map<number, nu
 	context.stroke();
 }
 
-function drawLabels(drawing: Drawing, props: TimeLineProps, height: number): void {
+function drawLabels(drawing: Drawing, props: TimeLineProps, height: number, [first, end]: [number, number]): void {
 	const { context, colours, label } = drawing;
 
 	context.fillStyle = colours.background;
 	context.fillRect(0, 0, label, height);
-	props.rows.forEach((thread, row) => {
+	props.rows.slice(first, end).forEach((thread, place) => {
+		const row = first + place;
 		const { name, tid } = props.data.head.threads[thread]!;
 		const text = `${name || 'thread'} ${tid}`;
 		const room = Math.floor((label - 10) / 7);
@@ -198,10 +210,11 @@ function draw(canvas: HTMLCanvasElement, props: TimeLineProps, dragged: Span | n
 	const drawing: Drawing = { context, width, label, colours: palette.value, x: (t) => label + (t - view.t0) * scale, pixel: 1 / scale };
 	const rowOf = new Map(props.rows.map((thread, row) => [thread, row]));
 	const marked = dragged ?? props.span;
+	const onScreen = rowsOnScreen(canvas, props.rows.length);
 
 	canvas.width = Math.round(width * ratio);
 	canvas.height = Math.round(height * ratio);
-	drawThreads(drawing, props, ratio);
+	drawThreads(drawing, props, ratio, onScreen);
 	context.scale(ratio, ratio);
 	context.font = '12px ui-monospace, monospace';
 	context.textBaseline = 'middle';
@@ -218,7 +231,7 @@ function draw(canvas: HTMLCanvasElement, props: TimeLineProps, dragged: Span | n
 		context.fillRect(drawing.x(marked.t0), 0, drawing.x(marked.t1) - drawing.x(marked.t0), height);
 		context.globalAlpha = 1;
 	}
-	drawLabels(drawing, props, height);
+	drawLabels(drawing, props, height, onScreen);
 }
 
 const MOST_ARROWS = 250;
@@ -252,8 +265,15 @@ export function TimeLine(props: TimeLineProps) {
 	const { data, view } = props;
 	const whole = Math.max(data.head.span_ns, LEAST_SPAN);
 	const latest = useRef(props);
+	const [, setScrolled] = useState(0);
 
 	latest.current = props;
+	useEffect(() => {
+		const onScroll = () => setScrolled(Math.floor(scrollY / SCROLL_STEP));
+
+		addEventListener('scroll', onScroll, { passive: true });
+		return () => removeEventListener('scroll', onScroll);
+	}, []);
 	const arrows = wakeArrows(data, props.rows, view.t0, view.t1, MOST_ARROWS);
 
 	useDrawing(canvas, (element) => draw(element, props, dragged, arrows));

@@ -16,6 +16,7 @@ import { comparedTree } from '../tree_views';
 import { nextOnTheWay, wakeChain } from '../wake_chain';
 
 const SHOWN_THREADS = 16; // what is below should be seen, too
+const MOST_THREADS = 1000; // browsers have no higher canvas
 
 // Threads on the path of the chosen symptom first, then those that did most.
 function orderThreads(data: StreamData, symptom: Symptom | undefined): number[] {
@@ -345,7 +346,10 @@ export function StreamView({ result }: { result: ArrayBuffer }) {
 			<TimeLine data={data} rows={thread >= 0 ? [thread] : shownThreads(data, rows, shown, selected)} view={view} onView={setView} selected={selected} onSelect={select}
 				span={span} onSpan={(next) => to({ span: spanText(next) })} path={symptom ? { first: symptom.path_first, count: symptom.path_count } : null} />
 			{rows.length > shown && (
-				<p>{shown} of {count(rows.length)} threads shown. <button type="button" onClick={() => setShown(rows.length)}>Show all</button></p>
+				<p>
+					{count(shown)} of {count(rows.length)} threads shown{shown < MOST_THREADS ? '. ' : ', those that did most; others are shown alone.'}
+					{shown < MOST_THREADS && <button type="button" onClick={() => setShown(Math.min(rows.length, MOST_THREADS))}>{rows.length > MOST_THREADS ? `Show ${count(MOST_THREADS)}` : 'Show all'}</button>}
+				</p>
 			)}
 			{selected && <EventDetail data={data} event={selected} />}
 			{selection}
