@@ -14,6 +14,7 @@
 #include "record/kernel.h"
 #include "record/permissions.h"
 #include "record/plain_programs.h"
+#include "record/recorder_settings.h"
 #include "record/rings.h"
 #include "record/stack_copies.h"
 #include "record/table_maker.h"
@@ -38,13 +39,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Bytes of all rings together, and of one: bounds for many CPUs and for few. */
-#define RINGS_BYTES  (64u << 20)
-#define MOST_SLOTS   65536u
-/* Of the ring of stacks, where they are copied. */
-#define COPIES_BYTES (64u << 20)
-#define LEAST_SLOTS  1024u
-#define STACKS_BYTES (4u << 20)
 /* Stacks that are held while a table is made, where memory is not counted. */
 #define HELD_BYTES   (64u << 20)
 
@@ -127,151 +121,6 @@ static int check_namespace(struct lode_error *error)
 		"with --cgroup, or start it with the machine's (such as 'docker run --pid=host')");
 }
 
-static uint32_t choose_slots(uint32_t cpus, size_t bytes)
-{
-	uint32_t slots = MOST_SLOTS;
-
-	if (!bytes)
-		bytes = RINGS_BYTES;
-	while (slots > LEAST_SLOTS && (uint64_t)slots * cpus * sizeof(struct lode_record) > bytes)
-		slots /= 2;
-	return slots;
-}
-
-static void set_filters(struct recorder *programs, const struct lode_recorder_options *options)
-{
-	programs->rodata->own_pid = (uint32_t)getpid();
-	programs->rodata->only_pids = options->only_pids != 0;
-	programs->rodata->only_comm = options->comm != NULL;
-	programs->rodata->only_cgroup = options->cgroup != NULL;
-	programs->rodata->min_wait = options->min_wait;
-	if (options->comm) {
-		char comm[16] = "";
-
-		memcpy(comm, options->comm, strnlen(options->comm, sizeof(comm) - 1));
-		memcpy((void *)(uintptr_t)programs->rodata->wanted_comm, comm, sizeof(comm));
-	}
-}
-
-/*
- * System calls by which programs wait for whatever comes next, or for a time to come;
- * idle.rules has their functions in the kernel. poll and select are not among them:
- * clients of servers wait so for an answer.
- */
-static void set_idle_calls(struct recorder *programs)
-{
-	static const unsigned calls[] = {
-#ifdef SYS_epoll_wait
-		SYS_epoll_wait,
-#endif
-#ifdef SYS_pause
-		SYS_pause,
-#endif
-#ifdef SYS_epoll_pwait2
-		SYS_epoll_pwait2,
-#endif
-#ifdef SYS_io_pgetevents
-		SYS_io_pgetevents,
-#endif
-		SYS_epoll_pwait,      SYS_accept,        SYS_accept4,      SYS_nanosleep,
-		SYS_clock_nanosleep,  SYS_rt_sigtimedwait, SYS_rt_sigsuspend, SYS_io_getevents,
-	};
-	uint64_t *bits = (void *)(uintptr_t)programs->rodata->idle_calls;
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		bits[calls[i] / 64] |= 1ull << (calls[i] % 64);
-}
-
-static void set_limits(struct recorder *programs, const struct lode_recorder_options *options)
-{
-	struct lode_record_limit *limits = (void *)(uintptr_t)programs->rodata->limits;
-
-	for (size_t i = 0; i < options->limit_count && i < LODE_RECORD_LIMITS; i++) {
-		limits[i] = options->limits[i];
-		if (limits[i].type != LODE_LIMIT_WAIT && limits[i].type != LODE_LIMIT_QUEUE)
-			continue;
-		if (limits[i].limit < programs->rodata->least_limit)
-			programs->rodata->least_limit = limits[i].limit;
-	}
-}
-
-/* Only where there are spans to measure: kernels before Linux 6.6 do not know such programs. */
-static void set_spans(struct recorder *programs, const struct lode_recorder_options *options)
-{
-	struct bpf_program *const both[] = { programs->progs.lode_span_begin, programs->progs.lode_span_end };
-	int wanted = 0;
-
-	for (size_t i = 0; i < options->limit_count; i++)
-		wanted |= options->limits[i].type == LODE_LIMIT_SPAN;
-	for (size_t i = 0; i < 2; i++) {
-		bpf_program__set_autoload(both[i], wanted);
-		bpf_program__set_autoattach(both[i], false);
-		bpf_program__set_expected_attach_type(both[i],
-						      (enum bpf_attach_type)LODE_UPROBES_ATTACH_TYPE);
-	}
-	if (!wanted)
-		bpf_map__set_max_entries(programs->maps.spans, 1);
-}
-
-/* Bytes of the ring of stacks. */
-static uint32_t stacks_bytes(const struct lode_recorder_options *options)
-{
-	int is_small = options->ring_bytes && options->ring_bytes < 4 * STACKS_BYTES;
-
-	if (options->unwind == LODE_RECORDER_DWARF)
-		return is_small ? STACKS_BYTES : COPIES_BYTES;
-	if (is_small)
-		return STACKS_BYTES / 4;
-	return options->unwind == LODE_RECORDER_AUTO ? 4 * STACKS_BYTES : STACKS_BYTES;
-}
-
-static void set_unwinding(struct recorder *programs, const struct lode_recorder_options *options)
-{
-	int by_tables = options->unwind == LODE_RECORDER_AUTO;
-	struct bpf_map *const tables[] = { programs->maps.unwind_spaces, programs->maps.unwind_mappings,
-					   programs->maps.unwind_sizes,  programs->maps.unwind_rules,
-					   programs->maps.unwind_tables };
-
-	bpf_map__set_max_entries(programs->maps.stacks, stacks_bytes(options));
-	programs->rodata->stacks_half = stacks_bytes(options) / 2;
-	programs->rodata->use_tables = by_tables;
-	if (options->unwind == LODE_RECORDER_FRAME_POINTER)
-		bpf_map__set_max_entries(programs->maps.copies, 1);
-	else
-		programs->rodata->copy_bytes = options->copy_bytes ? options->copy_bytes : LODE_RECORD_COPY_BYTES;
-	for (size_t i = 0; !by_tables && i < sizeof(tables) / sizeof(*tables); i++)
-		bpf_map__set_max_entries(tables[i], 1);
-	bpf_program__set_autoload(programs->progs.lode_fork, options->only_pids || by_tables);
-	bpf_program__set_autoload(programs->progs.lode_exit, options->only_pids || by_tables);
-	bpf_program__set_autoload(programs->progs.lode_exec, by_tables || options->has_command);
-	/* A kernel that does not tell has tables that are out of date for a moment when a library takes another's place. */
-	bpf_program__set_autoload(programs->progs.lode_map,
-				  by_tables && libbpf_find_vmlinux_btf_id("vm_unmapped_area", BPF_TRACE_RAW_TP) > 0);
-}
-
-static void set_up(struct lode_recorder *recorder, const struct lode_recorder_options *options)
-{
-	struct recorder *programs = recorder->programs;
-
-	set_filters(programs, options);
-	set_limits(programs, options);
-	set_idle_calls(programs);
-	set_spans(programs, options);
-	programs->rodata->has_writer = options->has_writer != 0;
-	programs->rodata->has_command = options->has_command != 0;
-	programs->rodata->ring_slots = recorder->slot_count;
-	programs->rodata->switch_has_state = lode_kernel_switch_has_state();
-	programs->rodata->walk_kernel = !options->no_own_walk;
-	programs->rodata->only_own = options->only_own != 0;
-	programs->rodata->with_calls = options->calls && !options->comm && !options->cgroup;
-	set_unwinding(programs, options);
-	bpf_map__set_max_entries(programs->maps.ends, recorder->cpu_count);
-	bpf_map__set_max_entries(programs->maps.slots, recorder->cpu_count * recorder->slot_count);
-	bpf_program__set_autoload(programs->progs.lode_call, options->calls);
-	bpf_program__set_autoload(programs->progs.lode_sample, options->frequency > 0);
-	bpf_program__set_autoattach(programs->progs.lode_sample, false);
-}
-
 static int load(struct lode_recorder *recorder, const struct lode_recorder_options *options,
 		struct lode_error *error)
 {
@@ -281,7 +130,7 @@ static int load(struct lode_recorder *recorder, const struct lode_recorder_optio
 	recorder->programs = lode_kernel_can_cast() ? recorder__open() : lode_recorder_open_plain();
 	if (!recorder->programs)
 		return explain(errno, error);
-	set_up(recorder, options);
+	lode_recorder_set_up(recorder->programs, options, recorder->cpu_count, recorder->slot_count);
 	code = recorder__load(recorder->programs);
 	if (code && bpf_program__autoload(recorder->programs->progs.lode_span_begin) &&
 	    lode_uprobes_possible(error) < 0)
@@ -347,7 +196,7 @@ static int open_unwinding(struct lode_recorder *recorder, const struct lode_reco
 		return 0;
 	recorder->unwinds = 1;
 	lode_stack_copies_init(&recorder->copies, &recorder->unwinder);
-	recorder->held_limit = options->ring_bytes ? stacks_bytes(options) : HELD_BYTES;
+	recorder->held_limit = options->ring_bytes ? lode_recorder_stacks_bytes(options) : HELD_BYTES;
 	recorder->maker = lode_table_maker_create(hold_stacks, recorder);
 	if (lode_process_unwinder_init(&recorder->unwinder, options->cache) < 0 || !recorder->maker)
 		return lode_fail_memory(error);
@@ -402,7 +251,7 @@ int lode_recorder_create(struct lode_recorder **result, const struct lode_record
 		return lode_fail_memory(error);
 	recorder->cgroup = -1;
 	recorder->cpu_count = cpus > 0 ? (uint32_t)cpus : 1;
-	recorder->slot_count = choose_slots(recorder->cpu_count, options->ring_bytes);
+	recorder->slot_count = lode_recorder_slots(recorder->cpu_count, options->ring_bytes);
 	recorder->frequency = options->frequency;
 	recorder->period = lode_recorder_period(options);
 	code = check_namespace(error);

@@ -1,0 +1,167 @@
+/* What the programs of the recorder are told before they are loaded: see recorder_settings.h. */
+#include "record/recorder_settings.h"
+
+#include "record/kernel.h"
+#include "record/uprobes.h"
+
+/* What bpftool writes is not held to the rules of the house. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wcast-qual"
+#pragma GCC diagnostic ignored "-Woverlength-strings"
+#include "record/recorder.skel.h"
+#pragma GCC diagnostic pop
+
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Bytes of all rings together, and of one: bounds for many CPUs and for few. */
+#define RINGS_BYTES  (64u << 20)
+#define MOST_SLOTS   65536u
+/* Of the ring of stacks, where they are copied. */
+#define COPIES_BYTES (64u << 20)
+#define LEAST_SLOTS  1024u
+#define STACKS_BYTES (4u << 20)
+
+uint32_t lode_recorder_slots(uint32_t cpus, size_t bytes)
+{
+	uint32_t slots = MOST_SLOTS;
+
+	if (!bytes)
+		bytes = RINGS_BYTES;
+	while (slots > LEAST_SLOTS && (uint64_t)slots * cpus * sizeof(struct lode_record) > bytes)
+		slots /= 2;
+	return slots;
+}
+
+static void set_filters(struct recorder *programs, const struct lode_recorder_options *options)
+{
+	programs->rodata->own_pid = (uint32_t)getpid();
+	programs->rodata->only_pids = options->only_pids != 0;
+	programs->rodata->only_comm = options->comm != NULL;
+	programs->rodata->only_cgroup = options->cgroup != NULL;
+	programs->rodata->min_wait = options->min_wait;
+	if (options->comm) {
+		char comm[16] = "";
+
+		memcpy(comm, options->comm, strnlen(options->comm, sizeof(comm) - 1));
+		memcpy((void *)(uintptr_t)programs->rodata->wanted_comm, comm, sizeof(comm));
+	}
+}
+
+/*
+ * System calls by which programs wait for whatever comes next, or for a time to come;
+ * idle.rules has their functions in the kernel. poll and select are not among them:
+ * clients of servers wait so for an answer.
+ */
+static void set_idle_calls(struct recorder *programs)
+{
+	static const unsigned calls[] = {
+#ifdef SYS_epoll_wait
+		SYS_epoll_wait,
+#endif
+#ifdef SYS_pause
+		SYS_pause,
+#endif
+#ifdef SYS_epoll_pwait2
+		SYS_epoll_pwait2,
+#endif
+#ifdef SYS_io_pgetevents
+		SYS_io_pgetevents,
+#endif
+		SYS_epoll_pwait,      SYS_accept,        SYS_accept4,      SYS_nanosleep,
+		SYS_clock_nanosleep,  SYS_rt_sigtimedwait, SYS_rt_sigsuspend, SYS_io_getevents,
+	};
+	uint64_t *bits = (void *)(uintptr_t)programs->rodata->idle_calls;
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		bits[calls[i] / 64] |= 1ull << (calls[i] % 64);
+}
+
+static void set_limits(struct recorder *programs, const struct lode_recorder_options *options)
+{
+	struct lode_record_limit *limits = (void *)(uintptr_t)programs->rodata->limits;
+
+	for (size_t i = 0; i < options->limit_count && i < LODE_RECORD_LIMITS; i++) {
+		limits[i] = options->limits[i];
+		if (limits[i].type != LODE_LIMIT_WAIT && limits[i].type != LODE_LIMIT_QUEUE)
+			continue;
+		if (limits[i].limit < programs->rodata->least_limit)
+			programs->rodata->least_limit = limits[i].limit;
+	}
+}
+
+/* Only where there are spans to measure: kernels before Linux 6.6 do not know such programs. */
+static void set_spans(struct recorder *programs, const struct lode_recorder_options *options)
+{
+	struct bpf_program *const both[] = { programs->progs.lode_span_begin, programs->progs.lode_span_end };
+	int wanted = 0;
+
+	for (size_t i = 0; i < options->limit_count; i++)
+		wanted |= options->limits[i].type == LODE_LIMIT_SPAN;
+	for (size_t i = 0; i < 2; i++) {
+		bpf_program__set_autoload(both[i], wanted);
+		bpf_program__set_autoattach(both[i], false);
+		bpf_program__set_expected_attach_type(both[i],
+						      (enum bpf_attach_type)LODE_UPROBES_ATTACH_TYPE);
+	}
+	if (!wanted)
+		bpf_map__set_max_entries(programs->maps.spans, 1);
+}
+
+uint32_t lode_recorder_stacks_bytes(const struct lode_recorder_options *options)
+{
+	int is_small = options->ring_bytes && options->ring_bytes < 4 * STACKS_BYTES;
+
+	if (options->unwind == LODE_RECORDER_DWARF)
+		return is_small ? STACKS_BYTES : COPIES_BYTES;
+	if (is_small)
+		return STACKS_BYTES / 4;
+	return options->unwind == LODE_RECORDER_AUTO ? 4 * STACKS_BYTES : STACKS_BYTES;
+}
+
+static void set_unwinding(struct recorder *programs, const struct lode_recorder_options *options)
+{
+	int by_tables = options->unwind == LODE_RECORDER_AUTO;
+	struct bpf_map *const tables[] = { programs->maps.unwind_spaces, programs->maps.unwind_mappings,
+					   programs->maps.unwind_sizes,  programs->maps.unwind_rules,
+					   programs->maps.unwind_tables };
+
+	bpf_map__set_max_entries(programs->maps.stacks, lode_recorder_stacks_bytes(options));
+	programs->rodata->stacks_half = lode_recorder_stacks_bytes(options) / 2;
+	programs->rodata->use_tables = by_tables;
+	if (options->unwind == LODE_RECORDER_FRAME_POINTER)
+		bpf_map__set_max_entries(programs->maps.copies, 1);
+	else
+		programs->rodata->copy_bytes = options->copy_bytes ? options->copy_bytes : LODE_RECORD_COPY_BYTES;
+	for (size_t i = 0; !by_tables && i < sizeof(tables) / sizeof(*tables); i++)
+		bpf_map__set_max_entries(tables[i], 1);
+	bpf_program__set_autoload(programs->progs.lode_fork, options->only_pids || by_tables);
+	bpf_program__set_autoload(programs->progs.lode_exit, options->only_pids || by_tables);
+	bpf_program__set_autoload(programs->progs.lode_exec, by_tables || options->has_command);
+	/* A kernel that does not tell has tables that are out of date for a moment when a library takes another's place. */
+	bpf_program__set_autoload(programs->progs.lode_map,
+				  by_tables && libbpf_find_vmlinux_btf_id("vm_unmapped_area", BPF_TRACE_RAW_TP) > 0);
+}
+
+void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_options *options, uint32_t cpus,
+			  uint32_t slots)
+{
+	set_filters(programs, options);
+	set_limits(programs, options);
+	set_idle_calls(programs);
+	set_spans(programs, options);
+	programs->rodata->has_writer = options->has_writer != 0;
+	programs->rodata->has_command = options->has_command != 0;
+	programs->rodata->ring_slots = slots;
+	programs->rodata->switch_has_state = lode_kernel_switch_has_state();
+	programs->rodata->walk_kernel = !options->no_own_walk;
+	programs->rodata->only_own = options->only_own != 0;
+	programs->rodata->with_calls = options->calls && !options->comm && !options->cgroup;
+	set_unwinding(programs, options);
+	bpf_map__set_max_entries(programs->maps.ends, cpus);
+	bpf_map__set_max_entries(programs->maps.slots, cpus * slots);
+	bpf_program__set_autoload(programs->progs.lode_call, options->calls);
+	bpf_program__set_autoload(programs->progs.lode_sample, options->frequency > 0);
+	bpf_program__set_autoattach(programs->progs.lode_sample, false);
+}

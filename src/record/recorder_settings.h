@@ -1,0 +1,21 @@
+/*
+ * What the recorder's programs in the kernel are told before they are loaded, from
+ * its options: which threads and events are wanted, limits, how stacks are unwound,
+ * and how large the maps are. Private to the recorder.
+ */
+#ifndef LODE_RECORD_RECORDER_SETTINGS_H
+#define LODE_RECORD_RECORDER_SETTINGS_H
+
+#include "record/recorder.h"
+
+struct recorder; /* the skeleton */
+
+/* Places of the ring of each CPU, where all rings together take so many bytes at most (0: a default). */
+uint32_t lode_recorder_slots(uint32_t cpus, size_t bytes);
+/* Bytes of the ring of stacks. */
+uint32_t lode_recorder_stacks_bytes(const struct lode_recorder_options *options);
+/* Between opening and loading; `slots` are those of lode_recorder_slots. */
+void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_options *options, uint32_t cpus,
+			  uint32_t slots);
+
+#endif
