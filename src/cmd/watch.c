@@ -23,6 +23,7 @@
 #include "cmd/recorded.h"
 
 #ifdef LODE_HAVE_RECORDER
+#include "cmd/watch_burst.h"
 #include "cmd/watch_save.h"
 #include "record/rule_probes.h"
 #endif
@@ -104,30 +105,13 @@ static const struct lode_option options[] = {
 
 #ifdef LODE_HAVE_RECORDER
 
-#define MOST_HANDS 16
-
-/* A stream that is to be written. */
-struct pending {
-	int active;
-	uint64_t due;
-	uint64_t t;	 /* when the first trigger fired */
-	uint64_t oldest; /* what there was from then, or was asked for */
-	char trigger[LODE_WATCH_NAME];
-	struct lode_watch_hand hands[MOST_HANDS];
-	size_t hand_count;
-};
-
 struct watch {
 	const struct lode_call *call;
 	const struct settings *settings;
 	struct lode_recorded target;
 	struct lode_record_rules rules;
 	struct lode_keep keep;
-	struct lode_rate rate;
 	char *name;
-	uint64_t last;
-	uint64_t after;	  /* a trigger: until the stream is written */
-	uint64_t by_hand; /* the same for one by hand */
 	uint64_t told;	  /* symptoms up to here have been written */
 	uint64_t memory;
 	uint64_t period;
@@ -141,12 +125,10 @@ struct watch {
 	struct lode_watch_socket socket;
 	struct lode_watch_writer writer;
 	int events; /* epoll: whatever else is to be looked at */
-	struct pending pending;
+	struct lode_watch_burst burst;
 	char writing[LODE_WATCH_NAME]; /* the trigger whose stream is being written */
 	struct lode_notes notes;
 	uint64_t began;
-	uint64_t fired;
-	uint64_t refused;
 	uint64_t late;
 	uint64_t saved;
 	uint64_t removed;
@@ -189,11 +171,11 @@ static int read_settings(struct watch *watch, struct lode_error *error)
 	const struct settings *settings = watch->settings;
 	int code = lode_attributes_check("watch", &settings->attributes, error);
 
-	watch->last = settings->last ? settings->last : DEFAULT_LAST;
-	watch->after = watch->last < MOST_AFTER ? watch->last : MOST_AFTER;
+	watch->burst.last = settings->last ? settings->last : DEFAULT_LAST;
+	watch->burst.after = watch->burst.last < MOST_AFTER ? watch->burst.last : MOST_AFTER;
 	if (!code && settings->after) {
-		code = lode_duration_parse_in("--after", settings->after, &watch->after, error);
-		watch->by_hand = watch->after;
+		code = lode_duration_parse_in("--after", settings->after, &watch->burst.after, error);
+		watch->burst.by_hand = watch->burst.after;
 	}
 	watch->memory = DEFAULT_MEMORY;
 	if (!code && settings->memory)
@@ -204,68 +186,13 @@ static int read_settings(struct watch *watch, struct lode_error *error)
 		code = read_rules(watch, error);
 	if (!code)
 		code = choose_name(watch, error);
-	if (!code && lode_rate_init(&watch->rate,
+	if (!code && lode_rate_init(&watch->burst.rate,
 				    settings->per_hour ? (size_t)settings->per_hour : DEFAULT_PER_HOUR) < 0)
 		code = lode_fail_memory(error);
 	return code;
 }
 
 /* ---- triggers ---- */
-
-/* Has the flight memory keep what the stream needs until it is written. */
-static void hold(struct watch *watch)
-{
-	struct pending *pending = &watch->pending;
-	struct lode_flight_counts counts;
-	uint64_t from = pending->t > watch->last ? pending->t - watch->last : 0;
-
-	lode_flight_counts(watch->flight, &counts);
-	pending->oldest = counts.oldest > from ? counts.oldest : from;
-	lode_flight_hold(watch->flight, from);
-}
-
-/* More than half of the time before the trigger is gone, for lack of memory. */
-static int is_urgent(const struct watch *watch)
-{
-	const struct pending *pending = &watch->pending;
-	struct lode_flight_counts counts;
-
-	lode_flight_counts(watch->flight, &counts);
-	return pending->oldest < pending->t &&
-	       counts.oldest > pending->oldest + (pending->t - pending->oldest) / 2;
-}
-
-/* The writer of another stream took so long that not even the trigger is in memory any more. */
-static int is_too_late(const struct watch *watch)
-{
-	struct lode_flight_counts counts;
-
-	lode_flight_counts(watch->flight, &counts);
-	return counts.early && counts.oldest > watch->pending.t && !watch->pending.hand_count;
-}
-
-static void fire(struct watch *watch, uint64_t t, const char *trigger, int by_hand)
-{
-	struct pending *pending = &watch->pending;
-	uint64_t due = t + (by_hand ? watch->by_hand : watch->after);
-
-	watch->fired++;
-	if (pending->active) {
-		if (due < pending->due)
-			pending->due = due;
-		return;
-	}
-	/* Triggers by hand bypass the limit. */
-	if (!by_hand && !lode_rate_take(&watch->rate, lode_now())) {
-		watch->refused++;
-		return;
-	}
-	pending->active = 1;
-	pending->t = t;
-	pending->due = due;
-	snprintf(pending->trigger, sizeof(pending->trigger), "%s", trigger);
-	hold(watch);
-}
 
 static int take_record(void *context, const struct lode_record *record)
 {
@@ -278,7 +205,7 @@ static int take_record(void *context, const struct lode_record *record)
 			watch->told = fired.t1 - 1;
 		for (size_t i = 0; i < watch->rules.count; i++)
 			if (fired.limits >> i & 1)
-				fire(watch, fired.t1, watch->rules.rules[i].text, 0);
+				lode_watch_burst_fire(&watch->burst, fired.t1, watch->rules.rules[i].text, 0);
 	}
 	return watch->flight_sink.record(watch->flight_sink.context, record);
 }
@@ -295,22 +222,6 @@ static int take_change(void *context, const struct lode_change *change)
 	struct watch *watch = context;
 
 	return watch->flight_sink.change(watch->flight_sink.context, change);
-}
-
-/* A request that does not fit waits in its socket. */
-static void take_requests(struct watch *watch)
-{
-	struct pending *pending = &watch->pending;
-
-	while (pending->hand_count < MOST_HANDS) {
-		struct lode_watch_hand *hand = &pending->hands[pending->hand_count];
-
-		if (!lode_watch_socket_take(&watch->socket, hand->name, &hand->tid))
-			return;
-		hand->t = lode_now();
-		pending->hand_count++;
-		fire(watch, hand->t, *hand->name ? hand->name : "by hand", 1);
-	}
 }
 
 /* ---- recording ---- */
@@ -336,7 +247,7 @@ static const char *cache_folder(const struct settings *settings)
 
 static int open_flight(struct watch *watch, struct lode_error *error)
 {
-	struct lode_flight_options flight = {.last = watch->last};
+	struct lode_flight_options flight = {.last = watch->burst.last};
 	uint64_t others = resident() + lode_recorder_bytes(watch->recorder) + watch->memory / PART_FOR_READS;
 
 	if (watch->memory < others + LEAST_FLIGHT)
@@ -346,6 +257,7 @@ static int open_flight(struct watch *watch, struct lode_error *error)
 	flight.memory = watch->memory - others;
 	if (lode_flight_create(&watch->flight, &flight) < 0)
 		return lode_fail_memory(error);
+	watch->burst.flight = watch->flight;
 	watch->flight_sink = lode_flight_sink(watch->flight);
 	return 0;
 }
@@ -476,7 +388,7 @@ static void draw_progress(struct watch *watch)
 		lode_count_text((counts.records - watch->drawn_records) * 1000 / (passed / 1000000), rate),
 		lode_bytes_text(resident(), size),
 		lode_duration_text(counts.oldest && now > counts.oldest ? now - counts.oldest : 0, time),
-		(unsigned long long)watch->fired, (unsigned long long)watch->saved,
+		(unsigned long long)watch->burst.fired, (unsigned long long)watch->saved,
 		lode_count_text(counts.early + kernel.lost, dropped));
 	watch->drawn_at = now;
 	watch->drawn_records = counts.records;
@@ -533,22 +445,22 @@ static void tell_failure(struct watch *watch, const struct lode_error *error)
 static void save(struct watch *watch, uint64_t now)
 {
 	const struct settings *settings = watch->settings;
-	struct pending *pending = &watch->pending;
+	struct lode_watch_burst *burst = &watch->burst;
 	struct lode_watch_save what = {
 		.target = &watch->target,
 		.flight = watch->flight,
 		.rules = watch->rules.rules,
 		.rule_count = watch->rules.count,
-		.hands = pending->hands,
-		.hand_count = pending->hand_count,
+		.hands = burst->hands,
+		.hand_count = burst->hand_count,
 		.period = watch->period,
-		.from = pending->t > watch->last ? pending->t - watch->last : 0,
+		.from = lode_watch_burst_from(burst),
 		.to = now,
 		.told = watch->told,
-		.t = pending->t,
+		.t = burst->t,
 		.corpus = settings->output ? settings->output : DEFAULT_CORPUS,
 		.watch = watch->name,
-		.trigger = pending->trigger,
+		.trigger = burst->trigger,
 		.attributes = &settings->attributes,
 		.keep = watch->keep,
 		.symbols = {.paths = settings->symbol_paths.items,
@@ -565,7 +477,7 @@ static void save(struct watch *watch, uint64_t now)
 	lode_recorder_counts(watch->recorder, &kernel);
 	what.lost = kernel.lost;
 	what.early = flight.early;
-	snprintf(watch->writing, sizeof(watch->writing), "%s", pending->trigger);
+	snprintf(watch->writing, sizeof(watch->writing), "%s", burst->trigger);
 	if (lode_watch_writer_start(&watch->writer, &what, watch->recorder, &error) < 0) {
 		watch->failed++;
 		tell_failure(watch, &error);
@@ -576,12 +488,11 @@ static void save(struct watch *watch, uint64_t now)
 /* Writes the stream of the triggers that fired, if they are still known. */
 static void finish_burst(struct watch *watch, uint64_t now)
 {
-	if (is_too_late(watch))
+	if (lode_watch_burst_is_too_late(&watch->burst))
 		watch->late++;
 	else
 		save(watch, now);
-	lode_flight_hold(watch->flight, UINT64_MAX);
-	memset(&watch->pending, 0, sizeof(watch->pending));
+	lode_watch_burst_end(&watch->burst);
 }
 
 static void look_at_writer(struct watch *watch, int wait)
@@ -613,8 +524,8 @@ static void look_at_triggers(struct watch *watch)
 
 	look_at_writer(watch, 0);
 	if (!watch->writer.pid)
-		take_requests(watch);
-	if (watch->pending.active && !watch->writer.pid && (now >= watch->pending.due || is_urgent(watch)))
+		lode_watch_burst_take_requests(&watch->burst, &watch->socket);
+	if (!watch->writer.pid && lode_watch_burst_is_due(&watch->burst, now))
 		finish_burst(watch, now);
 }
 
@@ -623,8 +534,8 @@ static int sleep_time(const struct watch *watch)
 {
 	uint64_t now = lode_now(), wanted = now + 100000000u;
 
-	if (watch->pending.active && !watch->writer.pid && watch->pending.due < wanted)
-		wanted = watch->pending.due;
+	if (watch->burst.active && !watch->writer.pid && watch->burst.due < wanted)
+		wanted = watch->burst.due;
 	if (watch->settings->duration && watch->began + watch->settings->duration < wanted)
 		wanted = watch->began + watch->settings->duration;
 	return wanted > now ? (int)((wanted - now) / 1000000u) + 1 : 0;
@@ -645,7 +556,7 @@ static int watch_all(struct watch *watch, struct lode_error *error)
 	if (!code && lode_recorder_stop(watch->recorder, &watch->sink) < 0)
 		code = lode_fail_memory(error);
 	look_at_writer(watch, 1);
-	if (watch->pending.active && !code) {
+	if (watch->burst.active && !code) {
 		finish_burst(watch, lode_now());
 		look_at_writer(watch, 1);
 	}
@@ -662,7 +573,7 @@ static void note_losses(struct watch *watch, const struct lode_flight_counts *co
 	lode_notes_add(&watch->notes, counts->early,
 		       "records dropped before their time: --memory was too little", NULL);
 	lode_notes_add(&watch->notes, counts->missing, "stacks that were lost", NULL);
-	lode_notes_add(&watch->notes, watch->refused, "triggers not followed because of --max-per-hour",
+	lode_notes_add(&watch->notes, watch->burst.refused, "triggers not followed because of --max-per-hour",
 		       NULL);
 	lode_notes_add(&watch->notes, watch->late,
 		       "streams not written: --memory was too little to hold them until the one before was written",
@@ -685,7 +596,7 @@ static void tell_end(struct watch *watch)
 		lode_say(&watch->call->err, LODE_PLAIN,
 			 "watched for %s: %s events, %llu triggered, %llu saved",
 			 lode_duration_text(lode_now() - watch->began, time),
-			 lode_count_text(counts.records, records), (unsigned long long)watch->fired,
+			 lode_count_text(counts.records, records), (unsigned long long)watch->burst.fired,
 			 (unsigned long long)watch->saved);
 		lode_notes_say(&watch->notes, &watch->call->err);
 	}
@@ -699,8 +610,8 @@ static void tell_end(struct watch *watch)
 	lode_json_key_u64(&json, "lost", kernel.lost);
 	lode_json_key_u64(&json, "missing_stacks", counts.missing);
 	lode_json_key_u64(&json, "memory_bytes", counts.bytes);
-	lode_json_key_u64(&json, "triggered", watch->fired);
-	lode_json_key_u64(&json, "refused", watch->refused);
+	lode_json_key_u64(&json, "triggered", watch->burst.fired);
+	lode_json_key_u64(&json, "refused", watch->burst.refused);
 	lode_json_key_u64(&json, "saved", watch->saved);
 	lode_json_key_u64(&json, "failed", watch->failed);
 	lode_json_key_u64(&json, "removed", watch->removed);
@@ -717,7 +628,7 @@ static void release(struct watch *watch)
 	lode_recorder_destroy(watch->recorder);
 	lode_flight_destroy(watch->flight);
 	lode_recorded_release(&watch->target);
-	lode_rate_release(&watch->rate);
+	lode_rate_release(&watch->burst.rate);
 	lode_notes_release(&watch->notes);
 	if (watch->events >= 0)
 		close(watch->events);

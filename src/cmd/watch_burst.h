@@ -1,0 +1,51 @@
+/*
+ * A burst of triggers: those that fire until the stream of the first is written, and
+ * which all become that one stream. What it needs is held in the flight memory.
+ */
+#ifndef LODE_CMD_WATCH_BURST_H
+#define LODE_CMD_WATCH_BURST_H
+
+#include "cmd/watch_save.h"
+#include "cmd/watch_socket.h"
+#include "record/flight.h"
+#include "record/keep.h"
+
+#define LODE_BURST_HANDS 16
+
+struct lode_watch_burst {
+	/* Set by the caller, once. */
+	struct lode_flight *flight;
+	uint64_t last;	  /* what a stream has of the time before its first trigger */
+	uint64_t after;	  /* a trigger: until the stream is written */
+	uint64_t by_hand; /* the same for one by hand */
+	struct lode_rate rate;
+
+	/* Of all bursts. */
+	uint64_t fired;
+	uint64_t refused; /* by the rate */
+
+	/* The one that waits to be written, where there is one. */
+	int active;
+	uint64_t due;
+	uint64_t t;	 /* when the first trigger fired */
+	uint64_t oldest; /* what there was from then, or was asked for */
+	char trigger[LODE_WATCH_NAME];
+	struct lode_watch_hand hands[LODE_BURST_HANDS];
+	size_t hand_count;
+};
+
+/* A trigger fired at `t`: it begins a burst or joins the one that waits. */
+void lode_watch_burst_fire(struct lode_watch_burst *burst, uint64_t t, const char *trigger, int by_hand);
+/* Takes requests by hand. One that does not fit waits in its socket. */
+void lode_watch_burst_take_requests(struct lode_watch_burst *burst, struct lode_watch_socket *socket);
+
+/* Whether its stream is to be written now. */
+int lode_watch_burst_is_due(const struct lode_watch_burst *burst, uint64_t now);
+/* Whether the writer of another stream took so long that not even the trigger is in memory any more. */
+int lode_watch_burst_is_too_late(const struct lode_watch_burst *burst);
+/* The time from which on the stream has records. */
+uint64_t lode_watch_burst_from(const struct lode_watch_burst *burst);
+/* It was written, or given up: nothing is held, and the next trigger begins another. */
+void lode_watch_burst_end(struct lode_watch_burst *burst);
+
+#endif
