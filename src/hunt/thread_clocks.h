@@ -25,6 +25,15 @@
 /* Keeps the compiler from dropping the old value, and with it the order. */
 #define LODE_CLOCKS_USE(value) __asm__ volatile("" : : "r"(value) : "memory")
 
+/* Fields that one side writes while the other reads: whole, and in no order. BPF has no other way than volatile. */
+#ifdef __bpf__
+#define LODE_CLOCKS_LOAD(place)	       (*(const volatile typeof(*(place)) *)(place))
+#define LODE_CLOCKS_STORE(place, value) (*(volatile typeof(*(place)) *)(place) = (value))
+#else
+#define LODE_CLOCKS_LOAD(place)	       __atomic_load_n(place, __ATOMIC_RELAXED)
+#define LODE_CLOCKS_STORE(place, value) __atomic_store_n(place, value, __ATOMIC_RELAXED)
+#endif
+
 LODE_CLOCKS_INLINE void lode_thread_begin_change(struct lode_hunt_thread *thread)
 {
 	uint32_t before = __sync_fetch_and_add(&thread->sequence, 1);
@@ -42,20 +51,20 @@ LODE_CLOCKS_INLINE void lode_thread_end_change(struct lode_hunt_thread *thread)
 /* From any CPU, at any moment. */
 LODE_CLOCKS_INLINE void lode_thread_wake(struct lode_hunt_thread *thread, uint64_t now)
 {
-	*(volatile uint64_t *)&thread->woken = now;
+	LODE_CLOCKS_STORE(&thread->woken, now);
 }
 
 /* Whether its wait is over though it does not run yet, at `now`; and since when. */
 LODE_CLOCKS_INLINE int lode_thread_is_woken(const struct lode_hunt_thread *thread, uint64_t now, uint64_t *since)
 {
-	*since = *(const volatile uint64_t *)&thread->woken;
+	*since = LODE_CLOCKS_LOAD(&thread->woken);
 	return thread->blocked && *since > thread->last && *since <= now;
 }
 
 /* The writer, and readers in their copies: the first look at a thread that was found waiting. */
 LODE_CLOCKS_INLINE void lode_thread_take_found(struct lode_hunt_thread *thread)
 {
-	uint32_t found = *(volatile uint32_t *)&thread->found;
+	uint32_t found = LODE_CLOCKS_LOAD(&thread->found);
 
 	if (thread->seen)
 		return;
@@ -124,7 +133,7 @@ LODE_CLOCKS_INLINE void lode_thread_returns(struct lode_hunt_thread *thread, uin
 /* Takes a free place; 0: it is not free. */
 LODE_CLOCKS_INLINE int lode_thread_claim(struct lode_hunt_thread *thread)
 {
-	return !thread->tid && __sync_val_compare_and_swap(&thread->claimed, 0, 1) == 0;
+	return !LODE_CLOCKS_LOAD(&thread->tid) && __sync_val_compare_and_swap(&thread->claimed, 0, 1) == 0;
 }
 
 /* Fills a claimed place, which a late writer may have touched after it was freed, and shows it. */
@@ -132,10 +141,12 @@ LODE_CLOCKS_INLINE void lode_thread_show(struct lode_hunt_thread *thread, uint32
 {
 	uint32_t before;
 
-	thread->pid = pid;
+	LODE_CLOCKS_STORE(&thread->pid, pid);
+	LODE_CLOCKS_STORE(&thread->found, 0);
+	LODE_CLOCKS_STORE(&thread->woken, 0);
 	thread->clock = LODE_CLOCK_OTHER;
-	thread->waiting = thread->top = thread->blocked = thread->seen = thread->found = 0;
-	thread->died = thread->woken = thread->object = thread->message = 0;
+	thread->waiting = thread->top = thread->blocked = thread->seen = 0;
+	thread->died = thread->object = thread->message = 0;
 	for (int i = 0; i < LODE_CLOCKS; i++)
 		thread->clocks.time[i] = 0;
 	thread->born = now;

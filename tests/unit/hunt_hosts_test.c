@@ -232,12 +232,14 @@ static void an_agent_whose_hunt_goes_away_takes_its_probes_out(void **state)
 	assert_int_equal(pthread_create(&served.thread, NULL, serve, &served), 0);
 	{
 		struct lode_meter *meter;
+		struct lode_reading before;
 		uint32_t id = 7;
 		int kept = dup(ends[0]);
 
 		assert_int_equal(lode_remote_meter_create(&meter, ends[0], kept, "far", NULL, &error), 0);
 		assert_int_equal(meter->operations->start(meter, &id, &hypothesis, &focus, 1, &error), 0);
-		assert_int_equal(served.simulation.run_count, 1);
+		assert_int_equal(meter->operations->read(meter, id, &before, &error), 0);
+		assert_int_equal(before.state, LODE_READING_ON);
 		shutdown(ends[0], SHUT_WR); /* as when the hunt is killed: no word of an end */
 		pthread_join(served.thread, NULL);
 		assert_int_equal(served.simulation.run_count, 0);
