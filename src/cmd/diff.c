@@ -3,6 +3,7 @@
  */
 #include "base/memory.h"
 #include "cmd/latency_options.h"
+#include "cmd/ranks.h"
 #include "scope/frame_filter.h"
 #include "text/diff_text.h"
 
@@ -198,7 +199,7 @@ static int read_side(struct lode_latency_reading *reading, char *const *path, co
 	code = lode_latency_read(reading, path, 1, &own, work, error);
 	lode_free(where);
 	reading->options.where = NULL;
-	if (!code && !reading->latency.stream_count)
+	if (!code && !reading->latency.stream_count && !lode_ranks_helps())
 		return lode_fail(error, LODE_BAD_INPUT,
 				 "%s: holds no streams, so there is nothing to compare with", *path);
 	return code;
@@ -309,6 +310,7 @@ static int compare(struct lode_analysis *analysis, struct sides *sides, struct l
 	};
 	int code = lode_latency_rule(&settings->latency, "diff", &how.rule, error);
 
+	lode_ranks_expect(2);
 	if (!code)
 		code = check_sides(call, error);
 	if (!code)

@@ -10,6 +10,7 @@
 #include "cmd/command.h"
 #include "cmd/nearest.h"
 #include "cmd/output_ending.h"
+#include "cmd/ranks.h"
 #include "cmd/signals.h"
 
 #include <locale.h>
@@ -227,7 +228,8 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	lode_signals_init();
 	code = run(&call, argc > 0 ? (size_t)argc - 1 : 0, argv + 1, &error);
-	if (error.text[0] && code)
+	if (error.text[0] && code && !lode_ranks_helps())
 		lode_say(&call.err, LODE_RED, "%s", error.text);
+	lode_ranks_end(code);
 	return -code;
 }

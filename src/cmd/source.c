@@ -2,6 +2,7 @@
 #include "cmd/source.h"
 
 #include "base/memory.h"
+#include "cmd/ranks.h"
 #include "cmd/streams.h"
 #include "trace/map_cache.h"
 
@@ -51,7 +52,8 @@ static int load_rules(struct lode_source *source, const struct lode_area_setting
 /* Lets analyses of the corpus keep their work beside it, unless the settings forbid it. */
 static int use_cache(struct lode_source *source, const struct lode_area_settings *settings, struct lode_error *error)
 {
-	const struct lode_map_cache_options options = { .least_events = WORTH_KEEPING };
+	/* Processes of one job hand over all of their work. */
+	const struct lode_map_cache_options options = { .least_events = lode_ranks_launched() ? 0 : WORTH_KEEPING };
 
 	if (settings->no_cache)
 		return 0;
@@ -98,6 +100,18 @@ void lode_source_note(struct lode_source *source, struct lode_notes *notes)
 	lode_corpus_list_release(&list);
 }
 
+struct keeping {
+	struct lode_source *source;
+	const struct lode_area_options *options;
+};
+
+static int keep_area(void *context, struct lode_job_rank rank, struct lode_error *error)
+{
+	const struct keeping *keeping = context;
+
+	return lode_area_keep(keeping->source->corpus, keeping->options, &rank, error);
+}
+
 int lode_source_area(struct lode_source *source, const struct lode_area_settings *settings, unsigned kinds,
 		     struct lode_work *work, struct lode_area_reading *reading, struct lode_error *error)
 {
@@ -122,7 +136,9 @@ int lode_source_area(struct lode_source *source, const struct lode_area_settings
 		.notes = &work->notes,
 		.progress = &work->bar.progress,
 	};
-	code = lode_area_collect(source->corpus, &reading->options, &reading->area, error);
+	code = lode_ranks_share(source->corpus, keep_area, &(struct keeping){ source, &reading->options }, error);
+	if (!code)
+		code = lode_area_collect(source->corpus, &reading->options, &reading->area, error);
 	reading->time = lode_now() - began;
 	return code;
 }

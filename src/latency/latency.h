@@ -84,6 +84,10 @@ struct lode_latency_options {
 int lode_latency_collect(struct lode_corpus *corpus, const struct lode_latency_options *options,
 			 struct lode_latency *latency, struct lode_error *error);
 void lode_latency_release(struct lode_latency *latency);
+/* As lode_area_keep (scope/area.h). */
+struct lode_job_rank;
+int lode_latency_keep(struct lode_corpus *corpus, const struct lode_latency_options *options,
+		      const struct lode_job_rank *rank, struct lode_error *error);
 
 /*
  * The ends of an interval that holds the sum of the node's true latencies 95 times of 100,

@@ -121,6 +121,14 @@ struct lode_area_options {
 int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options *options,
 		      struct lode_area *area, struct lode_error *error);
 void lode_area_release(struct lode_area *area);
+/*
+ * Makes the share of one of several processes: the results of its streams go to the cache
+ * of the corpus (trace/map_cache.h), which must be in use, unless they are there. A stream
+ * that cannot be read is left to whoever collects them all.
+ */
+struct lode_job_rank;
+int lode_area_keep(struct lode_corpus *corpus, const struct lode_area_options *options, const struct lode_job_rank *rank,
+		   struct lode_error *error);
 
 /*
  * Adds the runs, and what is idle of them, to the waits: from then on the rows of

@@ -1,6 +1,7 @@
 /* Several corpora as one: the same results as of one corpus with all their streams. */
 #include "same_results.h"
 
+#include "trace/corpus_deal.h"
 #include "trace/corpus_names.h"
 
 #include <stdio.h>
@@ -136,6 +137,43 @@ static void several_corpora_give_the_results_of_one(void **state)
 	}
 }
 
+/* Each stream goes to one process, and no process gets more than another but for one stream. */
+static void streams_are_dealt_once_and_evenly(void **state)
+{
+	uint64_t seed = 5;
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		struct lode_corpus_entry entries[40];
+		struct lode_corpus_list list = { .items = entries, .count = random_below(&seed, 41) };
+		struct lode_job_rank rank = { .count = 1 + (unsigned)random_below(&seed, 9) };
+		uint64_t largest = 0, least = UINT64_MAX, most = 0;
+		int owners[40] = { 0 };
+		uint32_t mine[40];
+
+		memset(entries, 0, sizeof(entries));
+		for (size_t i = 0; i < list.count; i++) {
+			entries[i].file_size = random_below(&seed, 1u << 20);
+			largest = entries[i].file_size > largest ? entries[i].file_size : largest;
+		}
+		for (rank.number = 0; rank.number < rank.count; rank.number++) {
+			ssize_t count = lode_corpus_deal(&list, rank, mine);
+			uint64_t load = 0;
+
+			assert_true(count >= 0);
+			for (ssize_t i = 0; i < count; i++) {
+				owners[mine[i]]++;
+				load += entries[mine[i]].file_size + 4096;
+			}
+			least = load < least ? load : least;
+			most = load > most ? load : most;
+		}
+		for (size_t i = 0; i < list.count; i++)
+			assert_int_equal(owners[i], 1);
+		assert_true(most - least <= largest + 4096);
+	}
+}
+
 static void a_file_names_one_corpus_a_line(void **state)
 {
 	static const char text[] = "# a comment\n a \n\n\tb/c\r\nnot[there\nlast";
@@ -176,6 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(several_corpora_give_the_results_of_one),
+		cmocka_unit_test(streams_are_dealt_once_and_evenly),
 		cmocka_unit_test(a_file_names_one_corpus_a_line),
 		cmocka_unit_test(what_is_not_there_is_told),
 	};

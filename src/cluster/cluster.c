@@ -1,0 +1,113 @@
+/* Several processes of one job: see cluster.h. */
+#include "cluster/cluster.h"
+
+#include "base/memory.h"
+#include "cluster/cluster_module.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct lode_cluster {
+	void *library;
+	const struct lode_cluster_module *module;
+	unsigned rank;
+	unsigned size;
+};
+
+/*
+ * What launchers tell the processes they start: Open MPI's mpirun, those of other MPIs, and
+ * srun with PMIx or PMI. A job file of Slurm without srun has none of it.
+ */
+int lode_cluster_is_launched(void)
+{
+	static const char *const sizes[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE" };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const char *size = getenv(sizes[i]);
+
+		if (size)
+			return strtoul(size, NULL, 10) > 1;
+	}
+	return getenv("PMIX_RANK") != NULL;
+}
+
+static void *load(const char *const *folders)
+{
+	void *library = NULL;
+
+	for (; *folders && !library; folders++) {
+		char *path = lode_format("%s/" LODE_CLUSTER_MODULE_FILE, *folders);
+
+		/* Its symbols are for all: MPI loads modules of its own. */
+		if (path && access(path, R_OK) == 0)
+			library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+		lode_free(path);
+	}
+	return library;
+}
+
+static int fail_loading(struct lode_error *error)
+{
+	const char *reason = dlerror();
+
+	return lode_fail(error, LODE_SYSTEM,
+			 "a launcher of MPI started this program, but its module " LODE_CLUSTER_MODULE_FILE
+			 " cannot be loaded (%s); build lode where libopenmpi-dev is installed, or start it without a "
+			 "launcher",
+			 reason ? reason : "there is none");
+}
+
+int lode_cluster_join(struct lode_cluster **result, const char *const *folders, struct lode_error *error)
+{
+	struct lode_cluster *cluster = lode_calloc(1, sizeof(*cluster));
+
+	*result = NULL;
+	if (!cluster)
+		return lode_fail_memory(error);
+	cluster->library = load(folders);
+	cluster->module = cluster->library ? dlsym(cluster->library, LODE_CLUSTER_MODULE_SYMBOL) : NULL;
+	if (!cluster->module || cluster->module->version != LODE_CLUSTER_MODULE_VERSION) {
+		lode_free(cluster);
+		return fail_loading(error);
+	}
+	if (cluster->module->start(&cluster->rank, &cluster->size)) {
+		lode_free(cluster);
+		return lode_fail(error, LODE_SYSTEM, "MPI could not be started; see what its launcher says");
+	}
+	*result = cluster;
+	return 0;
+}
+
+unsigned lode_cluster_rank(const struct lode_cluster *cluster)
+{
+	return cluster->rank;
+}
+
+unsigned lode_cluster_size(const struct lode_cluster *cluster)
+{
+	return cluster->size;
+}
+
+int lode_cluster_meet(struct lode_cluster *cluster, struct lode_error *error)
+{
+	if (cluster->module->meet() == 0)
+		return 0;
+	return lode_fail(error, LODE_SYSTEM, "rank %u cannot reach the others; see what the launcher of MPI says",
+			 cluster->rank);
+}
+
+/* The library stays: MPI may have threads of its own to the end. */
+void lode_cluster_leave(struct lode_cluster *cluster)
+{
+	if (!cluster)
+		return;
+	cluster->module->stop();
+	lode_free(cluster);
+}
+
+void lode_cluster_abort(struct lode_cluster *cluster, int status)
+{
+	cluster->module->abort(status);
+}

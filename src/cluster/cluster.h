@@ -1,0 +1,35 @@
+/*
+ * Several processes of one job, on one or more hosts, under a launcher of MPI (`mpirun`,
+ * `srun`). This folder is the only one that knows of MPI, and only its module
+ * (mpi_module.c) is linked with it: that is loaded when a launcher started the program, so
+ * that a plain `lode` needs no MPI.
+ *
+ * Processes hand over their work through the caches of the corpora (trace/map_cache.h),
+ * which all must see; MPI says who is who, and when all are done. So the result is the
+ * one of a single process that finds everything kept, and what was made before a process
+ * died is there when the job is started again.
+ */
+#ifndef LODE_CLUSTER_CLUSTER_H
+#define LODE_CLUSTER_CLUSTER_H
+
+#include "base/error.h"
+
+struct lode_cluster;
+
+/* Whether a launcher started this process with others. */
+int lode_cluster_is_launched(void);
+/*
+ * Joins the job. `folders`, NULL-terminated, is where the module is looked for. Waits for
+ * all others. Returns 0 or LODE_SYSTEM.
+ */
+int lode_cluster_join(struct lode_cluster **cluster, const char *const *folders, struct lode_error *error);
+unsigned lode_cluster_rank(const struct lode_cluster *cluster);
+unsigned lode_cluster_size(const struct lode_cluster *cluster);
+/* Waits until all have come here. Returns 0 or LODE_SYSTEM. */
+int lode_cluster_meet(struct lode_cluster *cluster, struct lode_error *error);
+/* Leaves the job in good order; all do. */
+void lode_cluster_leave(struct lode_cluster *cluster);
+/* Ends the whole job, all processes of it, with this exit status. */
+void lode_cluster_abort(struct lode_cluster *cluster, int status);
+
+#endif
