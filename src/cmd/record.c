@@ -249,6 +249,7 @@ static int record(struct recording *recording, struct lode_error *error)
 		if (lode_recorder_read(recording->recorder, &recording->sink) < 0)
 			return lode_fail_memory(error);
 		code = lode_recording_flow(recording->recording, lode_now(), error);
+		lode_recorded_steer(&recording->target, recording->recorder, lode_now());
 		draw_progress(recording);
 	}
 	recording->times.ended = lode_now();
@@ -284,6 +285,9 @@ static int add_losses(struct recording *recording, struct lode_error *error)
 
 	lode_recorder_counts(recording->recorder, &counts);
 	if (counts.lost && lode_stream_set_number(&recording->builder.stream, "lost_records", counts.lost) < 0)
+		return lode_fail_memory(error);
+	if (recording->target.budget.share > 0 &&
+	    lode_stream_set_number(&recording->builder.stream, "all_waits", counts.waits) < 0)
 		return lode_fail_memory(error);
 	return 0;
 }
@@ -327,6 +331,22 @@ static void tell_status(const struct recording *recording)
 		lode_say(err, LODE_YELLOW, "%s: ended with exit status %d", word, WEXITSTATUS(status));
 }
 
+/* What a budget was used for. */
+static void tell_budget(const struct recording *recording)
+{
+	const struct lode_budget *budget = &recording->target.budget;
+	char waits[LODE_UNITS_TEXT], recorded[LODE_UNITS_TEXT];
+
+	if (budget->share <= 0)
+		return;
+	lode_say(&recording->call->err, LODE_GREEN,
+		 "took %.2g%% of the machine, of %.2g%%; recorded %s of %s waits and preemptions%s%s",
+		 100 * lode_budget_share(budget), 100 * budget->share,
+		 lode_count_text(budget->last.recorded, recorded), lode_count_text(budget->last.waits, waits),
+		 budget->frequency < budget->asked ? "; CPUs sampled less often" : "",
+		 budget->fixed > budget->share ? "; context switches alone take more than the budget" : "");
+}
+
 static void tell(const struct recording *recording)
 {
 	const struct lode_corpus_entry *entry = &recording->entry;
@@ -350,6 +370,7 @@ static void tell(const struct recording *recording)
 	if (!line.failed)
 		lode_say(&recording->call->err, LODE_GREEN, "%s: %s", entry->name, line.bytes);
 	lode_buffer_release(&line);
+	tell_budget(recording);
 	lode_notes_say(&recording->notes, &recording->call->err);
 }
 
@@ -387,6 +408,29 @@ static void show_unwinding(const struct recording *recording, const struct lode_
 	lode_json_object_end(json);
 }
 
+static void show_budget(const struct recording *recording, struct lode_json *json)
+{
+	const struct lode_budget *budget = &recording->target.budget;
+
+	if (budget->share <= 0)
+		return;
+	lode_json_key(json, "budget");
+	lode_json_object(json);
+	lode_json_key(json, "share");
+	lode_json_double(json, budget->share);
+	lode_json_key(json, "taken");
+	lode_json_double(json, lode_budget_share(budget));
+	lode_json_key(json, "fixed");
+	lode_json_double(json, budget->fixed);
+	lode_json_key_u64(json, "waits", budget->last.waits);
+	lode_json_key_u64(json, "recorded_waits", budget->last.recorded);
+	lode_json_key_u64(json, "scale_ns", budget->scale);
+	lode_json_key_u64(json, "frequency", budget->frequency);
+	lode_json_key_u64(json, "kernel_ns", budget->last.stacks + budget->last.other);
+	lode_json_key_u64(json, "process_ns", budget->last.process - budget->first.process);
+	lode_json_object_end(json);
+}
+
 static int show_json(struct recording *recording, struct lode_error *error)
 {
 	const struct lode_corpus_entry *entry = &recording->entry;
@@ -410,6 +454,7 @@ static int show_json(struct recording *recording, struct lode_error *error)
 	lode_json_key_u64(&json, "stored_bytes", entry->file_size);
 	lode_json_key_u64(&json, "lost", counts.lost);
 	show_unwinding(recording, &counts, &json);
+	show_budget(recording, &json);
 	lode_json_key(&json, "pid");
 	if (recording->target.has_child)
 		lode_json_u64(&json, (uint64_t)recording->target.child.pid);
@@ -480,8 +525,8 @@ static int run_recording(struct recording *recording, struct lode_error *error)
 static int run(struct lode_call *call, struct lode_error *error)
 {
 	struct recording recording = { .call = call, .settings = call->settings };
-	int code = lode_recorded_init(&recording.target, &recording.settings->target, "record", call->operands,
-				    call->operand_count, error);
+	int code = lode_recorded_init(&recording.target, &recording.settings->target, 0, "record",
+				      call->operands, call->operand_count, error);
 
 	lode_notes_init(&recording.notes);
 	if (!code)

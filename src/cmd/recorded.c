@@ -1,4 +1,5 @@
 /* What is recorded: see recorded.h. */
+#include "cmd/progress.h"
 #include "cmd/recorded.h"
 
 #include "cmd/attributes.h"
@@ -67,14 +68,31 @@ static int watch_pids(struct lode_recorded *target, struct lode_error *error)
 	return 0;
 }
 
+/* Reads --budget; `share`: what it is without. */
+static int read_budget(struct lode_recorded *target, double share, struct lode_error *error)
+{
+	const struct lode_recorded_settings *settings = target->settings;
+
+	if (settings->budget && settings->no_budget)
+		return wrong(target, error, "'--budget' or '--no-budget', not both");
+	if (settings->budget && lode_budget_parse(settings->budget, &share) < 0)
+		return lode_fail(error, LODE_USAGE,
+				 "%s: '--budget' wants a share of the machine, above 0%% and up to 100%%, such as '1%%', not '%s'",
+				 target->word, settings->budget);
+	target->budget.share = settings->no_budget ? 0 : share;
+	return 0;
+}
+
 int lode_recorded_init(struct lode_recorded *target, const struct lode_recorded_settings *settings,
-		     const char *word, char *const *command, size_t command_count, struct lode_error *error)
+		     double budget, const char *word, char *const *command, size_t command_count, struct lode_error *error)
 {
 	int code;
 
 	*target = (struct lode_recorded){
 		.settings = settings, .word = word, .command = command, .command_count = command_count};
 	code = check(target, error);
+	if (!code)
+		code = read_budget(target, budget, error);
 	return code ? code : watch_pids(target, error);
 }
 
@@ -105,9 +123,11 @@ struct lode_recorder_options lode_recorded_recorder(const struct lode_recorded *
 		.only_pids = settings->pids.count || (target->command_count && !settings->all),
 		.comm = settings->comm,
 		.cgroup = settings->cgroup,
-		.frequency = settings->no_samples  ? 0
-			     : settings->frequency ? (unsigned)settings->frequency
-						   : DEFAULT_FREQUENCY,
+		.frequency = settings->no_samples	 ? 0
+			     : settings->frequency	 ? (unsigned)settings->frequency
+			     : target->budget.share > 0 ? LODE_BUDGET_FREQUENCY
+							 : DEFAULT_FREQUENCY,
+		.thin = target->budget.share > 0,
 		.calls = settings->calls,
 		.min_wait = settings->min_wait,
 		.has_command = target->command_count > 0,
@@ -208,6 +228,39 @@ static void take_precedence(void)
 	setpriority(PRIO_PROCESS, 0, -15); /* where that is not permitted, what is lost for it is counted */
 }
 
+/* What recording took so far. */
+static struct lode_budget_usage budget_usage(struct lode_recorder *recorder, uint64_t now)
+{
+	struct lode_record_counts counts;
+	struct rusage own;
+
+	lode_recorder_counts(recorder, &counts);
+	getrusage(RUSAGE_SELF, &own);
+	return (struct lode_budget_usage){
+		.t = now,
+		.stacks = counts.stacks_ns,
+		.other = counts.other_ns,
+		.runs = counts.runs,
+		.samples = counts.samples,
+		.process = (uint64_t)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) * 1000000000u +
+			   (uint64_t)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) * 1000u,
+		.waits = counts.waits,
+		.recorded = counts.recorded_waits,
+		.waited = counts.waited_ns,
+	};
+}
+
+static void begin_budget(struct lode_recorded *target, struct lode_recorder *recorder)
+{
+	struct lode_recorder_options options = lode_recorded_recorder(target);
+	uint64_t now = lode_now();
+
+	lode_budget_init(&target->budget, target->budget.share, (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
+			 options.frequency, now);
+	target->budget.first = target->budget.last = budget_usage(recorder, now);
+	lode_recorder_set_scale(recorder, target->budget.scale, target->budget.call_weight);
+}
+
 int lode_recorded_start(struct lode_recorded *target, struct lode_recorder *recorder, struct lode_error *error)
 {
 	const struct lode_recorded_settings *settings = target->settings;
@@ -221,7 +274,25 @@ int lode_recorded_start(struct lode_recorded *target, struct lode_recorder *reco
 					     error);
 	if (!code && target->has_child && !settings->all)
 		code = lode_recorder_add_pid(recorder, (uint32_t)target->child.pid, error);
-	return code ? code : lode_recorder_start(recorder, error);
+	if (code)
+		return code;
+	if (target->budget.share > 0)
+		begin_budget(target, recorder);
+	return lode_recorder_start(recorder, error);
+}
+
+void lode_recorded_steer(struct lode_recorded *target, struct lode_recorder *recorder, uint64_t now)
+{
+	struct lode_budget *budget = &target->budget;
+	struct lode_budget_usage usage;
+
+	if (!lode_budget_is_due(budget, now))
+		return;
+	usage = budget_usage(recorder, now);
+	lode_budget_step(budget, &usage);
+	lode_recorder_set_scale(recorder, budget->scale, budget->call_weight);
+	if (budget->frequency)
+		lode_recorder_set_frequency(recorder, budget->frequency);
 }
 
 int lode_recorded_release_command(struct lode_recorded *target, struct lode_error *error)

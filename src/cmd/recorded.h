@@ -16,6 +16,8 @@ struct lode_recorded_settings {
 	const char *cgroup;
 	uint64_t frequency;
 	int no_samples;
+	const char *budget;
+	int no_budget;
 	int calls;
 	uint64_t min_wait;
 	const char *unwind;
@@ -40,7 +42,11 @@ static inline const char *lode_unwind_choice(size_t i)
 		LODE_TEXT("cgroup", 0, LODE_RECORDED_FIELD(base, cgroup), "DIR",                               \
 			  "record only threads in this control group or below it"),                          \
 		LODE_NUMBER("frequency", 'F', LODE_RECORDED_FIELD(base, frequency), "HZ",                      \
-			    "CPU samples a second and processor (default: 999)", 1, 100000),                 \
+			    "CPU samples a second and processor (default: 999, with a budget 97)", 1, 100000), \
+		LODE_TEXT("budget", 0, LODE_RECORDED_FIELD(base, budget), "SHARE",                             \
+			  "take at most this share of the machine's processor time, such as 1%, the default of watch: of short waits and " \
+			  "calls only some are recorded, and stand for the others; CPU samples go down to 19 a second"), \
+		LODE_FLAG("no-budget", 0, LODE_RECORDED_FIELD(base, no_budget), "record everything"),           \
 		LODE_FLAG("no-samples", 0, LODE_RECORDED_FIELD(base, no_samples), "take no CPU samples"),      \
 		LODE_FLAG("calls", 0, LODE_RECORDED_FIELD(base, calls), "record system calls, too"),           \
 		LODE_DURATION("min-wait", 0, LODE_RECORDED_FIELD(base, min_wait), "TIME",                      \
@@ -52,6 +58,7 @@ static inline const char *lode_unwind_choice(size_t i)
 
 #ifdef LODE_HAVE_RECORDER
 
+#include "record/budget.h"
 #include "record/recorder.h"
 #include "trace/stream.h"
 
@@ -67,11 +74,12 @@ struct lode_recorded {
 	struct lode_child child;
 	int has_child;
 	int by_itself; /* the command ended without being asked to */
+	struct lode_budget budget; /* share 0: there is none */
 };
 
-/* Checks what is asked for; release it in either case. */
+/* Checks what is asked for; release it in either case. `budget`: that without --budget, 0: none. */
 int lode_recorded_init(struct lode_recorded *target, const struct lode_recorded_settings *settings,
-		     const char *word, char *const *command, size_t command_count, struct lode_error *error);
+		     double budget, const char *word, char *const *command, size_t command_count, struct lode_error *error);
 /* Ends the command, if it is still there. */
 void lode_recorded_release(struct lode_recorded *target);
 /* The filters and what to record. */
@@ -91,6 +99,8 @@ int lode_recorded_prepare(struct lode_recorded *target, struct lode_error *error
 /* Starts the recorder for it; and lets the command go, unless that is left to the caller. */
 int lode_recorded_start(struct lode_recorded *target, struct lode_recorder *recorder, struct lode_error *error);
 int lode_recorded_release_command(struct lode_recorded *target, struct lode_error *error);
+/* Keeps to the budget: to be called often while recording. */
+void lode_recorded_steer(struct lode_recorded *target, struct lode_recorder *recorder, uint64_t now);
 /* Whether the command has ended; false where there is none. */
 int lode_recorded_has_ended(struct lode_recorded *target);
 /*

@@ -38,6 +38,7 @@
 #include <unistd.h>
 
 #define DEFAULT_CORPUS	 "lode-corpus"
+#define DEFAULT_BUDGET	 0.01
 #define DEFAULT_LAST	 10000000000u
 #define DEFAULT_MEMORY	 64000000u
 #define DEFAULT_PER_HOUR 12
@@ -551,6 +552,7 @@ static int watch_all(struct watch *watch, struct lode_error *error)
 		if (read_records(watch) < 0)
 			code = lode_fail_memory(error);
 		look_at_triggers(watch);
+		lode_recorded_steer(&watch->target, watch->recorder, lode_now());
 		draw_progress(watch);
 	}
 	if (!code && lode_recorder_stop(watch->recorder, &watch->sink) < 0)
@@ -671,7 +673,7 @@ static int run_watch(struct watch *watch, struct lode_error *error)
 static int run(struct lode_call *call, struct lode_error *error)
 {
 	struct watch watch = {.call = call, .settings = call->settings, .events = -1};
-	int code = lode_recorded_init(&watch.target, &watch.settings->target, "watch", call->operands,
+	int code = lode_recorded_init(&watch.target, &watch.settings->target, DEFAULT_BUDGET, "watch", call->operands,
 				    call->operand_count, error);
 
 	lode_notes_init(&watch.notes);

@@ -242,7 +242,7 @@ static int fill(struct lode_builder *builder, const struct lode_record *record, 
 		return 0;
 	case LODE_RECORD_RUN:
 		*type = LODE_RUN;
-		event->cost = builder->period;
+		event->cost = record->value ? record->value : builder->period;
 		return 0;
 	default:
 		*type = LODE_CALL;
@@ -295,6 +295,7 @@ static int take_record(void *context, const struct lode_record *record)
 		.delay = record->delay,
 		.waker = LODE_NONE,
 		.cpu = record->cpu,
+		.weight = record->weight,
 	};
 
 	if (take_fired(builder, record) < 0)

@@ -70,6 +70,16 @@ struct thread_info {
 	uint64_t preempt_count;
 };
 
+#if defined(__TARGET_ARCH_arm64)
+struct cpu_context {
+	unsigned long fp;
+};
+
+struct thread_struct {
+	struct cpu_context cpu_context; /* of a thread that does not run */
+};
+#endif
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -80,6 +90,9 @@ struct task_struct {
 	unsigned in_iowait : 1;
 	struct mm_struct *mm;
 	struct signal_struct *signal;
+#if defined(__TARGET_ARCH_arm64)
+	struct thread_struct thread;
+#endif
 };
 
 struct vm_unmapped_area_info {

@@ -13,6 +13,7 @@ enum field {
 	HAS_KERNEL = 8,
 	HAS_WAKER = 16,
 	HAS_VALUE = 32,
+	HAS_WEIGHT = 64,
 };
 
 static unsigned char *put(unsigned char *to, uint64_t number)
@@ -46,6 +47,7 @@ static unsigned fields_of(const struct lode_record *record, const struct lode_pa
 	fields |= references->kernel ? HAS_KERNEL : 0;
 	fields |= references->waker || references->waker_user || references->waker_kernel ? HAS_WAKER : 0;
 	fields |= record->value ? HAS_VALUE : 0;
+	fields |= record->weight > 1 ? HAS_WEIGHT : 0;
 	return fields;
 }
 
@@ -75,6 +77,8 @@ size_t lode_pack_record(unsigned char *to, const struct lode_record *record,
 	}
 	if (fields & HAS_VALUE)
 		at = put(at, record->value);
+	if (fields & HAS_WEIGHT)
+		at = put(at, record->weight);
 	return (size_t)(at - to);
 }
 
@@ -109,6 +113,7 @@ void lode_unpack_record(struct lode_cursor *cursor, struct lode_record *record,
 	}
 	if (fields & HAS_VALUE)
 		record->value = take32(cursor);
+	record->weight = fields & HAS_WEIGHT ? take32(cursor) : 0;
 	record->t = end - record->cost - record->delay;
 }
 

@@ -41,6 +41,7 @@
 #include "record/kernel_types.h"
 #include "process/unwind_state.h"
 #include "record/records.h"
+#include "record/thinning.h"
 #include "record/unwind_maps.h"
 
 #include <bpf/bpf_helpers.h>
@@ -65,6 +66,7 @@ const volatile bool only_own = false; /* neither the kernel's stacks nor those o
 const volatile uint32_t check_every = 1024; /* walks; a power of two */
 const volatile uint64_t min_wait = 0;
 const volatile uint64_t wanted_comm[2] = { 0, 0 };
+const volatile bool thin = false; /* there is a budget */
 const volatile bool has_writer = false; /* `writer_pid` may be set: a child of the recorder, left out too */
 const volatile bool has_command = false; /* `command_pid` may be set: a child that is left out until its exec */
 const volatile uint64_t least_limit = UINT64_MAX; /* of the limits on waits and run queues */
@@ -72,6 +74,9 @@ const volatile struct lode_record_limit limits[LODE_RECORD_LIMITS] = {};
 const volatile uint64_t idle_calls[LODE_RECORD_IDLE_CALLS / 64] = {};
 
 volatile uint64_t epoch = 0;
+volatile uint64_t thin_scale = 0;  /* nanoseconds that a recorded wait stands for (thinning.h) */
+volatile uint32_t call_weight = 0; /* one in so many system calls is recorded; 0: all */
+volatile uint32_t sample_ns = 0;   /* that a CPU sample stands for; 0: as it was asked for */
 volatile uint32_t writer_pid = 0;
 volatile uint32_t command_pid = 0;
 volatile uint32_t copies_wait = 0; /* the reader was woken for them */
@@ -315,6 +320,7 @@ static __always_inline void finish_record(struct lode_record *record, uint64_t p
 #include "record/stacks.bpf.h"
 #include "record/unwind.bpf.h"
 #include "record/user_stacks.bpf.h"
+#include "record/thinning.bpf.h"
 
 /* ---- threads ---- */
 
@@ -430,6 +436,7 @@ static __noinline int write_fired(struct task_struct *task, uint32_t passed, uin
 	record->value = passed;
 	record->type = LODE_RECORD_FIRED;
 	record->flags = 0;
+	record->weight = 1;
 	finish_record(record, position);
 	wake_reader();
 	return 0;
@@ -437,14 +444,14 @@ static __noinline int write_fired(struct task_struct *task, uint32_t passed, uin
 
 /* ---- waits ---- */
 
-/* Writes the wait or preemption of a thread that runs again, at `now`. */
-static __always_inline void write_wait(struct lode_record_thread *thread, struct task_struct *task,
+/* Writes the wait or preemption of a thread that runs again, at `now`. Returns whether it did. */
+static __always_inline bool write_wait(struct lode_record_thread *thread, struct task_struct *task,
 				       uint64_t now)
 {
 	uint64_t cost = 0, delay = now - thread->out, woken = thread->woken, position;
 	struct lode_record *record;
 	uint8_t type = LODE_RECORD_PREEMPT, flags = 0;
-	uint32_t passed = 0;
+	uint32_t passed = 0, weight = 1;
 
 	if (thread->state != LODE_THREAD_PREEMPTED) {
 		type = LODE_RECORD_WAIT;
@@ -462,11 +469,17 @@ static __always_inline void write_wait(struct lode_record_thread *thread, struct
 		passed = passed_limits(task, cost, delay, thread->call);
 	if (min_wait && cost + delay < min_wait && !passed) {
 		COUNT(short_waits);
-		return;
+		return false;
+	}
+	if (thin) {
+		weight = settle(thread, task, cost + delay, passed);
+		if (!weight)
+			return false;
+		flags |= thread->weight ? 0 : LODE_RECORD_LATE;
 	}
 	record = begin_record(&position);
 	if (!record)
-		return;
+		return true;
 	record->t = thread->out;
 	record->cost = cost;
 	record->delay = delay;
@@ -481,9 +494,11 @@ static __always_inline void write_wait(struct lode_record_thread *thread, struct
 	record->value = thread->call;
 	record->type = type;
 	record->flags = flags;
+	record->weight = weight;
 	finish_record(record, position);
 	if (passed)
 		write_fired(task, passed, thread->out, cost, delay);
+	return true;
 }
 
 /* What a thread that blocks is doing, as the value of its record. */
@@ -498,37 +513,42 @@ static __always_inline uint32_t call_of(struct task_struct *task)
 	return value;
 }
 
-static __always_inline void switch_out(void *context, struct task_struct *task, bool preempted, uint64_t now)
+/* `task` is wanted. Returns whether its stacks were taken. */
+static __always_inline bool switch_out(void *context, struct task_struct *task, bool preempted, uint64_t now)
 {
-	struct lode_record_thread *thread;
-	struct scratch *scratch;
+	struct lode_record_thread *thread = own_thread(task);
+	struct scratch *scratch = own_scratch(SCRATCH_SCHEDULER);
+	bool chosen = true;
 
-	if (!is_wanted(task))
-		return;
-	thread = own_thread(task);
-	scratch = own_scratch(SCRATCH_SCHEDULER);
 	if (!thread || !scratch) {
 		COUNT(lost_threads);
-		return;
+		return false;
 	}
 	thread->out = now;
 	thread->call = task->flags & PF_KTHREAD ? 0 : call_of(task);
-	thread->kernel = kernel_stack(context, scratch, &walkings[0]);
-	thread->user = user_stack(scratch, task, thread, &thread->span, task->pid, LODE_COPY_OWN);
+	if (thin)
+		chosen = choose(thread, task, preempted);
+	if (chosen) {
+		thread->kernel = kernel_stack(context, scratch, &walkings[0]);
+		thread->user = user_stack(scratch, task, thread, &thread->span, task->pid, LODE_COPY_OWN);
+	}
+	/* One that is not whole because its table is not loaded yet is no good for others. */
+	if (thin && chosen && (!use_tables || scratch->stack.end == LODE_STACK_WHOLE))
+		keep_stacks(thread);
 	/* Last: a waker on another CPU that comes while the stack is taken counts as early. */
 	*(volatile uint32_t *)&thread->state = preempted ? LODE_THREAD_PREEMPTED : LODE_THREAD_BLOCKED;
+	return chosen;
 }
 
-static __always_inline void switch_in(struct task_struct *task, uint64_t now)
+static __always_inline bool switch_in(struct lode_record_thread *thread, struct task_struct *task, uint64_t now)
 {
-	struct lode_record_thread *thread = find_thread(task->pid);
+	bool written = false;
 
-	if (!thread)
-		return;
 	if (thread->state != LODE_THREAD_RUNNING)
-		write_wait(thread, task, now);
+		written = write_wait(thread, task, now);
 	thread->state = LODE_THREAD_RUNNING;
 	thread->woken = 0;
+	return written;
 }
 
 SEC("tp_btf/sched_switch")
@@ -536,15 +556,23 @@ int lode_switch(uint64_t *context)
 {
 	struct task_struct *previous = (void *)context[1], *next = (void *)context[2];
 	uint32_t state = switch_has_state ? (uint32_t)context[3] : previous->__state;
-	bool preempted = context[0] || !state;
-	uint64_t now = bpf_ktime_get_ns();
+	bool preempted = context[0] || !state, dies = !preempted && state & TASK_DEAD, took = false;
+	struct lode_record_thread *thread = next->pid ? find_thread(next->pid) : 0;
+	bool wanted = !dies && is_wanted(previous);
+	uint64_t now;
 
-	if (preempted || !(state & TASK_DEAD))
-		switch_out(context, previous, preempted, now);
-	else
+	if (dies)
 		forget_thread(previous->pid);
-	if (next->pid)
-		switch_in(next, now);
+	/* Most switches of a machine have nothing to do with the few processes that may be asked for. */
+	if (!wanted && !thread)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (wanted)
+		took = switch_out(context, previous, preempted, now);
+	if (thread)
+		took |= switch_in(thread, next, now);
+	if (thin)
+		account(now, took);
 	return 0;
 }
 
@@ -558,13 +586,24 @@ static __always_inline bool is_interrupted(struct task_struct *task)
 	       task->thread_info.preempt_count & HARDIRQ_MASK;
 }
 
+/*
+ * With a budget: whether the stacks of who wakes a thread now are taken: the wait was chosen, or is long. Before a
+ * thread stops running nothing is known of the wait that this ends; it takes no time to speak of.
+ */
+static __always_inline bool wants_waker(const struct lode_record_thread *thread, uint32_t state, uint64_t now)
+{
+	return state == LODE_THREAD_BLOCKED && (thread->weight || now - thread->out >= thread->limit);
+}
+
 SEC("tp_btf/sched_waking")
 int lode_waking(uint64_t *context)
 {
 	struct task_struct *task = (void *)context[0], *waker;
 	struct lode_record_thread *thread = find_thread(task->pid);
 	struct scratch *scratch;
+	uint64_t now;
 	uint32_t state;
+	bool chosen;
 
 	if (!thread)
 		return 0;
@@ -575,10 +614,14 @@ int lode_waking(uint64_t *context)
 	if (!scratch)
 		return 0;
 	waker = bpf_get_current_task_btf();
-	thread->woken = bpf_ktime_get_ns();
+	now = bpf_ktime_get_ns();
+	chosen = !thin || wants_waker(thread, state, now);
+	thread->woken = now;
 	thread->waker_pid = waker->tgid;
 	thread->waker_tid = waker->pid;
-	if (!only_own) {
+	if (!chosen)
+		thread->waker_kernel = thread->waker_user = 0;
+	if (!only_own && chosen) {
 		thread->waker_kernel = kernel_stack(context, scratch, &walkings[1]);
 		thread->waker_user = 0;
 		if ((uint32_t)waker->tgid != own_pid && !is_interrupted(waker))
@@ -587,13 +630,15 @@ int lode_waking(uint64_t *context)
 	}
 	if (state == LODE_THREAD_BLOCKED)
 		thread->state = LODE_THREAD_WOKEN;
+	if (thin)
+		account(now, chosen);
 	return 0;
 }
 
 /* ---- samples, calls ---- */
 
-static __always_inline void write_event(struct task_struct *task, uint8_t type, uint32_t value, uint64_t user,
-					uint64_t kernel)
+static __always_inline void write_event(struct task_struct *task, uint8_t type, uint32_t value, uint32_t weight,
+					uint64_t user, uint64_t kernel)
 {
 	uint64_t position;
 	struct lode_record *record = begin_record(&position);
@@ -614,6 +659,7 @@ static __always_inline void write_event(struct task_struct *task, uint8_t type, 
 	record->value = value;
 	record->type = type;
 	record->flags = 0;
+	record->weight = weight;
 	finish_record(record, position);
 }
 
@@ -622,7 +668,7 @@ int lode_sample(void *context)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct scratch *scratch = own_scratch(SCRATCH_SAMPLE);
-	uint64_t user, kernel = 0;
+	uint64_t user, kernel = 0, begun = thin ? bpf_ktime_get_ns() : 0;
 
 	if (!scratch || !is_wanted(task))
 		return 0;
@@ -633,7 +679,9 @@ int lode_sample(void *context)
 	}
 	user = user_stack(scratch, task, with_calls ? find_thread(task->pid) : 0, 0, task->pid,
 			  LODE_COPY_SAMPLE);
-	write_event(task, LODE_RECORD_RUN, 0, user, kernel);
+	write_event(task, LODE_RECORD_RUN, sample_ns, 1, user, kernel);
+	if (thin)
+		account_sample(begun);
 	return 0;
 }
 
@@ -644,9 +692,16 @@ int lode_call(uint64_t *context)
 	struct scratch *scratch = own_scratch(SCRATCH_CALL);
 	struct lode_record_thread *thread;
 	struct pt_regs *regs;
+	uint32_t weight = thin ? call_weight : 1;
+	uint64_t begun;
 
 	if (!scratch || !is_wanted(task))
 		return 0;
+	if (thin && weight > 1 && !lode_thin_choose(weight, bpf_get_prandom_u32())) {
+		COUNT(runs);
+		return 0;
+	}
+	begun = thin ? bpf_ktime_get_ns() : 0;
 	thread = own_thread(task);
 	if (!thread) {
 		COUNT(lost_threads);
@@ -660,7 +715,9 @@ int lode_call(uint64_t *context)
 	thread->entry.link = REGS_LINK(regs);
 	thread->entry.pc = REGS_PC(regs);
 	write_event(task, LODE_RECORD_CALL, (uint32_t)context[1] | (REGS_COMPAT(regs) ? LODE_RECORD_COMPAT_CALL : 0),
-		    thread->entry.user, 0);
+		    weight, thread->entry.user, 0);
+	if (thin)
+		account(begun, true);
 	return 0;
 }
 

@@ -18,6 +18,7 @@
 #include "record/rings.h"
 #include "record/stack_copies.h"
 #include "record/table_maker.h"
+#include "record/thinning.h"
 #include "record/uprobes.h"
 
 /* What bpftool writes is not held to the rules of the house. */
@@ -33,6 +34,7 @@
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -64,6 +66,7 @@ struct lode_recorder {
 	int unwinds;               /* stacks by tables, in the kernel or here */
 	int cgroup;                /* descriptor, or -1 */
 	struct bpf_link **samples; /* one a CPU, or NULL */
+	int *sample_events;        /* their descriptors, which the links own; -1: none */
 	struct lode_rings rings;     /* over `ends` and `slots` */
 	struct lode_record *open;    /* what was not over when the recording ended */
 	size_t open_count;
@@ -280,7 +283,9 @@ static void stop_samples(struct lode_recorder *recorder)
 	for (uint32_t i = 0; recorder->samples && i < recorder->cpu_count; i++)
 		bpf_link__destroy(recorder->samples[i]);
 	lode_free(recorder->samples);
+	lode_free(recorder->sample_events);
 	recorder->samples = NULL;
+	recorder->sample_events = NULL;
 }
 
 void lode_recorder_destroy(struct lode_recorder *recorder)
@@ -339,6 +344,7 @@ static int sample_cpu(struct lode_recorder *recorder, uint32_t cpu, struct lode_
 	if (fd >= 0)
 		recorder->samples[cpu] =
 			bpf_program__attach_perf_event(recorder->programs->progs.lode_sample, fd);
+	recorder->sample_events[cpu] = recorder->samples[cpu] ? fd : -1;
 	if (recorder->samples[cpu])
 		return 0;
 	number = errno;
@@ -357,8 +363,10 @@ static int start_samples(struct lode_recorder *recorder, struct lode_error *erro
 	if (!recorder->frequency)
 		return 0;
 	recorder->samples = lode_calloc(recorder->cpu_count, sizeof(*recorder->samples));
-	if (!recorder->samples)
+	recorder->sample_events = lode_calloc(recorder->cpu_count, sizeof(*recorder->sample_events));
+	if (!recorder->samples || !recorder->sample_events)
 		return lode_fail_memory(error);
+	memset(recorder->sample_events, -1, recorder->cpu_count * sizeof(*recorder->sample_events));
 	for (uint32_t i = 0; !code && i < recorder->cpu_count; i++)
 		code = sample_cpu(recorder, i, error);
 	return code;
@@ -569,6 +577,17 @@ int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorde
 
 /* ---- stopping ---- */
 
+/* With which weight a wait counts that is not over, as if it were; 0: it was not chosen, and is not long. */
+static int thin_open(const struct lode_record_thread *thread, struct lode_record *record)
+{
+	record->weight = lode_thin_settle(thread->weight, thread->limit, record->cost + record->delay);
+	if (!thread->weight) { /* the stacks are those of another wait */
+		record->user = record->kernel = 0;
+		record->flags |= LODE_RECORD_LATE;
+	}
+	return record->weight != 0;
+}
+
 /* What a thread was doing off its CPU when the recording ended. */
 static int add_open(struct lode_recorder *recorder, const struct lode_record_thread *thread, uint64_t end)
 {
@@ -591,6 +610,8 @@ static int add_open(struct lode_recorder *recorder, const struct lode_record_thr
 		record.cost = record.delay;
 		record.delay = 0;
 	}
+	if (recorder->programs->rodata->thin && !thin_open(thread, &record))
+		return 0;
 	if (thread->state == LODE_THREAD_WOKEN) {
 		record.flags |= LODE_RECORD_WOKEN;
 		record.cost = thread->woken > thread->out ? thread->woken - thread->out : 0;
@@ -733,11 +754,37 @@ int lode_recorder_held(struct lode_recorder *recorder, struct lode_recorder_held
 	return code;
 }
 
+/* ---- budgets ---- */
+
+void lode_recorder_set_scale(struct lode_recorder *recorder, uint64_t scale, uint32_t call_weight)
+{
+	recorder->programs->bss->thin_scale = scale;
+	recorder->programs->bss->call_weight = call_weight;
+}
+
+void lode_recorder_set_frequency(struct lode_recorder *recorder, unsigned frequency)
+{
+	uint64_t period = 1000000000u / frequency;
+
+	if (!recorder->sample_events || recorder->programs->bss->sample_ns == period)
+		return;
+	for (uint32_t i = 0; i < recorder->cpu_count; i++)
+		ioctl(recorder->sample_events[i], PERF_EVENT_IOC_PERIOD, &period); /* none: fails */
+	recorder->programs->bss->sample_ns = (uint32_t)period;
+}
+
 /* ---- counts ---- */
 
 struct lode_unwind_totals lode_recorder_unwind_totals(const struct lode_recorder *recorder)
 {
 	return recorder->loader ? lode_unwind_loader_totals(recorder->loader) : (struct lode_unwind_totals){ 0 };
+}
+
+/* All counts are numbers of 64 bits. */
+static void add_counts(uint64_t *sums, const uint64_t *more)
+{
+	for (size_t i = 0; i < sizeof(struct lode_record_counts) / sizeof(*sums); i++)
+		sums[i] += more[i];
 }
 
 void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_counts *counts)
@@ -746,19 +793,9 @@ void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_cou
 	uint32_t zero = 0;
 
 	memset(counts, 0, sizeof(*counts));
-	if (each && !bpf_map_lookup_elem(bpf_map__fd(recorder->programs->maps.counts), &zero, each)) {
-		for (uint32_t i = 0; i < recorder->cpu_count; i++) {
-			counts->lost += each[i].lost;
-			counts->lost_stacks += each[i].lost_stacks;
-			counts->copies += each[i].copies;
-			counts->lost_copies += each[i].lost_copies;
-			counts->lost_threads += each[i].lost_threads;
-			counts->short_waits += each[i].short_waits;
-			counts->asked_stacks += each[i].asked_stacks;
-			counts->checked_walks += each[i].checked_walks;
-			counts->wrong_walks += each[i].wrong_walks;
-		}
-	}
+	if (each && !bpf_map_lookup_elem(bpf_map__fd(recorder->programs->maps.counts), &zero, each))
+		for (uint32_t i = 0; i < recorder->cpu_count; i++)
+			add_counts(&counts->lost, &each[i].lost);
 	lode_free(each);
 }
 

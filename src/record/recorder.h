@@ -23,6 +23,7 @@ struct lode_recorder_options {
 	const char *comm;   /* only threads of this name; NULL: any */
 	const char *cgroup; /* only threads in this control group or below it, a folder; NULL: any */
 	unsigned frequency; /* CPU samples a second; 0: none */
+	int thin;           /* lode_recorder_set_scale says how many waits are recorded; else all */
 	int calls;          /* system calls */
 	enum lode_recorder_unwind unwind; /* how user stacks are found */
 	unsigned copy_bytes; /* of a user stack that is copied, at most LODE_RECORD_COPY_BYTES; 0: as many as that */
@@ -107,6 +108,10 @@ int lode_recorder_held(struct lode_recorder *recorder, struct lode_recorder_held
 
 /* The unwind tables that the kernel has by now. */
 struct lode_unwind_totals lode_recorder_unwind_totals(const struct lode_recorder *recorder);
+/* With `thin`: how many nanoseconds a recorded wait stands for (thinning.h), and how many system calls a recorded one. */
+void lode_recorder_set_scale(struct lode_recorder *recorder, uint64_t scale, uint32_t call_weight);
+/* With `thin`: CPU samples a second from now on; where there are none from the start, there will be none. */
+void lode_recorder_set_frequency(struct lode_recorder *recorder, unsigned frequency);
 /* What the kernel counted so far, all CPUs together. */
 void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_counts *counts);
 /* The same as notes, together with what else was lost; at the end, once. */

@@ -157,6 +157,9 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 	programs->rodata->switch_has_state = lode_kernel_switch_has_state();
 	programs->rodata->walk_kernel = !options->no_own_walk;
 	programs->rodata->only_own = options->only_own != 0;
+	programs->rodata->thin = options->thin != 0;
+	if (!options->thin)
+		bpf_map__set_max_entries(programs->maps.thin_places, 1);
 	programs->rodata->with_calls = options->calls && !options->comm && !options->cgroup;
 	set_unwinding(programs, options);
 	bpf_map__set_max_entries(programs->maps.ends, cpus);

@@ -46,6 +46,7 @@ enum lode_record_type {
 enum lode_record_flag {
 	LODE_RECORD_WOKEN = 1, /* a wait: the waker is known; `cost` ends at the waking */
 	LODE_RECORD_OPEN = 2,  /* was not over when the recording ended */
+	LODE_RECORD_LATE = 4,  /* recorded because it was long: the user's stack is the last one seen at its place, or none */
 };
 
 /* In the value of a wait: the kernel says that it is for input or output. */
@@ -65,10 +66,13 @@ struct lode_record {
 	uint32_t tid;
 	uint32_t waker_pid;
 	uint32_t waker_tid;
-	uint32_t value; /* call: its number; wait: that of the system call it is in plus one, or 0; fired: limits */
+	uint32_t value; /* call: its number; wait: that of the system call it is in plus one, or 0; fired: limits;
+			   run: nanoseconds that the sample stands for, 0: as always */
 	uint16_t cpu;
 	uint8_t type;
 	uint8_t flags;
+	uint32_t weight; /* how many such events it stands for; 0: 1 */
+	uint32_t unused;
 };
 
 /* When it was written: records come in this order, or nearly so. */
@@ -162,7 +166,7 @@ struct lode_record_copy {
 	uint8_t bytes[LODE_RECORD_COPY_BYTES + 4096];
 };
 
-/* Counted in the kernel, a set for each CPU. */
+/* Counted in the kernel, a set for each CPU; only numbers of 64 bits. */
 struct lode_record_counts {
 	uint64_t lost;          /* records without room in their ring */
 	uint64_t lost_stacks;   /* stacks without room, sent again when they are next seen */
@@ -173,6 +177,14 @@ struct lode_record_counts {
 	uint64_t asked_stacks;  /* kernel stacks of waits and wakings that were taken by the kernel's own way */
 	uint64_t checked_walks; /* kernel stacks that were also taken by the kernel's own way */
 	uint64_t wrong_walks;   /* and differed */
+	/* With a budget (thinning.bpf.h): */
+	uint64_t waits;          /* and preemptions, all of them */
+	uint64_t recorded_waits; /* of them */
+	uint64_t waited_ns;      /* in all of them, LODE_THIN_LONG at most in each */
+	uint64_t samples;
+	uint64_t runs;           /* of the programs at switches, wakings and system calls */
+	uint64_t stacks_ns;      /* spent in those that took stacks, and in samples */
+	uint64_t other_ns;       /* and in the others, as far as the programs see it */
 };
 
 /* Places for threads by tid, a power of two. */
@@ -213,7 +225,7 @@ struct lode_record_thread {
 	uint16_t span;       /* bytes of its user stack that were needed last time */
 	uint16_t waker_span; /* and of its waker's */
 	uint32_t call;       /* what it was doing when it stopped running, as in a record's value */
-	uint32_t unused;
+	uint32_t weight;     /* with a budget: of the wait; 0: it was not chosen */
 	uint64_t out;   /* when it stopped running */
 	uint64_t woken; /* when it was woken; 0: not yet */
 	uint64_t user;
@@ -221,7 +233,9 @@ struct lode_record_thread {
 	uint64_t waker_user;
 	uint64_t waker_kernel;
 	struct lode_record_entry entry; /* its last system call, when these are recorded */
-	uint64_t unused_too;
+	uint64_t key;   /* with a budget: where it stopped (thinning.h), */
+	uint32_t place;
+	uint32_t limit; /* and from which length on it is recorded in any case */
 };
 
 /* What is learnt about walking the kernel's stack in one program. */

@@ -1,0 +1,54 @@
+/*
+ * A budget: holds what recording takes at a share of the machine's processor time, the programs in the kernel and
+ * the recorder's own process together, by choosing how many nanoseconds a recorded wait stands for (thinning.h) and,
+ * where that is not enough, how often CPUs are sampled.
+ */
+#ifndef LODE_RECORD_BUDGET_H
+#define LODE_RECORD_BUDGET_H
+
+#include <stdint.h>
+
+/* CPU samples a second under a budget, unless asked for otherwise, and the fewest that it goes down to. */
+#define LODE_BUDGET_FREQUENCY 97
+#define LODE_BUDGET_LEAST_FREQUENCY 19
+
+/* All since the start. */
+struct lode_budget_usage {
+	uint64_t t;         /* nanoseconds */
+	uint64_t stacks;    /* spent in the kernel on what is recorded, samples included */
+	uint64_t other;     /* spent in the kernel on what is not */
+	uint64_t runs;      /* of programs in the kernel, each of which takes a little that it does not see; */
+	uint64_t samples;   /* of CPUs, whose interrupts take more */
+	uint64_t process;   /* of the recorder's process */
+	uint64_t waits;     /* that there were */
+	uint64_t recorded;  /* of them */
+	uint64_t waited;    /* nanoseconds of all of them, LODE_THIN_LONG at most of each */
+};
+
+struct lode_budget {
+	double share;       /* of all processors; 0: there is no budget */
+	unsigned cpus;
+	unsigned asked;     /* CPU samples a second */
+	/* What to do until the next step: */
+	uint64_t scale;     /* as thin_scale of the programs */
+	uint32_t call_weight;
+	unsigned frequency;
+	/* What it took in the last step, as a share of all processors, and what of it does not depend on the scale. */
+	double taken;
+	double fixed;
+	struct lode_budget_usage last;
+	struct lode_budget_usage first;
+};
+
+/* `share`: 0.01 for 1 %. `now`: as in usages. */
+void lode_budget_init(struct lode_budget *budget, double share, unsigned cpus, unsigned frequency, uint64_t now);
+/* Whether it is time for a step: four a second. */
+int lode_budget_is_due(const struct lode_budget *budget, uint64_t now);
+/* Looks at what was used since the last step, and decides on the next. */
+void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage *usage);
+/* Of all processors, since the start, by the last step. */
+double lode_budget_share(const struct lode_budget *budget);
+/* "1%", "0.5%" to 0.01, 0.005. Returns 0, or -1 for anything else. */
+int lode_budget_parse(const char *text, double *share);
+
+#endif

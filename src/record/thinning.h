@@ -1,0 +1,143 @@
+/*
+ * Which waits are recorded when not all may be: the one piece of code that decides, compiled
+ * twice: into the recorder's BPF programs, and into the program, whose tests thin whole recordings
+ * by it and compare.
+ *
+ * The chance is chosen when a thread stops running, before its stack is walked, by what is known
+ * then: the *place* where it stops (the thread, its system call, its user's program counter and
+ * stack pointer) and how long it stopped there before. A sum of costs over all waits is estimated
+ * by the costs of recorded ones over their chances (Horvitz and Thompson). Of all chances that
+ * record equally many waits, those in proportion to the root of the mean square of a place's
+ * lengths have the smallest variance; so one record stands for about `scale` nanoseconds,
+ * wherever it is, and the scale is what the cost of recording is controlled by.
+ *
+ * Chances are 1/w with whole numbers w, the weights, so that sums of weights stay whole. Between 1 and 2 there would
+ * be nothing, so the scale of each wait is another, by chance, around what was asked for: how many are recorded
+ * then follows the scale smoothly.
+ *
+ * A wait that was not chosen and turns out to be long is recorded as well: one of LODE_THIN_LONG, or
+ * of so many times the usual length of its place that its weight would make it count for far more
+ * than the others (a few of these would decide a sum). Where a wait begins to be long, its *limit*, is known
+ * before its length is, like its chance. Sums stay right on average. Proof: let a wait have length y,
+ * known after the choice, and chance p = 1/w and limit l, known before it. It is recorded with the weight
+ *
+ *	w, where y <  l and it was chosen: E = p * w * y = y
+ *	1, where y >= l, chosen or not:	   E = p * y + (1 - p) * y = y
+ *	0 (not at all) otherwise
+ *
+ * so what it adds is y on average, given all that was before it, whatever its chance and limit. These may
+ * depend in any way on what was before, and they do; the differences to the truth are a martingale, and the
+ * variance of their sum is the sum of (w - 1) y^2 over all waits below their limits, which the sum of
+ * w (w - 1) y^2 over the recorded ones estimates without bias. The same goes for numbers of waits, and for
+ * whatever else makes sure that a wait is recorded (a trigger's limit): its weight is 1 then.
+ *
+ * The limit is the root of w times the usual length, and 4 times at least: by Chebyshev's inequality at most
+ * one in w waits is longer, so that long ones cost no more than chosen ones.
+ */
+#ifndef LODE_RECORD_THINNING_H
+#define LODE_RECORD_THINNING_H
+
+#include <stdint.h>
+
+/* Nanoseconds: what takes as long is always recorded. */
+#define LODE_THIN_LONG 10000000ull
+/* No chance is smaller than one in so many; a power of two. */
+#define LODE_THIN_MOST 4096u
+/* Places, a power of two. Those that share one share what is known of lengths, which is no harm. */
+#define LODE_THIN_PLACES 16384u
+/* A length counts for one in so many against those before it, as a shift. */
+#define LODE_THIN_MEMORY 3
+
+struct lode_thin_place {
+	uint64_t square; /* mean of the squares of lengths, fading; 0: nobody was here */
+	uint64_t key;	 /* whose stack it is: */
+	uint64_t user;	 /* the user's stack that was taken here last; 0: none */
+	uint64_t kernel; /* and the kernel's */
+	uint64_t epoch;	 /* when they were sent */
+};
+
+#define LODE_THIN_INLINE static inline __attribute__((always_inline))
+
+/* Where a thread stops running, as a number; never 0. */
+LODE_THIN_INLINE uint64_t lode_thin_key(uint32_t tid, uint32_t call, uint64_t pc, uint64_t sp)
+{
+	uint64_t key = ((uint64_t)tid << 32 | call) * 0x9e3779b97f4a7c15ull;
+
+	key = (key ^ key >> 29 ^ pc) * 0xbf58476d1ce4e5b9ull;
+	key = (key ^ key >> 32 ^ sp) * 0x94d049bb133111ebull;
+	return key | 1;
+}
+
+LODE_THIN_INLINE uint32_t lode_thin_index(uint64_t key)
+{
+	return (uint32_t)(key >> 40) & (LODE_THIN_PLACES - 1);
+}
+
+/* Between three and five quarters of the scale, by the lower bits of a random number. */
+LODE_THIN_INLINE uint64_t lode_thin_dither(uint64_t scale, uint32_t random)
+{
+	return scale - (scale >> 2) + (scale >> 8) * (random & 127);
+}
+
+/* The weight for the next wait at a place: scale / root of the mean square, 1 where nothing is known. */
+LODE_THIN_INLINE uint32_t lode_thin_weight(uint64_t square, uint64_t scale)
+{
+	uint64_t ratio;
+	uint32_t root = 0;
+
+	if (scale > LODE_THIN_LONG * LODE_THIN_MOST)
+		scale = LODE_THIN_LONG * LODE_THIN_MOST; /* whose square still fits */
+	/* In steps of 16 ns, so that squares fit. */
+	scale >>= 4;
+	if (!square || scale * scale <= square)
+		return 1;
+	ratio = scale * scale / square;
+	if (ratio >= (uint64_t)LODE_THIN_MOST * LODE_THIN_MOST)
+		return LODE_THIN_MOST;
+	/* Without branches: the kernel's verifier would follow both ways of each. */
+	for (uint32_t bit = LODE_THIN_MOST / 2; bit; bit >>= 1) {
+		uint64_t larger = root | bit, exceeds = (ratio - larger * larger) >> 63;
+
+		root |= bit & ((uint32_t)exceeds - 1);
+	}
+	return root;
+}
+
+/* Whether the wait is chosen, by 32 random bits, of which the upper ones decide: once in `weight` times. */
+LODE_THIN_INLINE int lode_thin_choose(uint32_t weight, uint32_t random)
+{
+	return (uint64_t)random * weight >> 32 == 0;
+}
+
+/* A wait is over; long ones count as LODE_THIN_LONG, since they are recorded in any case. */
+LODE_THIN_INLINE void lode_thin_learn(uint64_t *square, uint64_t length)
+{
+	uint64_t steps = (length < LODE_THIN_LONG ? length : LODE_THIN_LONG) >> 4, now = steps * steps | 1;
+	uint64_t mean = *square;
+
+	if (!mean)
+		*square = now;
+	else if (now > mean)
+		*square = mean + ((now - mean) >> LODE_THIN_MEMORY);
+	else
+		*square = mean - ((mean - now) >> LODE_THIN_MEMORY);
+}
+
+/* From which length on a wait with this weight is recorded though it was not chosen; `scale` as it was then. */
+LODE_THIN_INLINE uint32_t lode_thin_limit(uint32_t weight, uint64_t scale)
+{
+	uint64_t times = 4, limit;
+
+	while (times * times < weight)
+		times *= 2;
+	limit = scale / weight * times; /* the usual length is about scale / weight */
+	return (uint32_t)(limit < LODE_THIN_LONG ? limit : LODE_THIN_LONG);
+}
+
+/* With which weight a wait of this length is recorded that was chosen with `weight`, or not chosen (0); 0: not at all. */
+LODE_THIN_INLINE uint32_t lode_thin_settle(uint32_t weight, uint32_t limit, uint64_t length)
+{
+	return length >= limit ? 1 : weight;
+}
+
+#endif

@@ -1,0 +1,175 @@
+/*
+ * The controller of a budget on a simulated machine: waits of given lengths come at given rates, are recorded with the
+ * chances of thinning.h, and records, other switches and samples cost what they cost on a real one.
+ */
+#include "cmocka_all.h"
+
+#include "record/budget.h"
+#include "record/thinning.h"
+
+#include <math.h>
+
+#define CPUS	  4
+#define STEP	  250000000u
+#define RECORD_NS 4000 /* in the kernel and in the process, half each */
+#define RUN_NS	  100  /* of which the program sees 60 */
+
+struct load {
+	double rate; /* waits a second */
+	uint64_t length;
+};
+
+struct machine {
+	struct lode_budget budget;
+	struct lode_budget_usage usage;
+	double taken; /* share of the last step, by the machine's own account */
+};
+
+static void start(struct machine *machine, double share)
+{
+	*machine = (struct machine){ .taken = 0 };
+	lode_budget_init(&machine->budget, share, CPUS, LODE_BUDGET_FREQUENCY, 0);
+}
+
+/* On average over all that chance does to the scale. */
+static double chance(uint64_t square, uint64_t scale)
+{
+	double sum = 0;
+
+	for (uint32_t random = 0; random < 128; random++)
+		sum += 1.0 / lode_thin_weight(square, lode_thin_dither(scale, random));
+	return sum / 128;
+}
+
+static void run_step(struct machine *machine, const struct load *loads, size_t count)
+{
+	struct lode_budget_usage *usage = &machine->usage;
+	double seconds = STEP / 1e9, spent = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		double waits = loads[i].rate * seconds, recorded;
+		uint64_t square = 0;
+
+		lode_thin_learn(&square, loads[i].length);
+		recorded = loads[i].length >= LODE_THIN_LONG ? waits : waits * chance(square, machine->budget.scale);
+		usage->waits += (uint64_t)waits;
+		usage->recorded += (uint64_t)recorded;
+		usage->waited += (uint64_t)(waits * (double)(loads[i].length < LODE_THIN_LONG ? loads[i].length : LODE_THIN_LONG));
+		usage->runs += (uint64_t)(3 * waits);
+		usage->other += (uint64_t)(3 * waits * 60);
+		usage->stacks += (uint64_t)(recorded * RECORD_NS / 2);
+		usage->process += (uint64_t)(recorded * RECORD_NS / 2);
+		spent += recorded * RECORD_NS + 3 * waits * RUN_NS;
+	}
+	usage->samples += machine->budget.frequency * CPUS / 4;
+	usage->stacks += (uint64_t)(machine->budget.frequency * CPUS / 4) * 3000;
+	spent += machine->budget.frequency * CPUS / 4.0 * 4500;
+	usage->t += STEP;
+	machine->taken = spent / STEP / CPUS;
+	lode_budget_step(&machine->budget, usage);
+}
+
+static void run_for(struct machine *machine, double seconds, const struct load *loads, size_t count)
+{
+	for (double t = 0; t < seconds; t += STEP / 1e9)
+		run_step(machine, loads, count);
+}
+
+static const double shares[] = { 0.005, 0.01, 0.02, 0.05 };
+
+static void a_load_is_held_at_its_budget_after_three_seconds(void **state)
+{
+	static const struct load loads[] = { { 20000, 30000 }, { 5000, 200000 }, { 500, 3000000 }, { 20, 50000000 } };
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct machine machine;
+
+		start(&machine, shares[i]);
+		run_for(&machine, 3, loads, 4);
+		for (int step = 0; step < 40; step++) {
+			run_step(&machine, loads, 4);
+			assert_true(machine.taken <= shares[i] * 1.1);
+			/* and it is used, where there is something to use it for: all of it would take 2.6 % */
+			assert_true(shares[i] > 0.02 || machine.taken >= shares[i] * 0.75);
+		}
+		assert_true(fabs(machine.budget.taken - machine.taken) <= machine.taken / 10);
+	}
+}
+
+static void all_is_recorded_where_the_budget_has_room(void **state)
+{
+	static const struct load loads[] = { { 500, 30000 }, { 100, 2000000 } };
+	struct machine machine;
+	uint64_t before;
+
+	(void)state;
+	start(&machine, 0.01);
+	run_for(&machine, 5, loads, 2);
+	before = machine.usage.recorded;
+	run_step(&machine, loads, 2);
+	assert_int_equal(machine.usage.recorded - before, 150);
+	assert_int_equal(machine.budget.frequency, LODE_BUDGET_FREQUENCY);
+	assert_int_equal(machine.budget.call_weight, 1);
+}
+
+static void a_load_that_changes_tenfold_is_followed_within_two_seconds(void **state)
+{
+	static const struct load quiet[] = { { 3000, 50000 }, { 300, 1000000 } }, busy[] = { { 30000, 50000 }, { 3000, 1000000 } };
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct machine machine;
+
+		start(&machine, shares[i]);
+		run_for(&machine, 5, quiet, 2);
+		run_for(&machine, 2, busy, 2);
+		run_step(&machine, busy, 2);
+		assert_true(machine.taken <= shares[i] * 1.1);
+		run_for(&machine, 5, quiet, 2);
+		assert_true(machine.taken <= shares[i] * 1.1);
+	}
+}
+
+static void what_cannot_be_helped_leaves_long_waits_and_few_samples(void **state)
+{
+	static const struct load loads[] = { { 2000000, 3000 } };
+	struct machine machine;
+
+	(void)state;
+	start(&machine, 0.01);
+	run_for(&machine, 5, loads, 1);
+	assert_true(machine.budget.fixed > 0.01);
+	assert_true(machine.budget.scale >= LODE_THIN_LONG);
+	assert_int_equal(machine.budget.frequency, LODE_BUDGET_LEAST_FREQUENCY);
+	run_for(&machine, 5, NULL, 0);
+	assert_int_equal(machine.budget.frequency, LODE_BUDGET_FREQUENCY);
+}
+
+static void shares_are_read_with_their_percent(void **state)
+{
+	static const char *const wrong[] = { "", "1", "%", "0%", "-1%", "101%", "1 %", "1%%", "x%", "nan%", "1e1%", ".%", "+1%" };
+	double share;
+
+	(void)state;
+	assert_int_equal(lode_budget_parse("1%", &share), 0);
+	assert_true(share == 0.01);
+	assert_int_equal(lode_budget_parse("0.5%", &share), 0);
+	assert_true(share == 0.005);
+	assert_int_equal(lode_budget_parse("100%", &share), 0);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_int_equal(lode_budget_parse(wrong[i], &share), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_load_is_held_at_its_budget_after_three_seconds),
+		cmocka_unit_test(all_is_recorded_where_the_budget_has_room),
+		cmocka_unit_test(a_load_that_changes_tenfold_is_followed_within_two_seconds),
+		cmocka_unit_test(what_cannot_be_helped_leaves_long_waits_and_few_samples),
+		cmocka_unit_test(shares_are_read_with_their_percent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
