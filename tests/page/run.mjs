@@ -364,6 +364,15 @@ async function servedHunt() {
 		console.log(`   not hunted: ${said.trim()}`);
 		return;
 	}
+	try {
+		await watchHunt(address, saying);
+	} finally {
+		hunt.kill('SIGINT');
+	}
+	check((await ended) === 0, 'Ctrl-C does not end the server, or not well');
+}
+
+async function watchHunt(address, saying) {
 	const page = await open(address, 400, 'dark');
 	const sentence = () => page.innerText('main .help p');
 	const first = await sentence();
@@ -376,8 +385,6 @@ async function servedHunt() {
 	check((await page.locator('table[aria-label=Facts] tr').count()) > 4, 'an experiment has no details');
 	await checkView(page, 'hunt');
 	await page.close();
-	hunt.kill('SIGINT');
-	check((await ended) === 0, 'Ctrl-C does not end the server, or not well');
 }
 
 // What to compare and to explain is chosen on the page, is in the link, and stays chosen; what a server refuses is shown.

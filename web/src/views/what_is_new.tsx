@@ -1,0 +1,116 @@
+// Clusters that occur only since a point, or cost more since then: a time, a version, any attribute.
+import { useMemo, useState } from 'preact/hooks';
+
+import { count, duration, plural, probability, signed } from '../format';
+import type { Frame } from '../frames';
+import { changesOf, type ClusterChange } from '../new_clusters';
+import { blocks, isServed, useBlock } from '../page_data';
+import { FrameName } from '../parts/frame_list';
+import { Reading } from '../parts/reading';
+import { Table, type Column } from '../parts/table';
+import { link, replaceQuery, route } from '../route';
+import { compareValues, groupsOf, TIME, valueOf, valueText, type Value } from '../stream_groups';
+import { makeModel, type MineResult } from './clusters';
+import type { InfoResult } from './overview';
+
+// The blocks of clusters, and the views that show them.
+export const kinds = { mine: 'Waits', 'mine-run': 'CPU time' } as const;
+export type Kind = keyof typeof kinds;
+
+export const viewOfKind: Record<Kind, string> = { mine: 'clusters', 'mine-run': 'cpu-clusters' };
+
+interface ChangeRow extends ClusterChange {
+	culprit: Frame;
+	word: string;
+}
+
+const SURE = 0.05;
+
+function wordOf({ before, after, q }: ClusterChange): string {
+	const sure = q !== null && q < SURE;
+
+	if (before === 0 && after > 0)
+		return sure ? 'new' : 'new, perhaps by chance';
+	if (after === before)
+		return 'the same';
+	return `${after > before ? 'more' : 'less'}${sure ? '' : ', perhaps by chance'}`;
+}
+
+function changeColumns(kind: Kind): Column<ChangeRow>[] {
+	return [
+		{ key: 'culprit', title: 'Cluster', value: (row) => row.culprit.text, cell: (row) => <a href={link(viewOfKind[kind], [row.cluster.id])}><FrameName frame={row.culprit} /></a> },
+		{ key: 'word', title: 'Since then', value: (row) => row.word },
+		{ key: 'change', title: 'Change', number: true, help: 'A stream', value: (row) => row.after - row.before, cell: (row) => signed(row.after - row.before) },
+		{ key: 'before', title: 'Before', number: true, help: 'A stream', value: (row) => row.before, cell: (row) => `${duration(row.before)} in ${count(row.beforeStreams)}` },
+		{ key: 'after', title: 'After', number: true, help: 'A stream', value: (row) => row.after, cell: (row) => `${duration(row.after)} in ${count(row.afterStreams)}` },
+		{ key: 'q', title: 'q', number: true, help: 'How often chance alone shows such differences, for all clusters together', value: (row) => -(row.q ?? 1), cell: (row) => (row.q === null ? '' : probability(row.q)) },
+	];
+}
+
+// Clusters that occur only since a point, or cost more since then.
+function Changes({ result, mined, by, from, only, kind }: { result: InfoResult; mined: MineResult; by: string; from: Value; only: boolean; kind: Kind }) {
+	const { rows, before, after } = useMemo(() => {
+		const sides = new Map(result.streams.map((stream) => {
+			const order = compareValues(valueOf(stream, by), from);
+
+			return [stream.id, only ? order === 0 : order >= 0] as const;
+		}));
+		const known = (mined.stream_ids ?? []).map((id) => sides.get(id));
+		const model = makeModel(mined);
+		const culprits = new Map(model.rows.map((row) => [row.id, row.culprit]));
+		const changes = changesOf(mined, (id) => sides.get(id) ?? null);
+
+		return {
+			rows: changes.map((change): ChangeRow => ({ ...change, culprit: culprits.get(change.cluster.id)!, word: wordOf(change) })),
+			before: known.filter((side) => side === false).length, after: known.filter((side) => side === true).length,
+		};
+	}, [mined, by, from, only]);
+
+	if (!before || !after)
+		return <p>There are no streams on one of the sides: choose another point.</p>;
+	return (
+		<>
+			<p class="dim">
+				{plural(after, 'stream')} since then, {plural(before, 'stream')} {only ? 'otherwise' : 'before'}; the change that costs most a stream first.
+				{before < 4 || after < 4 ? ' These are too few to tell most changes from chance.' : ''}
+			</p>
+			<Table columns={changeColumns(kind)} rows={rows} label="Changes" sortBy="change" rowKey={({ cluster }) => cluster.id} shown={10} />
+		</>
+	);
+}
+
+export function WhatIsNew({ result, keys }: { result: InfoResult; keys: string[] }) {
+	const { query } = route.value;
+	const present = (Object.keys(kinds) as Kind[]).filter((kind) => blocks.value.has(kind));
+	const kind = present.find((each) => each === query.get('kind')) ?? present[0]!;
+	const asked = query.get('since');
+	const by = asked && keys.includes(asked) ? asked : keys.find((key) => key === 'version') ?? keys[0]!;
+	const groups = useMemo(() => groupsOf(result.streams, by), [result, by]);
+	const place = groups.findIndex(({ from }) => String(from) === query.get('from'));
+	const start = groups[place > 0 ? place : groups.length - 1]!;
+	const only = !!query.get('only');
+	const [wanted, setWanted] = useState(!isServed() || !!asked);
+	const name = kind + (isServed() ? '?page-data' : '');
+	const { result: mined, error } = useBlock(name, wanted);
+
+	return (
+		<section aria-label="What is new">
+			<h2>What is new since</h2>
+			<p>
+				<select aria-label="Since which attribute" value={by} onChange={(event) => replaceQuery({ since: event.currentTarget.value, from: '' })}>
+					{keys.map((key) => <option value={key}>{key === TIME ? 'time added' : key}</option>)}
+				</select>{' '}
+				<select aria-label="Since which value" value={String(start.from)} onChange={(event) => replaceQuery({ since: by, from: event.currentTarget.value })}>
+					{groups.slice(only ? 0 : 1).map(({ from }) => <option value={String(from)}>{valueText(by, from)}</option>)}
+				</select>
+				<label class="switch"><input type="checkbox" checked={only} onChange={() => replaceQuery({ since: by, only: only ? '' : 'yes' })} /> only this value, against all others</label>{' '}
+				<span role="group" aria-label="Kind of cost">
+					{present.length > 1 && present.map((each) => <button type="button" aria-pressed={each === kind} onClick={() => replaceQuery({ kind: each })}>{kinds[each]}</button>)}
+				</span>
+			</p>
+			{!wanted ? <button type="button" onClick={() => setWanted(true)}>Look for new clusters</button>
+				: error ? <p role="alert" class="error">{error}</p>
+					: mined ? <Changes key={name} result={result} mined={mined as MineResult} by={by} from={start.from} only={only} kind={kind} /> : <Reading name={name} />}
+		</section>
+	);
+}
