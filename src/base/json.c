@@ -155,6 +155,13 @@ void lode_json_text(struct lode_json *json, const char *text)
 	lode_json_text_n(json, text, strlen(text));
 }
 
+void lode_json_take(struct lode_json *json, struct lode_buffer *text)
+{
+	lode_json_text_n(json, text->size ? text->bytes : "", text->size);
+	json->buffer->failed |= text->failed;
+	lode_buffer_clear(text);
+}
+
 void lode_json_u64(struct lode_json *json, uint64_t number)
 {
 	before_value(json);

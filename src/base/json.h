@@ -34,6 +34,8 @@ void lode_json_bool(struct lode_json *json, int yes);
 void lode_json_null(struct lode_json *json);
 /* A value that is JSON already, such as a number as it was found. */
 void lode_json_raw(struct lode_json *json, const char *value, size_t length);
+/* A text that was made in a buffer, which is empty afterwards; memory that ran out marks the writer's buffer. */
+void lode_json_take(struct lode_json *json, struct lode_buffer *text);
 /* `"key":"text"`, `"key":number`: the usual pairs in one call. */
 void lode_json_key_text(struct lode_json *json, const char *key, const char *text);
 void lode_json_key_u64(struct lode_json *json, const char *key, uint64_t number);

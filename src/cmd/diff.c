@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "cmd/latency_options.h"
 #include "cmd/ranks.h"
+#include "export/graphs.h"
+#include "export/latency_export.h"
 #include "scope/frame_filter.h"
 #include "text/diff_text.h"
 

@@ -10,7 +10,9 @@
 #include "explain/cell.h"
 #include "explain/corpus_table.h"
 #include "explain/table_read.h"
-#include "result/explain_report.h"
+#include "export/graphs.h"
+#include "page/explain_page.h"
+#include "text/explain_text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -217,7 +219,7 @@ static int write_json(struct lode_analysis *analysis, void *result, struct lode_
 	struct lode_explain_report *report = result;
 
 	(void)error;
-	report->page = lode_analysis_is(analysis, LODE_FORM_PAGE);
+	report->page = lode_analysis_is(analysis, LODE_FORM_PAGE) ? lode_explain_page_json : NULL;
 	lode_explain_json(report, &output->buffer);
 	return 0;
 }

@@ -18,7 +18,10 @@
 #include "cmd/progress.h"
 #include "cmd/results.h"
 #include "cmd/signals.h"
+#include "export/graphs.h"
 #include "hunt/keep.h"
+#include "page/hunt_page.h"
+#include "text/hunt_text.h"
 
 #include <string.h>
 #include <sys/wait.h>

@@ -1,10 +1,11 @@
 /*
- * lode hunt --serve: see hunt_live.h. The server has a copy of the hunt's result as it is;
+ * lode hunt --serve: see hunt_progress.h. The server has a copy of the hunt's result as it is;
  * the hunt itself never waits for a browser. The server goes on after the hunt, so that
  * the result can be looked at, until Ctrl-C; SIGTERM and SIGHUP end both.
  */
 #include "cmd/hunt_live.h"
 
+#include "page/hunt_page.h"
 #include "page/page.h"
 
 #ifdef LODE_HAVE_SERVER

@@ -1,13 +1,13 @@
 /*
  * A hunt while it goes on: see hunt.h. On a terminal the search history graph is
- * drawn anew a few times a second (text/hunt_live.h), elsewhere each verdict is a line.
+ * drawn anew a few times a second (text/hunt_progress.h), elsewhere each verdict is a line.
  * With --json each change is a line of JSON on standard output, and nothing is drawn.
  */
 #include "cmd/hunt.h"
 
 #include "base/file.h"
 #include "cmd/progress.h"
-#include "text/hunt_live.h"
+#include "text/hunt_progress.h"
 
 #include <stdio.h>
 

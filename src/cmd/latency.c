@@ -4,6 +4,8 @@
  */
 #include "cmd/latency_options.h"
 #include "export/export.h"
+#include "export/graphs.h"
+#include "export/latency_export.h"
 #include "text/latency_text.h"
 
 struct settings {

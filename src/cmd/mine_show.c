@@ -74,12 +74,9 @@ static int list_json(struct lode_mining *mining, const uint8_t *marks, struct lo
 {
 	struct lode_json json;
 	struct lode_mine_events_json objects = { .area = &mining->reading.area, .json = &json };
-	int code;
 
 	lode_json_init(&json, &output->buffer);
-	code = find_events(mining, marks, lode_mine_event_json, &objects, error);
-	lode_buffer_release(&objects.text);
-	return code;
+	return find_events(mining, marks, lode_mine_event_json, &objects, error);
 }
 
 static int write_events(struct lode_analysis *analysis, void *result, struct lode_output *output,

@@ -150,23 +150,15 @@ static void add_text(struct lode_buffer *buffer, const struct lode_terminal *out
 static void write_patterns(struct lode_json *json, const struct lode_signatures *signatures,
 			   const struct lode_signature *signature)
 {
-	struct lode_buffer text = { 0 };
-
 	lode_json_key(json, "patterns");
 	lode_json_array(json);
 	for (size_t i = signature->first; i < signature->first + signature->count; i++) {
 		lode_json_array(json);
-		for (uint32_t k = 0; k < signatures->patterns.items[i].length; k++) {
-			lode_buffer_clear(&text);
-			lode_frames_text(&signatures->frames,
-					 lode_pattern_frames(&signatures->patterns, i)[k], &text);
-			lode_json_text_n(json, text.bytes ? text.bytes : "", text.size);
-		}
+		for (uint32_t k = 0; k < signatures->patterns.items[i].length; k++)
+			lode_frames_json(&signatures->frames, lode_pattern_frames(&signatures->patterns, i)[k], json);
 		lode_json_array_end(json);
 	}
 	lode_json_array_end(json);
-	json->buffer->failed |= text.failed;
-	lode_buffer_release(&text);
 }
 
 static void write_signature(struct lode_json *json, const struct lode_signatures *signatures,

@@ -1,12 +1,12 @@
 /*
- * A call tree as a graph for Graphviz: see call_tree.h. An edge a side, as thick as what it
+ * A call tree as a graph for Graphviz: see graphs.h. An edge a side, as thick as what it
  * takes; an item is a box with its functions and what they take.
  */
-#include "result/call_tree.h"
+#include "export/graphs.h"
 
-#include "base/json.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "export/dot_text.h"
 #include "latency/layer.h"
 
 #include <string.h>
@@ -23,39 +23,21 @@ struct graph {
 	uint32_t *path;		 /* by depth: the item above */
 };
 
-/* Text inside double quotes: quotes, backslashes, control characters and what is no UTF-8 made harmless. */
-static void put_quoted(struct lode_buffer *buffer, const char *text, size_t length)
-{
-	const unsigned char *bytes = (const unsigned char *)text;
-
-	for (size_t i = 0; i < length;) {
-		size_t width = lode_utf8_length(bytes + i, length - i);
-
-		if (bytes[i] == '"' || bytes[i] == '\\')
-			lode_buffer_byte(buffer, '\\');
-		if (!width || bytes[i] < 0x20)
-			lode_buffer_text(buffer, "\xef\xbf\xbd");
-		else
-			lode_buffer_add(buffer, text + i, width);
-		i += width ? width : 1;
-	}
-}
-
 static void put_function(struct graph *graph, uint32_t node)
 {
-	const struct lode_dictionary *dictionary = graph->tree->input->dictionary;
+	const struct lode_dictionary *dictionary = graph->tree->input.dictionary;
 
 	lode_buffer_clear(&graph->text);
 	lode_frames_text(&dictionary->frames, dictionary->tree.nodes[node].frame, &graph->text);
 	if (graph->text.size)
-		put_quoted(graph->buffer, graph->text.bytes, graph->text.size);
+		lode_dot_quoted(graph->buffer, graph->text.bytes, graph->text.size);
 	graph->buffer->failed |= graph->text.failed;
 	lode_buffer_text(graph->buffer, "\\n");
 }
 
 static int has_base(const struct graph *graph)
 {
-	return graph->tree->input->own[LODE_SIDE_BASE] != NULL;
+	return graph->tree->input.own[LODE_SIDE_BASE] != NULL;
 }
 
 static void put_numbers(struct graph *graph, const uint64_t whole[LODE_SIDES], const uint64_t own[LODE_SIDES])
@@ -74,7 +56,7 @@ static void put_numbers(struct graph *graph, const uint64_t whole[LODE_SIDES], c
 
 static void put_node(struct graph *graph, size_t i)
 {
-	const struct lode_call_tree_input *input = graph->tree->input;
+	const struct lode_call_tree_input *input = &graph->tree->input;
 	const struct lode_call_tree_item *item = &graph->tree->items[i];
 	int external = !lode_layer_is_internal(lode_layer_of_node(input->dictionary, item->last));
 
@@ -111,7 +93,7 @@ static void put_rest(struct graph *graph, size_t i)
 	const struct lode_call_tree_item *item = &graph->tree->items[i];
 	char text[LODE_UNITS_TEXT];
 
-	uint64_t least = graph->tree->input->least / REST_SHARE;
+	uint64_t least = graph->tree->input.least / REST_SHARE;
 
 	if (!item->hidden || (item->rest[LODE_SIDE_BASE] <= least && item->rest[LODE_SIDE_SLOW] <= least))
 		return;
@@ -124,7 +106,7 @@ static void put_rest(struct graph *graph, size_t i)
 	lode_buffer_print(graph->buffer, "\"];\n\tn%zu -> r%zu [style=dotted, arrowhead=none];\n", i, i);
 }
 
-void lode_call_tree_dot(const struct lode_call_tree *tree, const char *title, struct lode_buffer *buffer)
+static void put_tree(const struct lode_call_tree *tree, const char *title, struct lode_buffer *buffer)
 {
 	struct graph graph = {.tree = tree, .buffer = buffer};
 	char shown[LODE_UNITS_TEXT], all[LODE_UNITS_TEXT];
@@ -132,7 +114,7 @@ void lode_call_tree_dot(const struct lode_call_tree *tree, const char *title, st
 	graph.path = lode_calloc(tree->count + 1, sizeof(*graph.path));
 	buffer->failed |= !graph.path;
 	lode_buffer_text(buffer, "digraph calls {\n\tlabel=\"");
-	put_quoted(buffer, title, strlen(title));
+	lode_dot_quoted(buffer, title, strlen(title));
 	lode_buffer_print(buffer, "\\n%s of %s contexts%s\";\n", lode_count_text(tree->shown, shown),
 			  lode_count_text(tree->contexts, all),
 			  has_base(&graph) ? "; blue: base, red: slow; times per stream" : "");
@@ -150,4 +132,28 @@ void lode_call_tree_dot(const struct lode_call_tree *tree, const char *title, st
 	lode_buffer_text(buffer, "}\n");
 	lode_buffer_release(&graph.text);
 	lode_free(graph.path);
+}
+
+void lode_latency_dot(const struct lode_latency_report *report, uint64_t least, int unfolded,
+		      struct lode_buffer *buffer)
+{
+	struct lode_call_tree tree;
+
+	if (lode_latency_tree(report, least, unfolded, &tree) < 0)
+		buffer->failed = 1;
+	else
+		put_tree(&tree, report->corpus, buffer);
+	lode_call_tree_release(&tree);
+}
+
+void lode_diff_dot(const struct lode_diff_report *report, uint64_t least, int unfolded,
+		   struct lode_buffer *buffer)
+{
+	struct lode_call_tree tree;
+
+	if (lode_diff_tree(report, least, unfolded, &tree) < 0)
+		buffer->failed = 1;
+	else
+		put_tree(&tree, report->slow.corpus, buffer);
+	lode_call_tree_release(&tree);
 }

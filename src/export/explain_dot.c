@@ -1,18 +1,8 @@
-/* An explanation as a graph for Graphviz: the tree, functions at its leaves; see explain_report.h. */
-#include "result/explain_report.h"
+/* An explanation as a graph for Graphviz: the tree, functions at its leaves; see graphs.h. */
+#include "export/dot_text.h"
+#include "export/graphs.h"
 
 #include <string.h>
-
-/* Text inside double quotes. */
-static void put_quoted(const struct lode_buffer *text, struct lode_buffer *buffer)
-{
-	buffer->failed |= text->failed;
-	for (size_t i = 0; !text->failed && i < text->size; i++) {
-		if (text->bytes[i] == '"' || text->bytes[i] == '\\')
-			lode_buffer_byte(buffer, '\\');
-		lode_buffer_byte(buffer, text->bytes[i]);
-	}
-}
 
 static void put_node(const struct lode_explain_report *report, size_t id, struct lode_buffer *buffer)
 {
@@ -26,7 +16,8 @@ static void put_node(const struct lode_explain_report *report, size_t id, struct
 	else
 		lode_explain_test(report, node, 1, &label);
 	lode_buffer_print(buffer, "\tn%zu [label=\"", id);
-	put_quoted(&label, buffer);
+	lode_dot_quoted(buffer, label.bytes, label.size);
+	buffer->failed |= label.failed;
 	if (node->feature == LODE_NONE) {
 		lode_buffer_print(buffer, "\\ncluster %u, %zu rows", node->cluster, rows);
 		if (tree->sizes[id * tree->clusters + node->cluster] < rows) {

@@ -1,11 +1,11 @@
 /*
  * An explanation as a picture: x against y with the functions, coloured by
- * cluster, and beside it the tree; see explain_report.h. Of very many rows only some
+ * cluster, and beside it the tree; see graphs.h. Of very many rows only some
  * are drawn, evenly chosen, and the caption says how many.
  */
 #include "base/safe_text.h"
 #include "base/units.h"
-#include "result/explain_report.h"
+#include "export/graphs.h"
 
 #include <math.h>
 #include <string.h>
@@ -100,17 +100,6 @@ static void put_dots(const struct lode_explanation *explanation, const struct lo
 	}
 }
 
-/* The value at x of a function with one input. */
-static double value_at(const struct lode_explanation *explanation, const struct lode_function *function, double x)
-{
-	double value = lode_function_coefficient(&explanation->points, function, 0);
-
-	for (unsigned k = 1; k < function->count; k++)
-		value += lode_function_coefficient(&explanation->points, function, k) *
-			 lode_term(lode_shape_group(function->shape, k - 1), x);
-	return value;
-}
-
 static void put_curve(const struct lode_explanation *explanation, const struct lode_explain_frame *plot,
 		      unsigned cluster, struct lode_buffer *buffer)
 {
@@ -119,7 +108,7 @@ static void put_curve(const struct lode_explanation *explanation, const struct l
 	lode_buffer_print(buffer, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" d=\"", colour_of(cluster));
 	for (unsigned i = 0; i <= PIECES; i++) {
 		double x = plot->least_x + (plot->most_x - plot->least_x) * i / PIECES;
-		double y = up(plot, value_at(explanation, &explanation->cluster[cluster].function, x));
+		double y = up(plot, lode_explain_value(explanation, &explanation->cluster[cluster].function, x));
 
 		if (isfinite(y))
 			lode_buffer_print(buffer, "%c%.1f %.1f", inside ? 'L' : 'M', across(plot, x), y);

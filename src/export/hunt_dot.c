@@ -1,9 +1,10 @@
 /*
- * The search history graph for Graphviz: see hunt_report.h. Nodes are coloured by
+ * The search history graph for Graphviz: see graphs.h. Nodes are coloured by
  * state, as in the page; an edge to a first parent is drawn, the others are dashed.
  */
 #include "base/memory.h"
-#include "result/hunt_report.h"
+#include "export/dot_text.h"
+#include "export/graphs.h"
 
 static const char *colour_of(enum lode_experiment_state state)
 {
@@ -16,17 +17,6 @@ static const char *colour_of(enum lode_experiment_state state)
 	return colours[state];
 }
 
-/* Text inside double quotes. */
-static void put_quoted(const struct lode_buffer *text, struct lode_buffer *buffer)
-{
-	buffer->failed |= text->failed;
-	for (size_t i = 0; !text->failed && i < text->size; i++) {
-		if (text->bytes[i] == '"' || text->bytes[i] == '\\')
-			lode_buffer_byte(buffer, '\\');
-		lode_buffer_byte(buffer, text->bytes[i]);
-	}
-}
-
 static void put_node(const struct lode_search *search, uint32_t id, struct lode_buffer *buffer)
 {
 	const struct lode_experiment *experiment = &lode_search_history(search)->experiments[id];
@@ -34,7 +24,8 @@ static void put_node(const struct lode_search *search, uint32_t id, struct lode_
 
 	lode_hunt_step(search, id, &label);
 	lode_buffer_print(buffer, "\te%u [label=\"", id);
-	put_quoted(&label, buffer);
+	lode_dot_quoted(buffer, label.bytes, label.size);
+	buffer->failed |= label.failed;
 	if (experiment->runs) {
 		lode_buffer_text(buffer, "\\n");
 		lode_hunt_measured(experiment, buffer);

@@ -3,9 +3,8 @@
  * as a pprof profile, differences as folded stacks in two columns. Calls on a time line
  * are written by the exporters (export.h, the option `inferred`).
  */
-#include "result/diff_report.h"
 #include "export/folded_lines.h"
-#include "result/latency_report.h"
+#include "export/latency_export.h"
 #include "export/pprof_profile.h"
 
 #include "base/memory.h"

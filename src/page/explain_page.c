@@ -1,23 +1,16 @@
 /*
  * An explanation as a page: its JSON, and what a picture of it needs besides, the points,
- * the functions' curves and the words of the text; see explain_report.h. Of very many
+ * the functions' curves and the words of the text; see explain_page.h. Of very many
  * rows only some are drawn, evenly chosen; the page says how many.
  */
-#include "result/explain_report.h"
+#include "page/explain_page.h"
 
 #include "base/json.h"
+#include "text/explain_text.h"
 
 #define MOST_POINTS 20000
 /* Pieces that a curve is drawn with. */
 #define PIECES 100
-
-/* Writes what `text` holds, and clears it. */
-static void put_text(struct lode_json *json, struct lode_buffer *text)
-{
-	lode_json_text_n(json, text->size ? text->bytes : "", text->size);
-	json->buffer->failed |= text->failed;
-	lode_buffer_clear(text);
-}
 
 /* The i-th of the rows that are drawn. */
 static size_t drawn_row(const struct lode_explanation *explanation, size_t i, size_t drawn)
@@ -54,17 +47,6 @@ static void put_points(const struct lode_explanation *explanation, struct lode_j
 	lode_json_object_end(json);
 }
 
-/* The value at x of a function with one input. */
-static double value_at(const struct lode_explanation *explanation, const struct lode_function *function, double x)
-{
-	double value = lode_function_coefficient(&explanation->points, function, 0);
-
-	for (unsigned k = 1; k < function->count; k++)
-		value += lode_function_coefficient(&explanation->points, function, k) *
-			 lode_term(lode_shape_group(function->shape, k - 1), x);
-	return value;
-}
-
 /* For each cluster what its function is at PIECES + 1 places from the least to the most x. */
 static void put_curves(const struct lode_explain_report *report, const struct lode_explain_frame *frame,
 		       struct lode_json *json)
@@ -76,7 +58,7 @@ static void put_curves(const struct lode_explain_report *report, const struct lo
 	for (unsigned k = 0; report->input->inputs == 1 && k < explanation->clusters; k++) {
 		lode_json_array(json);
 		for (unsigned i = 0; i <= PIECES; i++)
-			lode_json_double(json, value_at(explanation, &explanation->cluster[k].function,
+			lode_json_double(json, lode_explain_value(explanation, &explanation->cluster[k].function,
 							frame->least_x +
 								(frame->most_x - frame->least_x) * i / PIECES));
 		lode_json_array_end(json);
@@ -95,7 +77,7 @@ static void put_tests(const struct lode_explain_report *report, uint32_t id, str
 		return;
 	}
 	lode_explain_test(report, node, 1, text);
-	put_text(json, text);
+	lode_json_take(json, text);
 	put_tests(report, node->left, text, json);
 	put_tests(report, node->right, text, json);
 }
@@ -108,7 +90,7 @@ static void put_words(const struct lode_explain_report *report, struct lode_json
 	lode_json_array(json);
 	for (unsigned k = 0; k < report->explanation->clusters; k++) {
 		lode_explain_function(report, &report->explanation->cluster[k].function, &text);
-		put_text(json, &text);
+		lode_json_take(json, &text);
 	}
 	lode_json_array_end(json);
 	lode_json_key(json, "tests");
@@ -117,7 +99,7 @@ static void put_words(const struct lode_explain_report *report, struct lode_json
 	lode_json_array_end(json);
 	lode_json_key(json, "text");
 	lode_explain_summary(report, &text);
-	put_text(json, &text);
+	lode_json_take(json, &text);
 	lode_buffer_release(&text);
 }
 

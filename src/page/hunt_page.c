@@ -1,19 +1,17 @@
 /*
- * A hunt as a page: see hunt_report.h. All experiments as they were in the end, the
+ * A hunt as a page: see hunt_page.h. All experiments as they were in the end, the
  * summary, and the words that the text has for them; web/ shows them.
  */
 #include "base/json.h"
 #include "base/memory.h"
-#include "result/hunt_report.h"
+#include "page/hunt_page.h"
 #include "page/page.h"
 
 /* Writes what `text` holds, and clears it. */
 static void put_text(struct lode_json *json, const char *key, struct lode_buffer *text)
 {
 	lode_json_key(json, key);
-	lode_json_text_n(json, text->size ? text->bytes : "", text->size);
-	json->buffer->failed |= text->failed;
-	lode_buffer_clear(text);
+	lode_json_take(json, text);
 }
 
 /* What the text calls each experiment, by number. */
@@ -52,10 +50,8 @@ static void put_sentences(const struct lode_search *search, struct lode_json *js
 	json->buffer->failed |= !ids;
 	lode_json_array(json);
 	for (size_t i = 0; ids && i < count; i++) {
-		lode_buffer_clear(&text);
 		lode_hunt_sentence(search, ids[i], &text);
-		lode_json_text_n(json, text.size ? text.bytes : "", text.size);
-		json->buffer->failed |= text.failed;
+		lode_json_take(json, &text);
 	}
 	lode_json_array_end(json);
 	lode_buffer_release(&text);

@@ -95,7 +95,6 @@ static void choose_nodes(struct profile *profile)
 static void number_frames(struct profile *profile, struct lode_json *json)
 {
 	const struct lode_dictionary *dictionary = &profile->area->dictionary;
-	struct lode_buffer text = {0};
 	uint32_t count = 0;
 
 	memset(profile->frames, 0xff, dictionary->frames.count * sizeof(*profile->frames));
@@ -107,13 +106,9 @@ static void number_frames(struct profile *profile, struct lode_json *json)
 		if (profile->numbers[i] == LODE_NONE || profile->frames[frame] != LODE_NONE)
 			continue;
 		profile->frames[frame] = count++;
-		lode_buffer_clear(&text);
-		lode_frames_text(&dictionary->frames, frame, &text);
-		lode_json_text_n(json, text.bytes, text.size);
+		lode_frames_json(&dictionary->frames, frame, json);
 	}
 	lode_json_array_end(json);
-	json->buffer->failed |= text.failed;
-	lode_buffer_release(&text);
 }
 
 static void put_nodes(const struct profile *profile, struct lode_page_columns *columns)

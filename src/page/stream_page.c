@@ -264,18 +264,11 @@ static void symptoms_json(struct lode_json *json, const struct writing *writing)
 
 static void names_json(struct lode_json *json, const struct lode_frames *frames)
 {
-	struct lode_buffer text = {0};
-
 	lode_json_key(json, "names");
 	lode_json_array(json);
-	for (uint32_t i = 0; i < frames->count; i++) {
-		lode_buffer_clear(&text);
-		lode_frames_text(frames, i, &text);
-		lode_json_text_n(json, text.bytes, text.size);
-	}
+	for (uint32_t i = 0; i < frames->count; i++)
+		lode_frames_json(frames, i, json);
 	lode_json_array_end(json);
-	json->buffer->failed |= text.failed;
-	lode_buffer_release(&text);
 }
 
 static void head_json(struct writing *writing, struct lode_buffer *head)

@@ -234,7 +234,7 @@ int lode_call_tree_make(struct lode_call_tree *tree, const struct lode_call_tree
 	int code;
 
 	memset(tree, 0, sizeof(*tree));
-	tree->input = input;
+	tree->input = *input;
 	code = add_up(&work);
 	if (!code)
 		code = find_children(&work);
@@ -251,5 +251,6 @@ int lode_call_tree_make(struct lode_call_tree *tree, const struct lode_call_tree
 void lode_call_tree_release(struct lode_call_tree *tree)
 {
 	lode_free(tree->items);
+	lode_free(tree->fits);
 	memset(tree, 0, sizeof(*tree));
 }

@@ -43,7 +43,8 @@ struct lode_call_tree_item {
 };
 
 struct lode_call_tree {
-	const struct lode_call_tree_input *input;
+	struct lode_call_tree_input input;
+	uint8_t *fits; /* freed with it; NULL: none of its own */
 	struct lode_call_tree_item *items; /* callers first; of siblings the costliest first */
 	size_t count;
 	size_t capacity;
@@ -53,7 +54,7 @@ struct lode_call_tree {
 	size_t shown;		    /* of all nodes, those that are in an item */
 };
 
-/* Returns 0 or LODE_SYSTEM; release in either case. `input` must stay as long as the tree. */
+/* Returns 0 or LODE_SYSTEM; release in either case. What the input points to must stay as long as the tree. */
 int lode_call_tree_make(struct lode_call_tree *tree, const struct lode_call_tree_input *input);
 void lode_call_tree_release(struct lode_call_tree *tree);
 
@@ -66,7 +67,5 @@ static inline uint64_t lode_call_tree_most(const struct lode_call_tree *tree)
 
 /* Writes it as an object, for pages. */
 void lode_call_tree_json(const struct lode_call_tree *tree, struct lode_json *json);
-/* Appends it as a graph for Graphviz. */
-void lode_call_tree_dot(const struct lode_call_tree *tree, const char *title, struct lode_buffer *buffer);
 
 #endif

@@ -8,15 +8,14 @@ static void put_sides(const struct lode_call_tree *tree, const char *slow_key, c
 		      const uint64_t value[LODE_SIDES], struct lode_json *json)
 {
 	lode_json_key_u64(json, slow_key, value[LODE_SIDE_SLOW]);
-	if (tree->input->own[LODE_SIDE_BASE])
+	if (tree->input.own[LODE_SIDE_BASE])
 		lode_json_key_u64(json, base_key, value[LODE_SIDE_BASE]);
 }
 
 static void put_frames(const struct lode_call_tree *tree, const struct lode_call_tree_item *item,
 		       struct lode_json *json)
 {
-	const struct lode_dictionary *dictionary = tree->input->dictionary;
-	struct lode_buffer text = {0};
+	const struct lode_dictionary *dictionary = tree->input.dictionary;
 
 	lode_json_key(json, "frames");
 	lode_json_array(json);
@@ -25,19 +24,15 @@ static void put_frames(const struct lode_call_tree *tree, const struct lode_call
 
 		for (uint32_t k = 0; k < i; k++)
 			node = dictionary->tree.nodes[node].parent;
-		lode_buffer_clear(&text);
-		lode_frames_text(&dictionary->frames, dictionary->tree.nodes[node].frame, &text);
-		lode_json_text_n(json, text.size ? text.bytes : "", text.size);
-		json->buffer->failed |= text.failed;
+		lode_frames_json(&dictionary->frames, dictionary->tree.nodes[node].frame, json);
 	}
 	lode_json_array_end(json);
-	lode_buffer_release(&text);
 }
 
 static void put_item(const struct lode_call_tree *tree, const struct lode_call_tree_item *item,
 		     struct lode_json *json)
 {
-	const uint8_t *known = tree->input->known;
+	const uint8_t *known = tree->input.known;
 
 	lode_json_object(json);
 	lode_json_key_u64(json, "depth", item->depth);
@@ -58,7 +53,7 @@ static void put_item(const struct lode_call_tree *tree, const struct lode_call_t
 void lode_call_tree_json(const struct lode_call_tree *tree, struct lode_json *json)
 {
 	lode_json_object(json);
-	lode_json_key_u64(json, "least_ns", tree->input->least);
+	lode_json_key_u64(json, "least_ns", tree->input.least);
 	lode_json_key_u64(json, "contexts", tree->contexts);
 	lode_json_key_u64(json, "shown", tree->shown);
 	put_sides(tree, "whole_ns", "base_whole_ns", tree->whole, json);

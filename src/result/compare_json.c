@@ -18,18 +18,11 @@ static void side_json(struct lode_json *json, const char *key, const struct lode
 
 static void common_json(struct lode_json *json, const struct lode_mine_report *report, size_t cluster)
 {
-	struct lode_buffer text = { 0 };
-
 	lode_json_key(json, "common");
 	lode_json_array(json);
-	for (uint32_t i = 0; i < report->mined->common_length[cluster]; i++) {
-		lode_buffer_clear(&text);
-		lode_frames_text(&report->area->dictionary.frames, report->mined->common[cluster][i], &text);
-		lode_json_text_n(json, text.bytes, text.size);
-	}
+	for (uint32_t i = 0; i < report->mined->common_length[cluster]; i++)
+		lode_frames_json(&report->area->dictionary.frames, report->mined->common[cluster][i], json);
 	lode_json_array_end(json);
-	json->buffer->failed |= text.failed;
-	lode_buffer_release(&text);
 }
 
 static void compared_json(struct lode_json *json, const struct lode_compared *compared,

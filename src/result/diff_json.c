@@ -10,7 +10,6 @@
 struct writer {
 	const struct lode_diff_report *report;
 	struct lode_json json;
-	struct lode_buffer text;
 	struct lode_diff_functions functions;
 };
 
@@ -18,10 +17,8 @@ static void put_frame(struct writer *writer, const char *key, uint32_t node)
 {
 	const struct lode_dictionary *dictionary = writer->report->diff->dictionary;
 
-	lode_buffer_clear(&writer->text);
-	lode_frames_text(&dictionary->frames, dictionary->tree.nodes[node].frame, &writer->text);
 	lode_json_key(&writer->json, key);
-	lode_json_text_n(&writer->json, writer->text.bytes, writer->text.size);
+	lode_frames_json(&dictionary->frames, dictionary->tree.nodes[node].frame, &writer->json);
 }
 
 static void put_number(struct writer *writer, const char *key, int64_t number)
@@ -263,8 +260,6 @@ int lode_diff_json(const struct lode_diff_report *report, struct lode_output *ou
 	}
 	lode_json_object_end(&writer.json);
 	lode_json_line(&writer.json);
-	output->buffer.failed |= writer.text.failed;
-	lode_buffer_release(&writer.text);
 	lode_diff_functions_release(&writer.functions);
 	return code;
 }

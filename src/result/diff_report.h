@@ -1,5 +1,5 @@
 /*
- * The result of lode diff for programs and as a page, and what its text shares with them.
+ * The result of lode diff, its JSON, and what its text shares with that.
  */
 #ifndef LODE_RESULT_DIFF_REPORT_H
 #define LODE_RESULT_DIFF_REPORT_H
@@ -8,6 +8,7 @@
 #include "base/output.h"
 #include "latency/diff.h"
 #include "latency/paper_ranking.h"
+#include "result/call_tree.h"
 #include "scope/idle.h"
 
 struct lode_diff_side {
@@ -72,19 +73,12 @@ int lode_diff_functions_of(const struct lode_diff *diff, const struct lode_diff_
 const char *lode_diff_per(const struct lode_diff *diff);
 void lode_diff_functions_release(struct lode_diff_functions *functions);
 
-/* The same forms as those of latencies (latency_report.h), with both sides. */
+/* The same as of latencies (latency_report.h), with both sides. */
+int lode_diff_tree(const struct lode_diff_report *report, uint64_t least, int unfolded, struct lode_call_tree *tree);
 void lode_diff_page_json(const struct lode_diff_report *report, struct lode_json *json);
-void lode_diff_dot(const struct lode_diff_report *report, uint64_t least, int unfolded,
-		   struct lode_buffer *buffer);
 
 /* Writes the JSON of the contract; it leaves as it is made. */
 int lode_diff_json(const struct lode_diff_report *report, struct lode_output *output,
 		   struct lode_error *error);
-/*
- * Writes folded stacks with two values each, own latency in the base and in the slow
- * streams, ns per stream, as tools for differential flame graphs take them.
- */
-int lode_diff_folded(const struct lode_diff_report *report, struct lode_output *output,
-		     struct lode_notes *notes, struct lode_error *error);
 
 #endif

@@ -1,19 +1,16 @@
 /*
- * The calls of both sides of lode diff as one tree, for pages and as a graph: see
+ * The calls of both sides of lode diff as one tree, for pages and graphs: see
  * diff_report.h.
  */
 #include "result/diff_report.h"
 
 #include "base/memory.h"
-#include "result/call_tree.h"
 #include "result/frame_facts.h"
 
-static struct lode_call_tree_input tree_input(const struct lode_diff_report *report, uint64_t least,
-					      int unfolded)
+int lode_diff_tree(const struct lode_diff_report *report, uint64_t least, int unfolded, struct lode_call_tree *tree)
 {
 	const struct lode_diff *diff = report->diff;
-
-	return (struct lode_call_tree_input){
+	struct lode_call_tree_input input = {
 		.dictionary = diff->dictionary,
 		.own = {diff->base, diff->slow},
 		.node_count = diff->dictionary->tree.count,
@@ -23,19 +20,8 @@ static struct lode_call_tree_input tree_input(const struct lode_diff_report *rep
 		.least = least,
 		.unfolded = unfolded,
 	};
-}
 
-void lode_diff_dot(const struct lode_diff_report *report, uint64_t least, int unfolded,
-		   struct lode_buffer *buffer)
-{
-	struct lode_call_tree_input input = tree_input(report, least, unfolded);
-	struct lode_call_tree tree;
-
-	if (lode_call_tree_make(&tree, &input) < 0)
-		buffer->failed = 1;
-	else
-		lode_call_tree_dot(&tree, report->slow.corpus, buffer);
-	lode_call_tree_release(&tree);
+	return lode_call_tree_make(tree, &input);
 }
 
 static void put_facts(const struct lode_diff_report *report, const struct lode_call_tree *tree,
@@ -64,11 +50,10 @@ static void put_facts(const struct lode_diff_report *report, const struct lode_c
 
 void lode_diff_page_json(const struct lode_diff_report *report, struct lode_json *json)
 {
-	struct lode_call_tree_input input = tree_input(report, report->least, 1);
 	struct lode_call_tree tree;
 
 	lode_json_object(json);
-	if (lode_call_tree_make(&tree, &input) < 0) {
+	if (lode_diff_tree(report, report->least, 1, &tree) < 0) {
 		json->buffer->failed = 1;
 	} else {
 		lode_json_key(json, "tree");

@@ -299,7 +299,7 @@ void lode_explain_json(const struct lode_explain_report *report, struct lode_buf
 		put_streams(report->area, &json);
 	if (report->page) {
 		lode_json_key(&json, "page");
-		lode_explain_page_json(report, &json);
+		report->page(report, &json);
 	}
 	lode_json_object_end(&json);
 	lode_json_line(&json);

@@ -1,6 +1,6 @@
 /*
- * Reports of an explanation (explain/explain.h): text for people, JSON, SVG, HTML
- * and DOT. All append to a buffer, which remembers when memory ran out. Names come
+ * The result of an explanation (explain/explain.h): its JSON, and the words that text, graph
+ * and page share. All append to a buffer, which remembers when memory ran out. Names come
  * from the table that was explained.
  */
 #ifndef LODE_RESULT_EXPLAIN_REPORT_H
@@ -16,17 +16,11 @@ struct lode_explain_report {
 	const struct lode_area *area; /* whose streams, or symptoms, the rows are; NULL: rows of a table */
 	unsigned width; /* columns of text */
 	int ascii;	/* no other characters in text */
-	int page;	/* JSON has what a page needs besides */
+	/* Not NULL: writes what JSON for a page has besides, an object (page/explain_page.h). */
+	void (*page)(const struct lode_explain_report *report, struct lode_json *json);
 };
 
-/* The text without its picture in characters. */
-void lode_explain_summary(const struct lode_explain_report *report, struct lode_buffer *buffer);
-void lode_explain_text(const struct lode_explain_report *report, struct lode_buffer *buffer);
 void lode_explain_json(const struct lode_explain_report *report, struct lode_buffer *buffer);
-void lode_explain_svg(const struct lode_explain_report *report, struct lode_buffer *buffer);
-/* What only a page has, an object: points, curves, and the words of the text. */
-void lode_explain_page_json(const struct lode_explain_report *report, struct lode_json *json);
-void lode_explain_dot(const struct lode_explain_report *report, struct lode_buffer *buffer);
 
 /* ---- words that all of them use ---- */
 
@@ -68,5 +62,7 @@ struct lode_explain_frame {
 void lode_explain_frame(const struct lode_explanation *explanation, struct lode_explain_frame *frame);
 /* The first input of a row. */
 double lode_explain_x(const struct lode_explanation *explanation, size_t row);
+/* The value at x of a function with one input. */
+double lode_explain_value(const struct lode_explanation *explanation, const struct lode_function *function, double x);
 
 #endif

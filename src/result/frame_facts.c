@@ -35,20 +35,12 @@ static void modules_json(struct lode_json *json, const struct lode_frames *frame
 static void plumbing_json(struct lode_json *json, const struct lode_frames *frames, const uint8_t *marks,
 			  const struct lode_idle_stacks *idle)
 {
-	struct lode_buffer text = {0};
-
 	lode_json_key(json, "plumbing");
 	lode_json_array(json);
-	for (uint32_t i = 0; i < frames->count; i++) {
-		if (!marks[i] || !lode_idle_ignores(idle, i))
-			continue;
-		lode_buffer_clear(&text);
-		lode_frames_text(frames, i, &text);
-		lode_json_text_n(json, text.bytes, text.size);
-		json->buffer->failed |= text.failed;
-	}
+	for (uint32_t i = 0; i < frames->count; i++)
+		if (marks[i] && lode_idle_ignores(idle, i))
+			lode_frames_json(frames, i, json);
 	lode_json_array_end(json);
-	lode_buffer_release(&text);
 }
 
 void lode_frame_facts_json(struct lode_json *json, const struct lode_frames *frames, const uint8_t *marks,

@@ -1,6 +1,6 @@
 /*
- * Reports of a hunt (hunt/search.h): lines of JSON while it goes on and a last one
- * that sums it up, text for people, DOT and HTML. All append to a buffer, which
+ * The result of a hunt (hunt/search.h): lines of JSON while it goes on and a last one that
+ * sums it up, and the words that text, graph and page share. All append to a buffer, which
  * remembers when memory ran out. The search and its meter must be there still.
  */
 #ifndef LODE_RESULT_HUNT_REPORT_H
@@ -19,12 +19,6 @@ struct lode_hunt_report {
 void lode_hunt_line(const struct lode_hunt_report *report, uint32_t experiment, struct lode_buffer *buffer);
 /* The last line. */
 void lode_hunt_summary(const struct lode_hunt_report *report, struct lode_buffer *buffer);
-/* What was found, what was not examined and why, and the search history graph. */
-void lode_hunt_text(const struct lode_hunt_report *report, struct lode_buffer *buffer);
-void lode_hunt_dot(const struct lode_hunt_report *report, struct lode_buffer *buffer);
-/* The data of a page, and the page, which the program must have (page.h). */
-void lode_hunt_page_json(const struct lode_hunt_report *report, struct lode_buffer *buffer);
-void lode_hunt_html(const struct lode_hunt_report *report, struct lode_buffer *buffer);
 
 /* ---- what all of them ask ---- */
 

@@ -1,5 +1,5 @@
 /*
- * The results of lode latency for programs, and for the viewers of profiles.
+ * The result of lode latency, and its JSON.
  */
 #ifndef LODE_RESULT_LATENCY_REPORT_H
 #define LODE_RESULT_LATENCY_REPORT_H
@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "latency/contexts.h"
 #include "scope/idle.h"
+#include "result/call_tree.h"
 #include "result/stack_text.h"
 
 struct lode_latency_report {
@@ -35,21 +36,11 @@ size_t lode_latency_page_top(const struct lode_latency_report *report);
 void lode_latency_page_json(const struct lode_latency_report *report, struct lode_json *json);
 
 /*
- * Appends the tree of all calls that take at least `least` ns (call_tree.h; `unfolded` as
- * there) as a graph for Graphviz.
+ * The tree of all calls that take at least `least` ns (call_tree.h; `unfolded` as there). Returns 0
+ * or LODE_SYSTEM; release in either case.
  */
-void lode_latency_dot(const struct lode_latency_report *report, uint64_t least, int unfolded,
-		      struct lode_buffer *buffer);
-
-/* Writes own latencies of the contexts as folded stacks, whatever `top` says. `notes` may be NULL. */
-int lode_latency_folded(const struct lode_latency_report *report, struct lode_output *output,
-			struct lode_notes *notes, struct lode_error *error);
-/*
- * Writes a pprof profile of the contexts: calls, own latency and idle waits; viewers add up
- * the whole latencies themselves. Adds words to the latencies' dictionary.
- */
-int lode_latency_pprof(struct lode_latency *latency, const struct lode_contexts *contexts,
-		       struct lode_output *output, struct lode_error *error);
+int lode_latency_tree(const struct lode_latency_report *report, uint64_t least, int unfolded,
+		      struct lode_call_tree *tree);
 
 /* Writes instances, one line each, as JSON or in columns; for lode_latency_instances to give them to. */
 struct lode_instance_lines {

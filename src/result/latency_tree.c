@@ -1,10 +1,9 @@
 /*
- * The tree of calls of lode latency, for pages and as a graph: see latency_report.h.
+ * The tree of calls of lode latency, for pages and graphs: see latency_report.h.
  */
 #include "result/latency_report.h"
 
 #include "base/memory.h"
-#include "result/call_tree.h"
 #include "result/frame_facts.h"
 
 #include <string.h>
@@ -22,13 +21,12 @@ static uint8_t *find_fitting(const struct lode_latency_report *report)
 	return fits;
 }
 
-static int make_tree(const struct lode_latency_report *report, uint64_t least, int unfolded,
-		     struct lode_call_tree_input *input, struct lode_call_tree *tree)
+int lode_latency_tree(const struct lode_latency_report *report, uint64_t least, int unfolded,
+		      struct lode_call_tree *tree)
 {
 	const struct lode_latency *latency = report->latency;
 	uint8_t *fits = find_fitting(report);
-
-	*input = (struct lode_call_tree_input){
+	struct lode_call_tree_input input = {
 		.dictionary = &latency->dictionary,
 		.own = {NULL, latency->own},
 		.node_count = latency->node_count,
@@ -36,27 +34,14 @@ static int make_tree(const struct lode_latency_report *report, uint64_t least, i
 		.least = least,
 		.unfolded = unfolded,
 	};
+	int code;
+
 	memset(tree, 0, sizeof(*tree));
-	return fits ? lode_call_tree_make(tree, input) : LODE_SYSTEM;
-}
-
-static void release_tree(struct lode_call_tree_input *input, struct lode_call_tree *tree)
-{
-	lode_call_tree_release(tree);
-	lode_free((void *)(uintptr_t)input->fits);
-}
-
-void lode_latency_dot(const struct lode_latency_report *report, uint64_t least, int unfolded,
-		      struct lode_buffer *buffer)
-{
-	struct lode_call_tree_input input;
-	struct lode_call_tree tree;
-
-	if (make_tree(report, least, unfolded, &input, &tree) < 0)
-		buffer->failed = 1;
-	else
-		lode_call_tree_dot(&tree, report->corpus, buffer);
-	release_tree(&input, &tree);
+	if (!fits)
+		return LODE_SYSTEM;
+	code = lode_call_tree_make(tree, &input);
+	tree->fits = fits;
+	return code;
 }
 
 size_t lode_latency_page_top(const struct lode_latency_report *report)
@@ -87,11 +72,10 @@ static void put_facts(const struct lode_latency_report *report, const struct lod
 
 void lode_latency_page_json(const struct lode_latency_report *report, struct lode_json *json)
 {
-	struct lode_call_tree_input input;
 	struct lode_call_tree tree;
 
 	lode_json_object(json);
-	if (make_tree(report, report->least, 1, &input, &tree) < 0) {
+	if (lode_latency_tree(report, report->least, 1, &tree) < 0) {
 		json->buffer->failed = 1;
 	} else {
 		lode_json_key(json, "tree");
@@ -99,5 +83,5 @@ void lode_latency_page_json(const struct lode_latency_report *report, struct lod
 		put_facts(report, &tree, json);
 	}
 	lode_json_object_end(json);
-	release_tree(&input, &tree);
+	lode_call_tree_release(&tree);
 }

@@ -13,13 +13,10 @@ static void stack_json(struct lode_mine_events_json *listing, uint32_t node)
 	lode_json_array(listing->json);
 	if (frames)
 		lode_stack_tree_frames(tree, node, frames, depth);
-	for (uint32_t i = 0; frames && i < depth; i++) {
-		lode_buffer_clear(&listing->text);
-		lode_frames_text(&listing->area->dictionary.frames, frames[i], &listing->text);
-		lode_json_text_n(listing->json, listing->text.bytes, listing->text.size);
-	}
+	for (uint32_t i = 0; frames && i < depth; i++)
+		lode_frames_json(&listing->area->dictionary.frames, frames[i], listing->json);
 	lode_json_array_end(listing->json);
-	listing->json->buffer->failed |= !frames || listing->text.failed;
+	listing->json->buffer->failed |= !frames;
 	lode_free(frames);
 }
 

@@ -8,15 +8,11 @@
 
 #define EXAMPLES 5
 
-static void frames_json(struct lode_json *json, const struct lode_frames *frames, const uint32_t *items,
-			uint32_t length, struct lode_buffer *text)
+static void frames_json(struct lode_json *json, const struct lode_frames *frames, const uint32_t *items, uint32_t length)
 {
 	lode_json_array(json);
-	for (uint32_t i = 0; i < length; i++) {
-		lode_buffer_clear(text);
-		lode_frames_text(frames, items[i], text);
-		lode_json_text_n(json, text->bytes, text->size);
-	}
+	for (uint32_t i = 0; i < length; i++)
+		lode_frames_json(frames, items[i], json);
 	lode_json_array_end(json);
 }
 
@@ -91,7 +87,6 @@ static void work_json(struct lode_json *json, const struct lode_mine_report *rep
 	const struct lode_area *area = report->area;
 	const struct lode_stack_tree *tree = &area->dictionary.tree;
 	struct lode_mine_places places;
-	struct lode_buffer text = { 0 };
 
 	lode_json_key(json, "waiting_for_work");
 	lode_json_object(json);
@@ -111,7 +106,7 @@ static void work_json(struct lode_json *json, const struct lode_mine_report *rep
 		lode_stack_tree_frames(tree, places.items[i].place, frames, depth);
 		lode_json_object(json);
 		lode_json_key(json, "frames");
-		frames_json(json, &area->dictionary.frames, frames, depth, &text);
+		frames_json(json, &area->dictionary.frames, frames, depth);
 		lode_json_key_u64(json, "events", places.items[i].events);
 		lode_json_key_u64(json, "cost_ns", places.items[i].cost);
 		lode_json_object_end(json);
@@ -119,8 +114,6 @@ static void work_json(struct lode_json *json, const struct lode_mine_report *rep
 	}
 	lode_json_array_end(json);
 	lode_json_object_end(json);
-	json->buffer->failed |= text.failed;
-	lode_buffer_release(&text);
 	lode_free(places.items);
 }
 
@@ -160,8 +153,7 @@ static void metrics_json(struct lode_json *json, const struct lode_metrics *metr
 	lode_json_key_u64(json, "average_ns", metrics->average);
 }
 
-static void pattern_json(struct lode_json *json, const struct lode_mine_report *report, size_t i,
-			 struct lode_buffer *text)
+static void pattern_json(struct lode_json *json, const struct lode_mine_report *report, size_t i)
 {
 	const struct lode_mined *mined = report->mined;
 
@@ -169,7 +161,7 @@ static void pattern_json(struct lode_json *json, const struct lode_mine_report *
 	lode_json_key_text(json, "id", mined->pattern_groups[i].id);
 	lode_json_key(json, "frames");
 	frames_json(json, &report->area->dictionary.frames, lode_pattern_frames(&mined->patterns, i),
-		    mined->patterns.items[i].length, text);
+		    mined->patterns.items[i].length);
 	metrics_json(json, &mined->pattern_groups[i].metrics);
 	sampling_json(json, &mined->pattern_groups[i].metrics);
 	lode_json_object_end(json);
@@ -230,8 +222,7 @@ static void bound_json(struct lode_json *json, const char *key, const struct lod
 		lode_json_null(json);
 }
 
-static void cluster_json(struct lode_json *json, const struct lode_mine_report *report, size_t i,
-			 struct lode_buffer *text)
+static void cluster_json(struct lode_json *json, const struct lode_mine_report *report, size_t i)
 {
 	const struct lode_mined *mined = report->mined;
 	const struct lode_cluster *cluster = &mined->clusters.items[i];
@@ -252,7 +243,7 @@ static void cluster_json(struct lode_json *json, const struct lode_mine_report *
 	bound_json(json, "high_ns", &group->metrics, group->metrics.high);
 	sampling_json(json, &group->metrics);
 	lode_json_key(json, "common");
-	frames_json(json, &report->area->dictionary.frames, mined->common[i], mined->common_length[i], text);
+	frames_json(json, &report->area->dictionary.frames, mined->common[i], mined->common_length[i]);
 	examples_json(json, report, i);
 	if (report->page)
 		by_stream_json(json, &group->shares);
@@ -294,7 +285,6 @@ static void lists_json(struct lode_json *json, const struct lode_mine_report *re
 {
 	const struct lode_mined *mined = report->mined;
 	uint8_t *marks = shown_patterns(report);
-	struct lode_buffer text = { 0 };
 
 	lode_json_key_u64(json, "patterns_total", mined->patterns.count);
 	lode_json_key_u64(json, "clusters_total", mined->clusters.count);
@@ -302,16 +292,14 @@ static void lists_json(struct lode_json *json, const struct lode_mine_report *re
 	lode_json_array(json);
 	for (size_t i = 0; i < mined->patterns.count; i++)
 		if (!marks || marks[i])
-			pattern_json(json, report, i, &text);
+			pattern_json(json, report, i);
 	lode_json_array_end(json);
 	lode_json_key(json, "clusters");
 	lode_json_array(json);
 	for (size_t i = 0; i < lode_mine_shown(report); i++)
-		cluster_json(json, report, i, &text);
+		cluster_json(json, report, i);
 	lode_json_array_end(json);
 	frames_known_json(json, report, marks);
-	json->buffer->failed |= text.failed;
-	lode_buffer_release(&text);
 	lode_free(marks);
 }
 

@@ -107,11 +107,10 @@ struct lode_compare_report {
 
 void lode_compare_json(const struct lode_compare_report *report, struct lode_buffer *buffer);
 
-/* Events of a pattern or cluster, a line of JSON each. `text` is released at the end. */
+/* Events of a pattern or cluster, a line of JSON each. */
 struct lode_mine_events_json {
 	const struct lode_area *area;
 	struct lode_json *json;
-	struct lode_buffer text;
 };
 
 /* For lode_area_events: writes an event of the struct `context`. */

@@ -8,16 +8,6 @@
 
 #include <stdio.h>
 
-static void put_frame(struct lode_json *json, const struct lode_frames *frames, uint32_t frame)
-{
-	struct lode_buffer text = { 0 };
-
-	lode_frames_text(frames, frame, &text);
-	json->buffer->failed |= text.failed;
-	lode_json_text_n(json, text.bytes, text.size);
-	lode_buffer_release(&text);
-}
-
 /* The stack of the first leaf of each way to the bug, as a host without emulation and scanner has it. */
 static void put_variants(struct lode_json *json, const struct lode_synth_model *model,
 			 const struct lode_synth_bug *bug)
@@ -36,7 +26,7 @@ static void put_variants(struct lode_json *json, const struct lode_synth_model *
 		lode_stack_tree_frames(&dictionary->tree, node, frames, depth);
 		lode_json_array(json);
 		for (uint32_t level = 0; level < depth; level++)
-			put_frame(json, &dictionary->frames, frames[level]);
+			lode_frames_json(&dictionary->frames, frames[level], json);
 		lode_json_array_end(json);
 	}
 	lode_json_array_end(json);
@@ -101,7 +91,7 @@ static void put_bug(struct lode_json *json, const struct lode_synth_truth *truth
 	lode_json_key(json, "key");
 	lode_json_array(json);
 	for (size_t i = 0; i < LODE_SYNTH_KEY; i++)
-		put_frame(json, &truth->model->code.dictionary.frames, bug->key[i]);
+		lode_frames_json(&truth->model->code.dictionary.frames, bug->key[i], json);
 	lode_json_array_end(json);
 	put_variants(json, truth->model, bug);
 	put_cost(json, &cost);

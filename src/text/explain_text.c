@@ -1,10 +1,10 @@
 /*
  * An explanation for people: functions, tree, how good it is, one sentence a
- * cluster, and a picture of x against y in characters; see explain_report.h.
+ * cluster, and a picture of x against y in characters; see explain_text.h.
  */
 #include "base/safe_text.h"
 #include "base/units.h"
-#include "result/explain_report.h"
+#include "text/explain_text.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * A hunt as text for people: see hunt_report.h. First the bottlenecks, each in a
+ * A hunt as text for people: see hunt_text.h. First the bottlenecks, each in a
  * sentence with the way that leads to it; then what was not examined, by reason; then
  * the search history graph as a tree by first parents, in which what was false, and
  * led to nothing, shares a line.
@@ -7,7 +7,7 @@
 #include "base/safe_text.h"
 #include "base/memory.h"
 #include "base/units.h"
-#include "result/hunt_report.h"
+#include "text/hunt_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -221,3 +221,12 @@ void lode_frames_text(const struct lode_frames *frames, uint32_t frame, struct l
 		lode_buffer_byte(buffer, '!');
 	lode_buffer_add(buffer, function->text, function->length);
 }
+
+void lode_frames_json(const struct lode_frames *frames, uint32_t frame, struct lode_json *json)
+{
+	struct lode_buffer text = { 0 };
+
+	lode_frames_text(frames, frame, &text);
+	lode_json_take(json, &text);
+	lode_buffer_release(&text);
+}

@@ -11,6 +11,7 @@
 #define LODE_TRACE_FRAMES_H
 
 #include "base/buffer.h"
+#include "base/json.h"
 #include "base/strings.h"
 
 enum lode_kind {
@@ -76,6 +77,8 @@ uint32_t lode_frames_parse(struct lode_frames *frames, const char *text, size_t 
 uint32_t lode_frames_find(const struct lode_frames *frames, const char *module, const char *function);
 /* Appends the text form, which lode_frames_parse reads back as the same frame. */
 void lode_frames_text(const struct lode_frames *frames, uint32_t frame, struct lode_buffer *buffer);
+/* Writes the text form as a string. */
+void lode_frames_json(const struct lode_frames *frames, uint32_t frame, struct lode_json *json);
 
 static inline const char *lode_frames_function(const struct lode_frames *frames, uint32_t frame)
 {

@@ -6,7 +6,7 @@
 
 #include "base/cursor.h"
 #include "base/json.h"
-#include "result/latency_report.h"
+#include "export/latency_export.h"
 
 #include <zlib.h>
 

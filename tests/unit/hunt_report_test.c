@@ -4,7 +4,9 @@
 #include "base/memory.h"
 #include "hunt/keep.h"
 #include "hunt_simulation.h"
-#include "result/hunt_report.h"
+#include "export/graphs.h"
+#include "page/hunt_page.h"
+#include "text/hunt_text.h"
 
 #include <math.h>
 #include <string.h>

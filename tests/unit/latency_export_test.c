@@ -7,8 +7,7 @@
 
 #include "latency/contexts.h"
 #include "latency/diff.h"
-#include "result/diff_report.h"
-#include "result/latency_report.h"
+#include "export/latency_export.h"
 
 #include <yajl/yajl_tree.h>
 

@@ -4,6 +4,7 @@
  */
 #include "export_fixture.h"
 
+#include "export/graphs.h"
 #include "latency/contexts.h"
 #include "result/call_tree.h"
 #include "result/heat.h"

@@ -1,5 +1,5 @@
-/* A hunt while it goes on, as text: see hunt_live.h. */
-#include "text/hunt_live.h"
+/* A hunt while it goes on, as text: see hunt_progress.h. */
+#include "text/hunt_progress.h"
 
 #include "base/safe_text.h"
 #include "base/units.h"

@@ -2,8 +2,8 @@
  * A hunt while it goes on, as text: a line for each verdict, or the search history graph
  * as a tree that is drawn anew a few times a second.
  */
-#ifndef LODE_TEXT_HUNT_LIVE_H
-#define LODE_TEXT_HUNT_LIVE_H
+#ifndef LODE_TEXT_HUNT_PROGRESS_H
+#define LODE_TEXT_HUNT_PROGRESS_H
 
 #include "result/hunt_report.h"
 #include "text/look.h"

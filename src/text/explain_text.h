@@ -1,0 +1,11 @@
+/* The result of an explanation as text. */
+#ifndef LODE_TEXT_EXPLAIN_TEXT_H
+#define LODE_TEXT_EXPLAIN_TEXT_H
+
+#include "result/explain_report.h"
+
+/* The text without its picture in characters. */
+void lode_explain_summary(const struct lode_explain_report *report, struct lode_buffer *buffer);
+void lode_explain_text(const struct lode_explain_report *report, struct lode_buffer *buffer);
+
+#endif
