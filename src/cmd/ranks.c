@@ -49,6 +49,13 @@ static int join(struct lode_error *error)
 	return code;
 }
 
+/* MPI_Finalize spins until the last process is there; meeting before does not. */
+static void leave(void)
+{
+	lode_cluster_meet(cluster, NULL);
+	lode_cluster_leave(cluster);
+}
+
 int lode_ranks_share(struct lode_corpus *corpus,
 		     int (*keep)(void *context, struct lode_job_rank rank, struct lode_error *error), void *context,
 		     struct lode_error *error)
@@ -70,7 +77,7 @@ int lode_ranks_share(struct lode_corpus *corpus,
 		code = lode_cluster_meet(cluster, error);
 	times_left -= !code;
 	if (!code && !times_left && lode_ranks_helps()) {
-		lode_cluster_leave(cluster);
+		leave();
 		exit(0);
 	}
 	return code;
@@ -81,7 +88,7 @@ void lode_ranks_end(int code)
 	if (!cluster)
 		return;
 	if (code >= LODE_FOUND) {
-		lode_cluster_leave(cluster);
+		leave();
 		return;
 	}
 	if (lode_ranks_helps())
