@@ -77,7 +77,13 @@ enum text {
 };
 
 static const char *const texts[TEXTS] = {
-	"cpu", "off_cpu", "nanoseconds", "thread.id", "thread.name", "process.pid", "process.executable.build_id.gnu",
+	"cpu",
+	"off_cpu",
+	"nanoseconds",
+	"thread.id",
+	"thread.name",
+	"process.pid",
+	"process.executable.build_id.gnu",
 };
 
 struct writer {
@@ -125,7 +131,8 @@ static void add_attribute(struct writer *writer, enum text key, const char *text
 	writer->attribute_count++;
 }
 
-/* The attributes of a thread are three that follow each other, as far as it has them: number, process, name. */
+/* The attributes of a thread are three that follow each other, as far as it has them: number, process, name.
+ */
 static void put_thread_attributes(struct writer *writer, uint32_t thread, struct lode_buffer *packed)
 {
 	const struct lode_thread *item = &writer->stream->threads[thread];
@@ -169,8 +176,8 @@ static void add_event(struct writer *writer, const struct lode_event *event)
 {
 	uint64_t cost = lode_weighted(event->cost, event->weight ? event->weight : 1);
 
-	if (writer->events &&
-	    (event->thread != writer->thread || event->stack != writer->stack || writer->events == SAMPLE_EVENTS))
+	if (writer->events && (event->thread != writer->thread || event->stack != writer->stack ||
+			       writer->events == SAMPLE_EVENTS))
 		end_sample(writer);
 	writer->thread = event->thread;
 	writer->stack = event->stack;
@@ -181,7 +188,8 @@ static void add_event(struct writer *writer, const struct lode_event *event)
 
 /* ---- resources ---- */
 
-static void put_key_value(struct writer *writer, struct lode_buffer *resource, const char *key, const char *text)
+static void put_key_value(struct writer *writer, struct lode_buffer *resource, const char *key,
+			  const char *text)
 {
 	lode_protobuf_put_text(&writer->value, ANY_TEXT, text);
 	lode_protobuf_put_text(&writer->inner, KEY_VALUE_KEY, key);
@@ -271,8 +279,8 @@ static int write_opened(struct writer *writer, struct lode_export_stream *source
 	writer->used_count = writer->dictionary.tree.count;
 	for (size_t i = 0; i < 2 && code == 0; i++) {
 		writer->type = types[i];
-		code = lode_export_blocks(writer->export, source, 1u << types[i], LODE_ALL_COLUMNS, take_block,
-					  writer, error);
+		code = lode_export_blocks(writer->export, source, 1u << types[i], LODE_ALL_COLUMNS,
+					  take_block, writer, error);
 		if (code == 0)
 			code = end_profile(writer, error);
 	}
@@ -307,7 +315,8 @@ static void put_modules(struct writer *writer, struct lode_buffer *dictionary)
 		const struct lode_module *module = &frames->modules[i];
 
 		if (i)
-			lode_protobuf_put_number(&writer->outer, MAPPING_FILE, module->path ? module->path : module->name);
+			lode_protobuf_put_number(&writer->outer, MAPPING_FILE,
+						 module->path ? module->path : module->name);
 		if (i && module->build_id) {
 			lode_protobuf_put_number(&writer->outer, MAPPING_ATTRIBUTES, writer->attribute_count);
 			add_attribute(writer, TEXT_BUILD_ID, text_of(writer, module->build_id), 0);
@@ -339,7 +348,8 @@ static void put_stacks(struct writer *writer, struct lode_buffer *dictionary)
 	const struct lode_stack_tree *tree = &writer->dictionary.tree;
 
 	for (uint32_t i = 0; i < tree->count; i++) {
-		for (uint32_t node = i < writer->used_count && writer->used[i] ? i : 0; node; node = tree->nodes[node].parent)
+		for (uint32_t node = i < writer->used_count && writer->used[i] ? i : 0; node;
+		     node = tree->nodes[node].parent)
 			lode_buffer_varint(&writer->inner, (uint64_t)tree->nodes[node].frame + 1);
 		if (writer->inner.size)
 			lode_protobuf_put_message(&writer->outer, STACK_LOCATIONS, &writer->inner);

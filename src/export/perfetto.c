@@ -92,7 +92,7 @@ enum {
 };
 
 /* Numbers that a stream's processes and threads have, where there are several streams. */
-#define STREAM_BITS 22
+#define STREAM_BITS  22
 #define MOST_STREAMS ((1u << (31 - STREAM_BITS)) - 1)
 
 struct writer {
@@ -100,7 +100,7 @@ struct writer {
 	struct lode_dictionary dictionary;
 	const struct lode_stream *stream; /* the one being written */
 	size_t number;			  /* its place among the streams */
-	uint64_t first_track;		  /* thread i has track first_track + 2 * i, a process the one behind it */
+	uint64_t first_track; /* thread i has track first_track + 2 * i, a process the one behind it */
 	uint64_t next_track;
 	uint64_t next_flow;
 	uint64_t weighted; /* events that stand for several */
@@ -413,8 +413,11 @@ static int write_waking(struct writer *writer, const struct lode_event *event, u
 			struct lode_error *error)
 {
 	int is_known = event->waker != LODE_NONE;
-	struct mark wakes = {
-		.type = TYPE_INSTANT, .t = t, .category = "waking", .name = "wakes", .stack = event->waker_stack};
+	struct mark wakes = {.type = TYPE_INSTANT,
+			     .t = t,
+			     .category = "waking",
+			     .name = "wakes",
+			     .stack = event->waker_stack};
 	struct mark woken = {.type = event->delay ? TYPE_BEGIN : TYPE_INSTANT,
 			     .track = track_of(writer, event->thread),
 			     .t = t,

@@ -67,7 +67,7 @@ int lode_count_rate_add(struct lode_count_rate *rate, uint64_t t, uint16_t cpu, 
 	last = &rate->by_cpu[cpu];
 	if (last->there && last->thread == thread && t > last->t && count)
 		add_pair(rate, t - last->t, count);
-	*last = (struct lode_count_last){ t, thread, 1 };
+	*last = (struct lode_count_last){t, thread, 1};
 	rate->samples++;
 	if (count > rate->largest)
 		rate->largest = count;

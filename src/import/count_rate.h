@@ -18,7 +18,7 @@ struct lode_count_rate {
 	struct lode_count_last *by_cpu; /* the sample that each CPU had last */
 	size_t cpus;
 	struct lode_count_bin *bins; /* counts and time of pairs, by the logarithm of their rate */
-	uint64_t largest;            /* count of any sample */
+	uint64_t largest;	     /* count of any sample */
 	uint64_t samples;
 };
 

@@ -17,7 +17,7 @@
 /* `a, b, c`; NULL when memory has run out. */
 static char *list_formats(void)
 {
-	struct lode_buffer buffer = { 0 };
+	struct lode_buffer buffer = {0};
 
 	for (size_t i = 0; lode_importers[i]; i++) {
 		lode_buffer_text(&buffer, i ? ", " : "");
@@ -112,7 +112,7 @@ static int peek_telling(struct lode_input *input, const unsigned char **bytes, s
 }
 
 static const struct lode_importer *choose_by_bytes(struct lode_input *input, const unsigned char *bytes,
-						  size_t size, struct lode_error *error)
+						   size_t size, struct lode_error *error)
 {
 	const char *name = lode_input_name(input), *other;
 	const struct lode_importer *importer;
@@ -178,7 +178,9 @@ static size_t without_extension(const char *name, size_t length)
 {
 	const char *dot = memrchr(name, '.', length);
 
-	return dot && dot > name && dot[-1] != '/' && !memchr(dot, '/', length - (size_t)(dot - name)) ? (size_t)(dot - name) : length;
+	return dot && dot > name && dot[-1] != '/' && !memchr(dot, '/', length - (size_t)(dot - name))
+		       ? (size_t)(dot - name)
+		       : length;
 }
 
 /* Where the base name begins, with up to `folders` of its folders in front. */

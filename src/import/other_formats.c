@@ -13,23 +13,24 @@ struct other_format {
 };
 
 static const struct other_format formats[] = {
-	{ { "\"traceEvents\"" },
-	  0,
-	  "is a Chrome trace, which Lode does not read; import a recording of the same program by perf" },
-	{ { "\"ph\"", "\"ts\"" },
-	  0,
-	  "is a Chrome trace, which Lode does not read; import a recording of the same program by perf" },
-	{ { "FLR" },
-	  1,
-	  "is a Java Flight Recorder file, which Lode does not read; let async-profiler write folded stacks "
-	  "(-o collapsed) and import them" },
-	{ { "\x17\x08" "Dtracing" },
-	  1,
-	  "is a trace.dat of trace-cmd, which Lode does not read; record with `perf sched record -g`" },
-	{ { "go 1.", " trace" },
-	  1,
-	  "is a Go execution trace, which Lode does not read; import the CPU, block or mutex profile of "
-	  "net/http/pprof" },
+	{{"\"traceEvents\""},
+	 0,
+	 "is a Chrome trace, which Lode does not read; import a recording of the same program by perf"},
+	{{"\"ph\"", "\"ts\""},
+	 0,
+	 "is a Chrome trace, which Lode does not read; import a recording of the same program by perf"},
+	{{"FLR"},
+	 1,
+	 "is a Java Flight Recorder file, which Lode does not read; let async-profiler write folded stacks "
+	 "(-o collapsed) and import them"},
+	{{"\x17\x08"
+	  "Dtracing"},
+	 1,
+	 "is a trace.dat of trace-cmd, which Lode does not read; record with `perf sched record -g`"},
+	{{"go 1.", " trace"},
+	 1,
+	 "is a Go execution trace, which Lode does not read; import the CPU, block or mutex profile of "
+	 "net/http/pprof"},
 };
 
 static int has_mark(const unsigned char *bytes, size_t size, const char *mark)

@@ -58,15 +58,15 @@ struct reader {
 	size_t stack_capacity;
 
 	struct lode_pprof_value *uses; /* what becomes of each value */
-	size_t used;                   /* how many are used */
-	int64_t *values;               /* of a sample */
-	int odd_period; /* it makes no sense: counts are taken as nanoseconds */
+	size_t used;		       /* how many are used */
+	int64_t *values;	       /* of a sample */
+	int odd_period;		       /* it makes no sense: counts are taken as nanoseconds */
 	uint64_t samples;
 	uint64_t *ends; /* by thread: where its next event begins */
 	size_t end_count;
 	size_t end_capacity;
 	struct lode_pprof_labels labels;
-	int splits;           /* samples of several streams, as our exporter writes them: one at a time is read */
+	int splits; /* samples of several streams, as our exporter writes them: one at a time is read */
 	uint64_t stream_key;  /* string that names the label of streams */
 	uint64_t stream_only; /* string: the stream that is read */
 	uint64_t stream_met;  /* that of the sample at hand; 0: it has none */
@@ -128,7 +128,8 @@ static int describe_values(struct reader *reader)
 		struct lode_pprof_string type, unit;
 		int code;
 
-		if ((code = lode_pprof_string_get(&reader->tables, reader->tables.types[i].type, &type)) < 0 ||
+		if ((code = lode_pprof_string_get(&reader->tables, reader->tables.types[i].type, &type)) <
+			    0 ||
 		    (code = lode_pprof_string_get(&reader->tables, reader->tables.types[i].unit, &unit)) < 0)
 			return code;
 		reader->uses[i] = (struct lode_pprof_value){
@@ -136,7 +137,8 @@ static int describe_values(struct reader *reader)
 			.type_length = type.length,
 			.unit = unit.text,
 			.unit_length = unit.length,
-			.is_default = reader->tables.default_type && reader->tables.types[i].type == reader->tables.default_type,
+			.is_default = reader->tables.default_type &&
+				      reader->tables.types[i].type == reader->tables.default_type,
 		};
 	}
 	return 0;
@@ -158,7 +160,8 @@ static void note_values(struct reader *reader)
 		counts |= is_used_count(&reader->uses[i]);
 	reader->odd_period &= counts;
 	if (!counts && reader->tables.options->unit_ns > 0)
-		lode_notes_add(reader->tables.options->notes, 1, "profiles of times, for which --unit says nothing", name);
+		lode_notes_add(reader->tables.options->notes, 1,
+			       "profiles of times, for which --unit says nothing", name);
 	for (size_t i = 0; i < reader->tables.type_count; i++) {
 		const struct lode_pprof_value *value = &reader->uses[i];
 
@@ -166,11 +169,14 @@ static void note_values(struct reader *reader)
 		    !(value->unit_length == 5 && memcmp(value->unit, "count", 5) == 0)) {
 			snprintf(example, sizeof(example), "%.250s: %.*s", name,
 				 (int)(value->type_length < 100 ? value->type_length : 100), value->type);
-			lode_notes_add(reader->tables.options->notes, 1, "kinds of values that are not imported", example);
+			lode_notes_add(reader->tables.options->notes, 1,
+				       "kinds of values that are not imported", example);
 		}
 		if (value->use == LODE_PPROF_WALL)
-			lode_notes_add(reader->tables.options->notes, 1,
-				       "profiles of CPU and wall time, of which the difference is taken as waits", name);
+			lode_notes_add(
+				reader->tables.options->notes, 1,
+				"profiles of CPU and wall time, of which the difference is taken as waits",
+				name);
 	}
 }
 
@@ -179,10 +185,11 @@ static int choose_values(struct reader *reader)
 	struct lode_pprof_string unit;
 	int code = describe_values(reader);
 
-	if (code < 0 || (code = lode_pprof_string_get(&reader->tables, reader->tables.period_type.unit, &unit)) < 0)
+	if (code < 0 ||
+	    (code = lode_pprof_string_get(&reader->tables, reader->tables.period_type.unit, &unit)) < 0)
 		return code;
-	reader->used = lode_pprof_choose(reader->uses, reader->tables.type_count, scale_of_counts(reader, unit),
-					 reader->tables.options->kind_is_wait);
+	reader->used = lode_pprof_choose(reader->uses, reader->tables.type_count,
+					 scale_of_counts(reader, unit), reader->tables.options->kind_is_wait);
 	if (!reader->used)
 		return fail_no_time(reader);
 	note_values(reader);
@@ -250,8 +257,10 @@ static int get_module(struct reader *reader, uint64_t id, uint32_t *module)
 	if (!entry || entry->first != LODE_NONE)
 		return 0;
 	if ((code = keep_range(reader, entry)) < 0 ||
-	    (code = lode_pprof_read_number(&reader->tables, lode_pprof_message_at(&reader->tables, entry->at), 5, &file_number)) < 0 ||
-	    (code = lode_pprof_read_number(&reader->tables, lode_pprof_message_at(&reader->tables, entry->at), 6, &build_number)) < 0 ||
+	    (code = lode_pprof_read_number(&reader->tables, lode_pprof_message_at(&reader->tables, entry->at),
+					   5, &file_number)) < 0 ||
+	    (code = lode_pprof_read_number(&reader->tables, lode_pprof_message_at(&reader->tables, entry->at),
+					   6, &build_number)) < 0 ||
 	    (code = lode_pprof_string_get(&reader->tables, file_number, &file)) < 0 ||
 	    (code = lode_pprof_string_get(&reader->tables, build_number, &build_id)) < 0)
 		return code;
@@ -271,12 +280,15 @@ static int get_function(struct reader *reader, uint64_t id, uint64_t at, uint32_
 	int code;
 
 	if (!entry)
-		return lode_pprof_fail_damaged(&reader->tables, at, "the function of a location is not there");
+		return lode_pprof_fail_damaged(&reader->tables, at,
+					       "the function of a location is not there");
 	*string = entry->first;
 	if (entry->first != LODE_NONE)
 		return 0;
 	for (uint32_t field = 2; field <= 3; field++) { /* `name`, else `system_name` */
-		if ((code = lode_pprof_read_number(&reader->tables, lode_pprof_message_at(&reader->tables, entry->at), field, &number)) < 0 ||
+		if ((code = lode_pprof_read_number(&reader->tables,
+						   lode_pprof_message_at(&reader->tables, entry->at), field,
+						   &number)) < 0 ||
 		    (code = lode_pprof_string_get(&reader->tables, number, &name)) < 0)
 			return code;
 		if (name.length)
@@ -304,7 +316,8 @@ static int add_frame(struct reader *reader, uint32_t module, uint32_t function)
 /* A function without a symbol is its offset in its file. The module of the mapping is known already. */
 static int add_address(struct reader *reader, uint64_t mapping, uint32_t module, uint64_t address)
 {
-	const struct lode_pprof_entry *entry = mapping ? lode_pprof_find(&reader->tables.mappings, mapping) : NULL;
+	const struct lode_pprof_entry *entry =
+		mapping ? lode_pprof_find(&reader->tables.mappings, mapping) : NULL;
 	const struct range *range = entry ? &reader->ranges[entry->count] : NULL;
 	uint32_t function;
 	char text[24];
@@ -313,7 +326,8 @@ static int add_address(struct reader *reader, uint64_t mapping, uint32_t module,
 		address = address - range->start + range->offset;
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
 	function = lode_strings_add(&reader->dictionary.frames.strings, text, strlen(text));
-	return function == LODE_NONE ? lode_pprof_fail_memory(&reader->tables) : add_frame(reader, module, function);
+	return function == LODE_NONE ? lode_pprof_fail_memory(&reader->tables)
+				     : add_frame(reader, module, function);
 }
 
 static int add_lines(struct reader *reader, struct lode_cursor message, uint32_t module)
@@ -336,7 +350,8 @@ static int add_lines(struct reader *reader, struct lode_cursor message, uint32_t
 		/* Some writers leave a function out that they do not know. */
 		if (code < 0 || !function)
 			continue;
-		code = get_function(reader, function, lode_pprof_place(&reader->tables, &field.bytes), &string);
+		code = get_function(reader, function, lode_pprof_place(&reader->tables, &field.bytes),
+				    &string);
 		if (code == 0)
 			code = add_frame(reader, module, string);
 	}
@@ -382,7 +397,7 @@ static uint32_t step_into(struct reader *reader, uint32_t parent, uint32_t locat
 {
 	const struct lode_pprof_entry *entry = &reader->tables.locations.items[location];
 	uint64_t hash = lode_hash_pair(parent, location);
-	struct step step = { parent, location, parent };
+	struct step step = {parent, location, parent};
 	size_t probe = 0;
 	uint32_t id;
 
@@ -413,7 +428,8 @@ static int open_stack(struct reader *reader, uint64_t at)
 		int code;
 
 		if (!entry)
-			return lode_pprof_fail_damaged(&reader->tables, at, "a location of a sample is not there");
+			return lode_pprof_fail_damaged(&reader->tables, at,
+						       "a location of a sample is not there");
 		code = entry->first == LODE_NONE ? open_location(reader, entry) : 0;
 		if (code < 0)
 			return code;
@@ -449,15 +465,18 @@ static int read_label(struct reader *reader, struct lode_cursor message, struct 
 	if ((code = lode_pprof_read_number(&reader->tables, message, 1, &key)) < 0 ||
 	    (code = lode_pprof_read_number(&reader->tables, message, 2, &text)) < 0 ||
 	    (code = lode_pprof_read_number(&reader->tables, message, 3, &number)) < 0 ||
-	    (code = lode_pprof_string_get(&reader->tables, key, &key_text)) < 0 || (code = lode_pprof_string_get(&reader->tables, text, &value)) < 0)
+	    (code = lode_pprof_string_get(&reader->tables, key, &key_text)) < 0 ||
+	    (code = lode_pprof_string_get(&reader->tables, text, &value)) < 0)
 		return code;
 	if (reader->splits && key == reader->stream_key) {
 		reader->stream_met = text;
 		return 0;
 	}
-	label = (struct lode_pprof_label){ key_text.text, key_text.length, value.text, value.length,
-					   (int64_t)number };
-	return lode_pprof_labels_add(&reader->labels, &label, who) < 0 ? lode_pprof_fail_memory(&reader->tables) : 0;
+	label = (struct lode_pprof_label){key_text.text, key_text.length, value.text, value.length,
+					  (int64_t)number};
+	return lode_pprof_labels_add(&reader->labels, &label, who) < 0
+		       ? lode_pprof_fail_memory(&reader->tables)
+		       : 0;
 }
 
 /* The numbers of a field: locations into `stack`, values into `values`. */
@@ -471,7 +490,8 @@ static int read_numbers(struct reader *reader, struct lode_protobuf_field *field
 			if (*values < reader->tables.type_count)
 				reader->values[*values] = (int64_t)number;
 			++*values;
-		} else if (lode_pprof_append(&reader->tables, &reader->stack, &reader->stack_count, &reader->stack_capacity, number) < 0) {
+		} else if (lode_pprof_append(&reader->tables, &reader->stack, &reader->stack_count,
+					     &reader->stack_capacity, number) < 0) {
 			return LODE_SYSTEM;
 		}
 	}
@@ -498,9 +518,11 @@ static int read_sample(struct reader *reader, struct lode_cursor message, struct
 	if (code < 0)
 		return code;
 	if (message.failed)
-		return lode_pprof_fail_damaged(&reader->tables, lode_pprof_place(&reader->tables, &message), "a sample does not end well");
+		return lode_pprof_fail_damaged(&reader->tables, lode_pprof_place(&reader->tables, &message),
+					       "a sample does not end well");
 	if (values != reader->tables.type_count)
-		return lode_pprof_fail_damaged(&reader->tables, at, "a sample has not as many values as there are types");
+		return lode_pprof_fail_damaged(&reader->tables, at,
+					       "a sample has not as many values as there are types");
 	return 0;
 }
 
@@ -521,10 +543,13 @@ static int add_event(struct reader *reader, enum lode_event_type type, const str
 	event.cost = cost;
 	event.t = *next;
 	if (__builtin_add_overflow(*next, cost, next))
-		return lode_pprof_fail_damaged(&reader->tables, at, "the costs add up to more than 64 bits of nanoseconds");
+		return lode_pprof_fail_damaged(&reader->tables, at,
+					       "the costs add up to more than 64 bits of nanoseconds");
 	if (end >= cost && end)
 		event.t = end - cost;
-	return lode_stream_add_event(&reader->stream, type, &event) < 0 ? lode_pprof_fail_memory(&reader->tables) : 0;
+	return lode_stream_add_event(&reader->stream, type, &event) < 0
+		       ? lode_pprof_fail_memory(&reader->tables)
+		       : 0;
 }
 
 /* The thread's line of time, which begins with the profile. */
@@ -554,8 +579,9 @@ static int take_values(struct reader *reader, const struct lode_event *sample, u
 			continue;
 		}
 		if (!lode_pprof_cost(reader->values[i], use->scale, &cost))
-			return lode_pprof_fail_damaged(&reader->tables, at,
-					    "the cost of a sample is too large for 64 bits of nanoseconds");
+			return lode_pprof_fail_damaged(
+				&reader->tables, at,
+				"the cost of a sample is too large for 64 bits of nanoseconds");
 		if (use->use == LODE_PPROF_WAIT) {
 			worth->wait = lode_add_saturating(worth->wait, cost);
 			if ((code = add_event(reader, LODE_WAIT, sample, cost, end, at)) < 0)
@@ -573,10 +599,10 @@ static int take_values(struct reader *reader, const struct lode_event *sample, u
 
 static int add_sample(struct reader *reader, struct lode_cursor message)
 {
-	struct lode_event event = { .waker = LODE_NONE, .cpu = LODE_NO_CPU };
+	struct lode_event event = {.waker = LODE_NONE, .cpu = LODE_NO_CPU};
 	struct lode_pprof_who who = lode_pprof_nobody();
 	uint64_t at = lode_pprof_place(&reader->tables, &message);
-	struct worth worth = { 0 };
+	struct worth worth = {0};
 	uint64_t known;
 	int code = read_sample(reader, message, &who);
 
@@ -611,8 +637,8 @@ static int add_samples(struct reader *reader)
 			code = add_sample(reader, field.bytes);
 		if (code == 0 && lode_pprof_place(&reader->tables, &message) - told >= 1u << 20) {
 			told = lode_pprof_place(&reader->tables, &message);
-			code = lode_reading_progress_at(reader->tables.input, reader->tables.options, told, reader->tables.size,
-							reader->tables.error);
+			code = lode_reading_progress_at(reader->tables.input, reader->tables.options, told,
+							reader->tables.size, reader->tables.error);
 		}
 		if (code < 0)
 			return code;
@@ -637,7 +663,7 @@ static int set_number(struct reader *reader, const char *key, uint64_t number)
 /* All comments as one attribute, a line each. */
 static int set_comments(struct reader *reader)
 {
-	struct lode_buffer buffer = { 0 };
+	struct lode_buffer buffer = {0};
 	int code = 0;
 
 	for (size_t i = 0; i < reader->tables.comment_count && code == 0 && buffer.size < 1u << 20; i++) {
@@ -673,7 +699,9 @@ static int tell_period(struct reader *reader)
 {
 	struct lode_pprof_string unit;
 	char example[400];
-	int code = reader->odd_period ? lode_pprof_string_get(&reader->tables, reader->tables.period_type.unit, &unit) : 0;
+	int code = reader->odd_period
+			   ? lode_pprof_string_get(&reader->tables, reader->tables.period_type.unit, &unit)
+			   : 0;
 
 	if (code < 0 || !reader->odd_period)
 		return code;
@@ -711,8 +739,8 @@ static int read_stream(struct reader *reader, const struct lode_import_sink *sin
 	    (code = set_attributes(reader)) < 0 || (code = tell_period(reader)) < 0 ||
 	    (code = tell_notes(reader)) < 0)
 		return code;
-	return lode_reading_deliver(reader->tables.input, reader->tables.options, sink, &reader->stream, ordinal,
-				    reader->tables.error);
+	return lode_reading_deliver(reader->tables.input, reader->tables.options, sink, &reader->stream,
+				    ordinal, reader->tables.error);
 }
 
 /* ---- several streams ---- */
@@ -865,7 +893,7 @@ static void release(struct reader *reader)
 static int read_pprof(struct lode_input *input, const struct lode_import_options *options,
 		      const struct lode_import_sink *sink, struct lode_error *error)
 {
-	struct reader reader = { .tables = { .input = input, .options = options, .error = error } };
+	struct reader reader = {.tables = {.input = input, .options = options, .error = error}};
 	int code = lode_input_whole(input, &reader.tables.bytes, &reader.tables.size, error);
 
 	if (code < 0)

@@ -29,7 +29,7 @@ uint64_t lode_pprof_place(const struct lode_pprof_tables *tables, const struct l
 struct lode_cursor lode_pprof_message_at(const struct lode_pprof_tables *tables, uint64_t at)
 {
 	struct lode_cursor cursor = lode_cursor(tables->bytes + at, (size_t)(tables->size - at));
-	struct lode_protobuf_field field = { .bytes = lode_cursor(tables->bytes, 0) };
+	struct lode_protobuf_field field = {.bytes = lode_cursor(tables->bytes, 0)};
 
 	lode_protobuf_next(&cursor, &field);
 	return field.bytes;
@@ -55,7 +55,8 @@ struct lode_pprof_entry *lode_pprof_find(const struct lode_pprof_table *table, u
 	return NULL;
 }
 
-static int add_entry(struct lode_pprof_tables *tables, struct lode_pprof_table *table, uint64_t id, uint64_t at)
+static int add_entry(struct lode_pprof_tables *tables, struct lode_pprof_table *table, uint64_t id,
+		     uint64_t at)
 {
 	if (!id || lode_pprof_find(table, id))
 		return lode_pprof_fail_damaged(tables, at, id ? "an id is there twice" : "an id is missing");
@@ -63,7 +64,7 @@ static int add_entry(struct lode_pprof_tables *tables, struct lode_pprof_table *
 	    lode_grow(&table->items, &table->capacity, table->count + 1, sizeof(*table->items)) < 0 ||
 	    lode_index_insert(&table->index, hash_id(id), (uint32_t)table->count) < 0)
 		return lode_pprof_fail_memory(tables);
-	table->items[table->count++] = (struct lode_pprof_entry){ .id = id, .at = at, .first = LODE_NONE };
+	table->items[table->count++] = (struct lode_pprof_entry){.id = id, .at = at, .first = LODE_NONE};
 	return 0;
 }
 
@@ -80,7 +81,7 @@ int lode_pprof_string_get(struct lode_pprof_tables *tables, uint64_t number, str
 {
 	struct lode_cursor text;
 
-	*string = (struct lode_pprof_string){ "", 0 };
+	*string = (struct lode_pprof_string){"", 0};
 	if (number == 0)
 		return 0;
 	if (number >= tables->string_count)
@@ -89,13 +90,14 @@ int lode_pprof_string_get(struct lode_pprof_tables *tables, uint64_t number, str
 				 lode_input_name(tables->input), (unsigned long long)number,
 				 tables->string_count);
 	text = lode_pprof_message_at(tables, tables->strings[number]);
-	*string = (struct lode_pprof_string){ (const char *)text.next, lode_cursor_left(&text) };
+	*string = (struct lode_pprof_string){(const char *)text.next, lode_cursor_left(&text)};
 	return 0;
 }
 
 /* ---- first pass: where everything is ---- */
 
-int lode_pprof_append(struct lode_pprof_tables *tables, uint64_t **items, size_t *count, size_t *capacity, uint64_t item)
+int lode_pprof_append(struct lode_pprof_tables *tables, uint64_t **items, size_t *count, size_t *capacity,
+		      uint64_t item)
 {
 	if (lode_grow(items, capacity, *count + 1, sizeof(**items)) < 0)
 		return lode_pprof_fail_memory(tables);
@@ -104,7 +106,8 @@ int lode_pprof_append(struct lode_pprof_tables *tables, uint64_t **items, size_t
 }
 
 /* The number in field `number` of a message; the last one counts. */
-int lode_pprof_read_number(struct lode_pprof_tables *tables, struct lode_cursor message, uint32_t number, uint64_t *value)
+int lode_pprof_read_number(struct lode_pprof_tables *tables, struct lode_cursor message, uint32_t number,
+			   uint64_t *value)
 {
 	struct lode_protobuf_field field;
 
@@ -112,12 +115,13 @@ int lode_pprof_read_number(struct lode_pprof_tables *tables, struct lode_cursor 
 	while (lode_protobuf_next(&message, &field))
 		if (field.number == number && field.wire != LODE_WIRE_BYTES)
 			*value = field.value;
-	return message.failed
-		       ? lode_pprof_fail_damaged(tables, lode_pprof_place(tables, &message), "a message does not end well")
-		       : 0;
+	return message.failed ? lode_pprof_fail_damaged(tables, lode_pprof_place(tables, &message),
+							"a message does not end well")
+			      : 0;
 }
 
-static int read_value_type(struct lode_pprof_tables *tables, struct lode_cursor message, struct lode_pprof_kind *type)
+static int read_value_type(struct lode_pprof_tables *tables, struct lode_cursor message,
+			   struct lode_pprof_kind *type)
 {
 	int code = lode_pprof_read_number(tables, message, 1, &type->type);
 
@@ -132,7 +136,8 @@ static int note_type(struct lode_pprof_tables *tables, struct lode_cursor messag
 	return read_value_type(tables, message, &tables->types[tables->type_count++]);
 }
 
-static int note_entry(struct lode_pprof_tables *tables, struct lode_pprof_table *table, struct lode_cursor message, uint64_t at)
+static int note_entry(struct lode_pprof_tables *tables, struct lode_pprof_table *table,
+		      struct lode_cursor message, uint64_t at)
 {
 	uint64_t id;
 	int code = lode_pprof_read_number(tables, message, 1, &id); /* `id` is field 1 of all three */
@@ -146,8 +151,8 @@ static int note_comments(struct lode_pprof_tables *tables, struct lode_protobuf_
 	int more = 1, code = 0;
 
 	while (code == 0 && lode_protobuf_number(field, &more, &number))
-		code = lode_pprof_append(tables, &tables->comments, &tables->comment_count, &tables->comment_capacity,
-			      number);
+		code = lode_pprof_append(tables, &tables->comments, &tables->comment_count,
+					 &tables->comment_capacity, number);
 	return code;
 }
 
@@ -163,7 +168,8 @@ static int note_message(struct lode_pprof_tables *tables, struct lode_protobuf_f
 	case FUNCTION:
 		return note_entry(tables, &tables->functions, field->bytes, at);
 	case STRING:
-		return lode_pprof_append(tables, &tables->strings, &tables->string_count, &tables->string_capacity, at);
+		return lode_pprof_append(tables, &tables->strings, &tables->string_count,
+					 &tables->string_capacity, at);
 	case PERIOD_TYPE:
 		return read_value_type(tables, field->bytes, &tables->period_type);
 	case COMMENT:

@@ -118,9 +118,10 @@ static void read_profile(struct data *data, struct lode_cursor profile)
 
 static void read_data(struct data *data, const char *bytes, size_t size)
 {
-	struct lode_cursor whole = lode_cursor((const unsigned char *)bytes, size), dictionary = slice_of(whole, 2);
+	struct lode_cursor whole = lode_cursor((const unsigned char *)bytes, size),
+			   dictionary = slice_of(whole, 2);
 	struct slices resources = slices_of(whole, 1);
-	struct slices *const tables[] = {&data->mappings, &data->locations, &data->functions, NULL,
+	struct slices *const tables[] = {&data->mappings, &data->locations,  &data->functions, NULL,
 					 &data->strings,  &data->attributes, &data->stacks};
 
 	for (unsigned i = 0; i < 7; i++) {

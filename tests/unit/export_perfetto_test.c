@@ -14,11 +14,12 @@ struct trace {
 	uint8_t functions[NUMBERS], paths[NUMBERS], mappings[NUMBERS], frames[NUMBERS];
 	uint32_t depths[NUMBERS]; /* of call stacks, plus one */
 	uint8_t texts[NUMBERS];
-	uint8_t tracks[NUMBERS];    /* 1: a thread's, 2: a process', 3: another */
-	uint64_t opened[NUMBERS];   /* begin of the open slice of a track, plus one */
-	char category[NUMBERS];     /* its first letter */
-	uint64_t flows[NUMBERS];    /* how often a flow was seen */
-	uint64_t samples, sample_frames, calls, symptoms, wait_cost, delays, waits, flow_ends, packets, threads, processes;
+	uint8_t tracks[NUMBERS];  /* 1: a thread's, 2: a process', 3: another */
+	uint64_t opened[NUMBERS]; /* begin of the open slice of a track, plus one */
+	char category[NUMBERS];	  /* its first letter */
+	uint64_t flows[NUMBERS];  /* how often a flow was seen */
+	uint64_t samples, sample_frames, calls, symptoms, wait_cost, delays, waits, flow_ends, packets,
+		threads, processes;
 	uint64_t pids[NUMBERS];
 };
 
@@ -144,7 +145,8 @@ static void end_slice(struct trace *trace, uint64_t track, uint64_t t)
 
 static void read_event(struct trace *trace, struct lode_cursor message, uint64_t t)
 {
-	uint64_t type = field_number(message, 9), track = field_number(message, 11), stack = field_number(message, 56);
+	uint64_t type = field_number(message, 9), track = field_number(message, 11),
+		 stack = field_number(message, 56);
 	uint64_t flow = field_number(message, 47), flow_end = field_number(message, 48);
 	struct lode_cursor category = field_bytes(message, 22);
 	char first = lode_cursor_left(&category) ? (char)*category.next : '\0';
