@@ -132,8 +132,8 @@ static int store(struct importing *importing, struct lode_stream *stream, struct
 		return 0;
 	}
 	if (!had && !importing->settings->name) {
-		int code = lode_import_names_settle(&importing->names, importing->file, importing->corpus, stream,
-						    error);
+		int code = lode_import_names_settle(&importing->names, importing->file, importing->corpus,
+						    stream, error);
 
 		if (code < 0)
 			return code;
@@ -470,8 +470,8 @@ static int run(struct lode_call *call, struct lode_error *error)
 	importing.options.progress = &importing.bar.progress;
 	importing.options.notes = &importing.notes;
 	importing.files = lode_calloc(call->operand_count, sizeof(*importing.files));
-	if (!importing.files ||
-	    lode_import_names_init(&importing.names, (const char *const *)call->operands, call->operand_count) < 0)
+	if (!importing.files || lode_import_names_init(&importing.names, (const char *const *)call->operands,
+						       call->operand_count) < 0)
 		code = lode_fail_memory(error);
 	if (!code) {
 		code = import_files(&importing, error);

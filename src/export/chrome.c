@@ -43,7 +43,7 @@ struct writer {
 	uint32_t *leaders; /* thread that names the process, for its first thread; else LODE_NONE */
 	uint32_t next_process;
 	uint64_t next_symptom;
-	uint64_t start;		  /* time that is 0 in the trace */
+	uint64_t start;		 /* time that is 0 in the trace */
 	struct lode_event *runs; /* by thread: the run that waits for the next event */
 	char *has_run;
 };
@@ -141,9 +141,11 @@ static int number_processes(struct writer *writer, struct lode_error *error)
 	if (!writer->processes || !writer->leaders ||
 	    lode_process_leaders(stream, writer->processes, writer->leaders) < 0)
 		return lode_fail_memory(error);
-	for (uint32_t i = 0; i < stream->thread_count; i++) /* from the first thread to the number; it comes first */
-		writer->processes[i] = writer->processes[i] == i ? number_process(writer, stream->threads[i].pid)
-								 : writer->processes[writer->processes[i]];
+	for (uint32_t i = 0; i < stream->thread_count;
+	     i++) /* from the first thread to the number; it comes first */
+		writer->processes[i] = writer->processes[i] == i
+					       ? number_process(writer, stream->threads[i].pid)
+					       : writer->processes[writer->processes[i]];
 	return 0;
 }
 
@@ -482,8 +484,8 @@ static int write_all(struct lode_export *export, struct lode_error *error)
 
 const struct lode_exporter lode_exporter_chrome = {
 	.name = "chrome",
-	.description =
-		"trace events for chrome://tracing and ui.perfetto.dev: samples, waits and symptoms on a time line",
+	.description = "trace events for chrome://tracing and ui.perfetto.dev: samples, waits and symptoms "
+		       "on a time line",
 	.extension = ".trace.json",
 	.has_time_line = 1,
 	.passes = 1,

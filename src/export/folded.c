@@ -55,7 +55,8 @@ static int take_block(void *context, enum lode_event_type type, const struct lod
 	int code = 0;
 
 	for (size_t i = 0; i < events->count && code == 0; i++) {
-		uint64_t value = type == LODE_CALL ? lode_events_weight(events, i) : lode_events_cost(events, i);
+		uint64_t value =
+			type == LODE_CALL ? lode_events_weight(events, i) : lode_events_cost(events, i);
 
 		writer->no_stack += events->stack[i] == 0;
 		if (writer->export->options->per_event)
@@ -164,7 +165,7 @@ static int write_sums(struct writer *writer, struct lode_error *error)
 {
 	struct lode_folded_table table = {
 		.dictionary = &writer->dictionary,
-		.columns = { writer->sums },
+		.columns = {writer->sums},
 		.column_count = 1,
 		.wanted = writer->met,
 		.node_count = writer->nodes_done,

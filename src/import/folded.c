@@ -423,7 +423,8 @@ static void add_event(struct part *part, enum lode_event_type type, const char *
 			 "the costs add up to more than 64 bits of nanoseconds; choose a smaller --unit");
 }
 
-/* A line that ends in no number is left out: whether the file is cut off in it or it is wrong is told apart. */
+/* A line that ends in no number is left out: whether the file is cut off in it or it is wrong is told apart.
+ */
 static void miss_value(struct part *part, const char *line, size_t length, int ended)
 {
 	add_odd(ended ? &part->valueless : &part->left_out, part->lines, line, length);
@@ -751,7 +752,7 @@ static int read_folded(struct lode_input *input, const struct lode_import_option
 struct guess {
 	unsigned lines;
 	unsigned stacks; /* lines with more than one frame */
-	unsigned wrong;  /* lines that do not end in a number */
+	unsigned wrong;	 /* lines that do not end in a number */
 };
 
 static void guess_line(struct guess *guess, const char *line, size_t length)

@@ -120,9 +120,10 @@ static int read_more(struct recording *recording, struct lode_input *input, stru
 	int code = 1;
 
 	if (!folder)
-		lode_notes_add(recording->facts.notes, 1,
-			       "recordings written as a folder, of which only one file was given; name the folder",
-			       name);
+		lode_notes_add(
+			recording->facts.notes, 1,
+			"recordings written as a folder, of which only one file was given; name the folder",
+			name);
 	for (unsigned i = 0; folder && code > 0 && i < FILES_LIMIT; i++) {
 		char *path = lode_format("%.*sdata.%u", (int)folder, name, i);
 

@@ -32,10 +32,10 @@
 
 enum what {
 	NOTHING,
-	SAMPLE, /* a run whose cost the period tells */
-	COUNTED, /* a run whose period counts something: cycles */
+	SAMPLE,	   /* a run whose cost the period tells */
+	COUNTED,   /* a run whose period counts something: cycles */
 	ESTIMATED, /* a run whose cost must be estimated */
-	OFF_CPU, /* a wait that is over, whose cost the period tells */
+	OFF_CPU,   /* a wait that is over, whose cost the period tells */
 	CALL,
 	SWITCH,
 	WAKING,
@@ -88,7 +88,7 @@ struct reader {
 	uint64_t last_t;
 	uint64_t summed; /* off-CPU samples that add up many waits */
 	uint64_t untold; /* of these, runs without a cost */
-	int timeless; /* the samples have no times: they follow one another in their order */
+	int timeless;	 /* the samples have no times: they follow one another in their order */
 
 	struct lode_tally exits;
 	struct lode_tally side_records;
@@ -330,7 +330,8 @@ static int begin_sched(struct reader *reader, const struct lode_script_header *h
 	return record.comm == LODE_NONE ? fail_memory(reader) : 0;
 }
 
-/* The sample is taken when the wait is over; what perf has only added up has a time that is none, and comes last. */
+/* The sample is taken when the wait is over; what perf has only added up has a time that is none, and comes
+ * last. */
 static void place_off_cpu(struct reader *reader)
 {
 	struct lode_event *wait = &reader->event;
@@ -721,7 +722,7 @@ static int estimate_costs(struct reader *reader)
 static int settle_counts(struct reader *reader)
 {
 	struct lode_events *runs = &reader->stream.events[LODE_RUN];
-	struct lode_count_rate rate = { 0 };
+	struct lode_count_rate rate = {0};
 	double found, nanoseconds;
 	char example[400];
 	int code = 0;
@@ -729,7 +730,8 @@ static int settle_counts(struct reader *reader)
 	for (size_t i = 0; i < reader->counted_count && !reader->timeless && code == 0; i++) {
 		size_t run = reader->counted[i];
 
-		code = lode_count_rate_add(&rate, runs->t[run], runs->cpu[run], runs->thread[run], runs->cost[run]);
+		code = lode_count_rate_add(&rate, runs->t[run], runs->cpu[run], runs->thread[run],
+					   runs->cost[run]);
 	}
 	found = lode_count_rate_find(&rate);
 	nanoseconds = found > 0 ? found : 1;
@@ -739,8 +741,9 @@ static int settle_counts(struct reader *reader)
 	snprintf(example, sizeof(example), "%.300s: %.3g cycles a nanosecond", lode_input_name(reader->input),
 		 1 / nanoseconds);
 	lode_notes_add(reader->options->notes, reader->counted_count,
-		       found > 0 ? "samples whose cost is their period, at the rate at which their counter ran"
-				 : "samples whose cost is their period, at a rate that is assumed",
+		       found > 0
+			       ? "samples whose cost is their period, at the rate at which their counter ran"
+			       : "samples whose cost is their period, at a rate that is assumed",
 		       example);
 	return code < 0 ? fail_memory(reader) : 0;
 }
@@ -766,14 +769,16 @@ static void tell_notes(const struct reader *reader)
 
 static void tell_timeless(const struct reader *reader)
 {
-	lode_notes_add(reader->options->notes, reader->samples,
-		       "samples without a time, put one behind another; print them with `perf script -F +time`",
-		       lode_input_name(reader->input));
+	lode_notes_add(
+		reader->options->notes, reader->samples,
+		"samples without a time, put one behind another; print them with `perf script -F +time`",
+		lode_input_name(reader->input));
 	if (!(reader->options->unit_ns > 0))
-		lode_notes_add(reader->options->notes, reader->untold,
-			       "samples that tell neither a time nor a cost, taken as 1 ns each; say what one "
-			       "stands for with --unit samples=10ms",
-			       lode_input_name(reader->input));
+		lode_notes_add(
+			reader->options->notes, reader->untold,
+			"samples that tell neither a time nor a cost, taken as 1 ns each; say what one "
+			"stands for with --unit samples=10ms",
+			lode_input_name(reader->input));
 }
 
 static int finish(struct reader *reader, const struct lode_import_sink *sink)

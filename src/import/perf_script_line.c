@@ -224,7 +224,8 @@ int lode_script_header_read(const char *line, size_t length, struct lode_script_
 static int is_event(struct lode_script_span word)
 {
 	for (size_t i = 0; i + 1 < word.length; i++)
-		if ((word.text[i] >= 'a' && word.text[i] <= 'z') || (word.text[i] >= 'A' && word.text[i] <= 'Z'))
+		if ((word.text[i] >= 'a' && word.text[i] <= 'z') ||
+		    (word.text[i] >= 'A' && word.text[i] <= 'Z'))
 			return 1;
 	return 0;
 }
@@ -241,7 +242,7 @@ static struct lode_script_span without_period(struct lode_script_span span, stru
 
 int lode_script_header_read_timeless(const char *line, size_t length, struct lode_script_header *header)
 {
-	struct lode_script_span span = trim((struct lode_script_span){ line, length });
+	struct lode_script_span span = trim((struct lode_script_span){line, length});
 	const char *end = span.text + span.length, *at = span.text;
 	const char *limit = span.length > TIME_REACH ? span.text + TIME_REACH : end;
 

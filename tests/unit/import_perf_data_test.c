@@ -243,7 +243,7 @@ static void cycles_become_time_at_the_rate_of_their_counter(void **state)
 	attr->sample_freq = 4000;
 	put_sample(&often,
 		   (struct sample){ .time = 5, .pid = 1, .tid = 1, .period = 123456, CHAIN(USER, 0x2) });
-	put_sample(&often, (struct sample){ .time = 9, .pid = 2, .tid = 2, .period = 1, CHAIN(USER, 0x2) });
+	put_sample(&often, (struct sample){.time = 9, .pid = 2, .tid = 2, .period = 1, CHAIN(USER, 0x2)});
 	import_recording(&imported, &often, 0);
 	assert_non_null(strstr(imported.text.bytes, "run 5+250000 1/1 cpu=0 0x2\nrun 9+2 2/2 cpu=0 0x2\n"));
 	assert_int_equal(noted(&imported, "at a rate that is assumed"), 2);
@@ -275,7 +275,7 @@ static void cycles_become_time_at_the_rate_of_their_counter(void **state)
  */
 static void short_threads_weigh_no_more_than_their_cycles(void **state)
 {
-	struct recording recording = { 0 };
+	struct recording recording = {0};
 	struct perf_event_attr *attr = add_event(&recording, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	uint64_t time = 1000000, cycles = 0;
 	const char *line;
@@ -287,14 +287,16 @@ static void short_threads_weigh_no_more_than_their_cycles(void **state)
 	attr->sample_freq = 4000;
 	for (int i = 0; i < 100; i++) {
 		time += i % 4 == 3 ? 900000 : 250000;
-		put_sample(&recording, (struct sample){ .time = time, .pid = 1, .tid = 1, .period = 650000, CHAIN(USER, 0x2) });
+		put_sample(&recording,
+			   (struct sample){
+				   .time = time, .pid = 1, .tid = 1, .period = 650000, CHAIN(USER, 0x2)});
 		for (uint64_t period = 1; period < 20000; period *= 5) {
-			put_sample(&recording, (struct sample){ .time = time + period / 3 + 5,
-								.pid = 1,
-								.tid = 100 + (uint32_t)i,
-								.cpu = 1,
-								.period = period,
-								CHAIN(USER, 0x4) });
+			put_sample(&recording, (struct sample){.time = time + period / 3 + 5,
+							       .pid = 1,
+							       .tid = 100 + (uint32_t)i,
+							       .cpu = 1,
+							       .period = period,
+							       CHAIN(USER, 0x4)});
 			cycles += period;
 		}
 	}
@@ -303,7 +305,8 @@ static void short_threads_weigh_no_more_than_their_cycles(void **state)
 		uint64_t start, each;
 		unsigned pid, tid;
 
-		assert_int_equal(sscanf(line, "\nrun %" SCNu64 "+%" SCNu64 " %u/%u", &start, &each, &pid, &tid), 4);
+		assert_int_equal(
+			sscanf(line, "\nrun %" SCNu64 "+%" SCNu64 " %u/%u", &start, &each, &pid, &tid), 4);
 		*(tid == 1 ? &cost : &others) += (double)each;
 	}
 	assert_true(cost > 100 * 249000.0 && cost < 100 * 251000.0);
@@ -314,13 +317,15 @@ static void short_threads_weigh_no_more_than_their_cycles(void **state)
 
 static void events_that_are_no_time_are_counted_and_told(void **state)
 {
-	struct recording recording = { 0 };
+	struct recording recording = {0};
 	struct imported imported;
 
 	(void)state;
 	add_event(&recording, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES)->sample_period = 1000;
-	put_sample(&recording, (struct sample){ .time = 5, .pid = 1, .tid = 1, .period = 1000, CHAIN(USER, 0x2) });
-	put_sample(&recording, (struct sample){ .time = 9, .pid = 1, .tid = 1, .period = 1000, CHAIN(USER, 0x2) });
+	put_sample(&recording,
+		   (struct sample){.time = 5, .pid = 1, .tid = 1, .period = 1000, CHAIN(USER, 0x2)});
+	put_sample(&recording,
+		   (struct sample){.time = 9, .pid = 1, .tid = 1, .period = 1000, CHAIN(USER, 0x2)});
 	import_recording(&imported, &recording, 0);
 	assert_non_null(strstr(imported.text.bytes, "run 5+1000 1/1 cpu=0 0x2\nrun 9+1000 1/1 cpu=0 0x2\n"));
 	assert_non_null(strstr(imported.text.bytes, "attribute cost_unit=cache-misses"));
@@ -333,12 +338,14 @@ static void events_that_are_no_time_are_counted_and_told(void **state)
 
 static void calls_kept_by_the_processor_are_the_users_stack(void **state)
 {
-	static const uint64_t branches[] = { 0x400310, 0x400400, 0, 0x400220, 0x400300, 0 };
-	struct recording recording = { 0 };
+	static const uint64_t branches[] = {0x400310, 0x400400, 0, 0x400220, 0x400300, 0};
+	struct recording recording = {0};
 	struct perf_event_attr *attr = add_clock(&recording);
-	struct sample sample = {
-		.time = 5, .pid = 10, .tid = 10, .period = 9, CHAIN(KERNEL, 0xffff800080000100, USER, 0x400410, 0xbad)
-	};
+	struct sample sample = {.time = 5,
+				.pid = 10,
+				.tid = 10,
+				.period = 9,
+				CHAIN(KERNEL, 0xffff800080000100, USER, 0x400410, 0xbad)};
 
 	(void)state;
 	attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
@@ -357,10 +364,10 @@ static void calls_kept_by_the_processor_are_the_users_stack(void **state)
 
 static void off_cpu_samples_are_waits(void **state)
 {
-	struct recording recording = { 0 };
+	struct recording recording = {0};
 	struct perf_event_attr *attr;
 	struct imported imported;
-	uint64_t raw[6] = { (uint64_t)12 << 32 | 10, 300, 2, USER, 0x400500, 0 };
+	uint64_t raw[6] = {(uint64_t)12 << 32 | 10, 300, 2, USER, 0x400500, 0};
 
 	(void)state;
 	add_clock(&recording)->sample_type |= PERF_SAMPLE_RAW;
@@ -368,16 +375,21 @@ static void off_cpu_samples_are_waits(void **state)
 	attr->sample_type |= PERF_SAMPLE_RAW;
 	put_event_name(&recording, 1, "offcpu-time");
 	put_map(&recording, 0, 10, 0x400000, 0x10000, 0, "/usr/bin/app");
-	put_sample(&recording, (struct sample){ .time = 1000, .pid = 10, .tid = 10, .period = 9, CHAIN(USER, 0x400200) });
+	put_sample(&recording,
+		   (struct sample){.time = 1000, .pid = 10, .tid = 10, .period = 9, CHAIN(USER, 0x400200)});
 	/* One that perf 6.16 writes as it ends, and one that was added up, with a time that is none. */
-	put_sample(&recording, (struct sample){ .event = 1, .time = 2000, .pid = 1, .tid = 1, .raw = raw, .raw_size = sizeof(raw) });
-	put_sample(&recording, (struct sample){ .time = 3000, .pid = 10, .tid = 10, .period = 9, CHAIN(USER, 0x400200) });
-	put_sample(&recording, (struct sample){ .event = 1,
-						.time = (uint64_t)UINT32_MAX << 32,
-						.pid = 10,
-						.tid = 11,
-						.period = 500,
-						CHAIN(USER, 0x400600, 0x400700) });
+	put_sample(
+		&recording,
+		(struct sample){
+			.event = 1, .time = 2000, .pid = 1, .tid = 1, .raw = raw, .raw_size = sizeof(raw)});
+	put_sample(&recording,
+		   (struct sample){.time = 3000, .pid = 10, .tid = 10, .period = 9, CHAIN(USER, 0x400200)});
+	put_sample(&recording, (struct sample){.event = 1,
+					       .time = (uint64_t)UINT32_MAX << 32,
+					       .pid = 10,
+					       .tid = 11,
+					       .period = 500,
+					       CHAIN(USER, 0x400600, 0x400700)});
 	import_recording(&imported, &recording, 0);
 	assert_non_null(strstr(imported.text.bytes, "wait 1700+300 10/12 cpu=0 app!0x500\n"));
 	assert_non_null(strstr(imported.text.bytes, "wait 2500+500 10/11 cpu=0 app!0x700|app!0x600\n"));
@@ -389,21 +401,29 @@ static void off_cpu_samples_are_waits(void **state)
 
 static void the_users_part_joins_its_samples_by_cookie(void **state)
 {
-	const uint64_t later = (uint64_t)-640, user[] = { USER, 0x400500, 0x400600 }, other[] = { USER, 0x400800 };
-	struct recording recording = { 0 };
+	const uint64_t later = (uint64_t)-640, user[] = {USER, 0x400500, 0x400600},
+		       other[] = {USER, 0x400800};
+	struct recording recording = {0};
 	struct imported imported;
 
 	(void)state;
 	add_clock(&recording);
 	put_map(&recording, 0, 10, 0x400000, 0x10000, 0, "/usr/bin/app");
 	for (uint64_t i = 0; i < 2; i++) /* two samples of one stay in the kernel */
-		put_sample(&recording, (struct sample){ .time = 5 + i, .pid = 10, .tid = 10, .period = 9,
-							CHAIN(KERNEL, 0xffff800080000100 + i, later, 77) });
-	put_sample(&recording, (struct sample){ .time = 7, .pid = 10, .tid = 11, .period = 9, CHAIN(later, 78) });
+		put_sample(&recording, (struct sample){.time = 5 + i,
+						       .pid = 10,
+						       .tid = 10,
+						       .period = 9,
+						       CHAIN(KERNEL, 0xffff800080000100 + i, later, 77)});
+	put_sample(&recording,
+		   (struct sample){.time = 7, .pid = 10, .tid = 11, .period = 9, CHAIN(later, 78)});
 	put_deferred(&recording, 8, 10, 10, 77, user, 3);
 	put_deferred(&recording, 9, 10, 11, 78, other, 2);
-	put_sample(&recording, (struct sample){ .time = 10, .pid = 10, .tid = 10, .period = 9,
-						CHAIN(KERNEL, 0xffff800080000100, later, 79) });
+	put_sample(&recording, (struct sample){.time = 10,
+					       .pid = 10,
+					       .tid = 10,
+					       .period = 9,
+					       CHAIN(KERNEL, 0xffff800080000100, later, 79)});
 	put_deferred(&recording, 11, 10, 10, 80, user, 3);
 	import_recording(&imported, &recording, 0);
 	assert_non_null(strstr(imported.text.bytes,
@@ -419,7 +439,7 @@ static void the_users_part_joins_its_samples_by_cookie(void **state)
 /* As perf inject --jit leaves it: each function is a file of its own. */
 static void code_made_at_run_time_is_one_module(void **state)
 {
-	struct recording recording = { 0 };
+	struct recording recording = {0};
 
 	(void)state;
 	add_clock(&recording);
@@ -427,9 +447,13 @@ static void code_made_at_run_time_is_one_module(void **state)
 	put_map(&recording, 0, 10, 0x500000, 0x1000, 0x80, "/tmp/.debug/jit/java-jit/jitted-10-22.so");
 	put_map(&recording, 0, 10, 0x600000, 0x1000, 0, "//anon");
 	put_map(&recording, 0, 10, 0x700000, 0x1000, 0, "/tmp/jitted-notes.so");
-	put_sample(&recording, (struct sample){ .time = 5, .pid = 10, .tid = 10, .period = 9,
-						CHAIN(USER, 0x400010, 0x500020, 0x600030, 0x700040) });
-	assert_becomes(&recording, "run", "run 5+9 10/10 cpu=0 jitted-notes.so!0x40|[jit]!0x600030|[jit]!0xa0|[jit]!0x90\n");
+	put_sample(&recording, (struct sample){.time = 5,
+					       .pid = 10,
+					       .tid = 10,
+					       .period = 9,
+					       CHAIN(USER, 0x400010, 0x500020, 0x600030, 0x700040)});
+	assert_becomes(&recording, "run",
+		       "run 5+9 10/10 cpu=0 jitted-notes.so!0x40|[jit]!0x600030|[jit]!0xa0|[jit]!0x90\n");
 	release(&recording);
 }
 
@@ -449,11 +473,11 @@ static void write_bytes(const char *folder, const char *name, const struct lode_
 static void a_folder_is_read_as_one_recording(void **state)
 {
 	char folder[] = "/tmp/lode-perf-folder-XXXXXX", path[300];
-	struct recording recording = { 0 };
-	struct lode_buffer file = { 0 };
-	struct imported imported = { 0 };
-	struct lode_import_options options = { .jobs = 1, .no_symbols = 1 };
-	struct lode_import_sink sink = { tell_stream, &imported };
+	struct recording recording = {0};
+	struct lode_buffer file = {0};
+	struct imported imported = {0};
+	struct lode_import_options options = {.jobs = 1, .no_symbols = 1};
+	struct lode_import_sink sink = {tell_stream, &imported};
 	struct lode_input *input;
 	char *name;
 
@@ -465,11 +489,19 @@ static void a_folder_is_read_as_one_recording(void **state)
 	file.bytes[72 + 24 / 8] = 1; /* the feature that says that it is a folder; its section is empty */
 	write_bytes(folder, "data", &file);
 	for (uint64_t i = 0; i < 2; i++) {
-		char number[8] = { 'd', 'a', 't', 'a', '.', (char)('0' + i) };
+		char number[8] = {'d', 'a', 't', 'a', '.', (char)('0' + i)};
 
 		lode_buffer_clear(&recording.records);
-		put_sample(&recording, (struct sample){ .time = 30 - 10 * i, .pid = 10, .tid = 10, .period = 9, CHAIN(USER, 0x400500 + i) });
-		put_sample(&recording, (struct sample){ .time = 50 - 10 * i, .pid = 10, .tid = 10, .period = 9, CHAIN(USER, 0x400500 + i) });
+		put_sample(&recording, (struct sample){.time = 30 - 10 * i,
+						       .pid = 10,
+						       .tid = 10,
+						       .period = 9,
+						       CHAIN(USER, 0x400500 + i)});
+		put_sample(&recording, (struct sample){.time = 50 - 10 * i,
+						       .pid = 10,
+						       .tid = 10,
+						       .period = 9,
+						       CHAIN(USER, 0x400500 + i)});
 		write_bytes(folder, number, &recording.records);
 	}
 	name = lode_import_file(folder);
@@ -487,7 +519,7 @@ static void a_folder_is_read_as_one_recording(void **state)
 	lode_input_close(input);
 	lode_free(name);
 	for (int i = 0; i < 3; i++) {
-		static const char *const names[] = { "data", "data.0", "data.1" };
+		static const char *const names[] = {"data", "data.0", "data.1"};
 
 		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
 		unlink(path);

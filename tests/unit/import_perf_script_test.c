@@ -448,10 +448,11 @@ static void samples_without_times_follow_one_another(void **state)
 {
 	static const char clocks[] = "burn  1886     250000 cpu-clock:pppH: \n\t1 f (/x)\n\t2 main (/x)\n\n"
 				     "burn  1887     250000 cpu-clock:pppH: \n\t3 g (/x)\n\t2 main (/x)\n\n";
-	static const char counted[] = "a b 12/34 [001] cycles:u: \n\t1 f (/x)\n\n"
-				      "a b 12/34 [001] sched:sched_switch: prev_comm=a prev_pid=34 prev_prio=120 "
-				      "prev_state=S ==> next_comm=c next_pid=7 next_prio=120\n\t1 f (/x)\n\n";
-	struct lode_import_options options = { .jobs = 1, .unit_ns = 1000 };
+	static const char counted[] =
+		"a b 12/34 [001] cycles:u: \n\t1 f (/x)\n\n"
+		"a b 12/34 [001] sched:sched_switch: prev_comm=a prev_pid=34 prev_prio=120 "
+		"prev_state=S ==> next_comm=c next_pid=7 next_prio=120\n\t1 f (/x)\n\n";
+	struct lode_import_options options = {.jobs = 1, .unit_ns = 1000};
 
 	(void)state;
 	assert_import(&lode_importer_perf_script, clocks, NULL,
@@ -473,9 +474,10 @@ static void off_cpu_samples_are_waits(void **state)
 				   "a 3 [000] 18446744069.414584320: 2000000000 offcpu-time: \n\t1 h (x)\n\n";
 
 	(void)state;
-	assert_import(&lode_importer_perf_script, text, NULL,
-		      "stream x \nthread 1 a\nthread 2 a\nthread 3 a\nrun 5000000000+250000 1 cpu=0 x!f\n"
-		      "wait 3000000000+1000000000 2 cpu=0 x!main|x!g\nwait 3000000000+2000000000 3 cpu=0 x!h\n");
+	assert_import(
+		&lode_importer_perf_script, text, NULL,
+		"stream x \nthread 1 a\nthread 2 a\nthread 3 a\nrun 5000000000+250000 1 cpu=0 x!f\n"
+		"wait 3000000000+1000000000 2 cpu=0 x!main|x!g\nwait 3000000000+2000000000 3 cpu=0 x!h\n");
 	assert_note(&lode_importer_perf_script, text, "add up many waits", 1);
 }
 

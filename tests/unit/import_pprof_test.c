@@ -298,7 +298,7 @@ static void wall_time_beyond_cpu_time_is_a_wait(void **state)
 
 static void the_default_type_is_preferred_among_times(void **state)
 {
-	struct profile profile = { 0 };
+	struct profile profile = {0};
 
 	(void)state;
 	add_type(&profile, 1, "a_time", "nanoseconds");
@@ -315,7 +315,7 @@ static void the_default_type_is_preferred_among_times(void **state)
 /* As a .NET profiler writes it: CPU samples as counts, and the time that threads waited for locks. */
 static void each_sample_may_be_runs_and_waits(void **state)
 {
-	struct profile profile = { 0 };
+	struct profile profile = {0};
 
 	(void)state;
 	add_type(&profile, 1, "cpu", "microseconds");
@@ -334,7 +334,7 @@ static void each_sample_may_be_runs_and_waits(void **state)
 
 static void counts_beside_waits_are_runs(void **state)
 {
-	struct profile profile = { 0 };
+	struct profile profile = {0};
 
 	(void)state;
 	add_type(&profile, 1, "samples", "count");
@@ -354,7 +354,7 @@ static void counts_beside_waits_are_runs(void **state)
 
 static void put_label(struct profile *profile, const char *key, const char *text, uint64_t number)
 {
-	struct lode_buffer label = { 0 };
+	struct lode_buffer label = {0};
 
 	put_number(&label, 1, string_number(profile, key));
 	if (*text)
@@ -374,7 +374,7 @@ static void put_labelled(struct profile *profile, uint64_t value)
 
 static void labels_become_threads_and_attributes(void **state)
 {
-	struct profile profile = { 0 };
+	struct profile profile = {0};
 	struct imported imported;
 
 	(void)state;

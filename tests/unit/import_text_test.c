@@ -916,12 +916,18 @@ static void folders_are_put_in_front_of_names_as_far_as_there_are_any(void **sta
 		unsigned folders;
 		const char *name;
 	} names[] = {
-		{ "a/perf.data", 1, "a/perf" },	     { "a/perf.data", 5, "a/perf" },
-		{ "/a/b/perf.data.gz", 1, "b/perf" }, { "/a/b/perf.data.gz", 2, "a/b/perf" },
-		{ "/a/b/perf.data", 3, "/a/b/perf" }, { "x.d/run", 1, "x.d/run" },
-		{ "x.d/.run", 1, "x.d/.run" },	     { "a/perf.data/", 0, "perf" },
-		{ "a/perf.data/", 1, "a/perf" },     { "/perf.data", 0, "perf" },
-		{ "/", 0, "/" },		     { "", 0, "" },
+		{"a/perf.data", 1, "a/perf"},
+		{"a/perf.data", 5, "a/perf"},
+		{"/a/b/perf.data.gz", 1, "b/perf"},
+		{"/a/b/perf.data.gz", 2, "a/b/perf"},
+		{"/a/b/perf.data", 3, "/a/b/perf"},
+		{"x.d/run", 1, "x.d/run"},
+		{"x.d/.run", 1, "x.d/.run"},
+		{"a/perf.data/", 0, "perf"},
+		{"a/perf.data/", 1, "a/perf"},
+		{"/perf.data", 0, "perf"},
+		{"/", 0, "/"},
+		{"", 0, ""},
 	};
 
 	(void)state;
@@ -952,14 +958,14 @@ static void a_few_lines_without_a_number_are_left_out_and_told(void **state)
 static void formats_without_an_importer_are_named(void **state)
 {
 	static const char *const files[][2] = {
-		{ "{\"traceEvents\":[]}", "is a Chrome trace" },
-		{ "[{\"ph\":\"X\",\"ts\":1}]", "is a Chrome trace" },
+		{"{\"traceEvents\":[]}", "is a Chrome trace"},
+		{"[{\"ph\":\"X\",\"ts\":1}]", "is a Chrome trace"},
 	};
-	struct lode_import_options options = { 0 };
+	struct lode_import_options options = {0};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		struct lode_error error = { "" };
+		struct lode_error error = {""};
 		struct lode_input *input;
 
 		assert_int_equal(

@@ -157,7 +157,7 @@ static inline void put_fork(struct recording *recording, uint64_t time, uint32_t
 static inline void put_deferred(struct recording *recording, uint64_t time, uint32_t pid, uint32_t tid,
 				uint64_t cookie, const uint64_t *chain, size_t count)
 {
-	struct lode_buffer body = { 0 };
+	struct lode_buffer body = {0};
 	size_t at;
 
 	lode_buffer_u64(&body, cookie);
@@ -174,7 +174,7 @@ static inline void put_deferred(struct recording *recording, uint64_t time, uint
 /* The name of an event, as perf inject and pipes tell it. */
 static inline void put_event_name(struct recording *recording, unsigned event, const char *name)
 {
-	struct lode_buffer body = { 0 };
+	struct lode_buffer body = {0};
 
 	lode_buffer_u64(&body, 2);
 	lode_buffer_u64(&body, recording->ids[event]);

@@ -321,7 +321,7 @@ static int chain_of(struct lode_perf_decoder *decoder, const unsigned char *reco
 static int chain_with_branches(struct lode_perf_decoder *decoder, const struct perf_event_attr *attr,
 			       const struct tail *tail, uint32_t *id)
 {
-	struct lode_perf_chain chain = { 0 };
+	struct lode_perf_chain chain = {0};
 	uint64_t *ips = decoder->scratch, above = tail->chain_count - user_calls(tail);
 
 	if (!(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK) || !tail->branch_count || !above ||
@@ -403,7 +403,7 @@ static int cut_deferred(struct tail *tail, uint64_t *cookie)
 static int wait_for_user(struct lode_perf_decoder *decoder, uint64_t cookie, uint32_t *id)
 {
 	struct lode_perf_batch *batch = decoder->batch;
-	struct lode_perf_copy copy = { .chain = *id, .is_deferred = 1, .cookie = cookie };
+	struct lode_perf_copy copy = {.chain = *id, .is_deferred = 1, .cookie = cookie};
 
 	if (batch->copy_count >= LODE_PERF_COPIED - 1 ||
 	    lode_grow(&batch->copies, &batch->copy_capacity, batch->copy_count + 1, sizeof(copy)) < 0)
@@ -684,7 +684,7 @@ struct body {
  */
 static struct body body_of(struct lode_perf_decoder *decoder, const unsigned char *record, size_t size)
 {
-	struct body body = { record, size, decoder->time, NULL };
+	struct body body = {record, size, decoder->time, NULL};
 	const struct lode_perf_event *event = decoder->facts->event_count ? &decoder->facts->events[0] : NULL;
 	const struct lode_perf_event *other = NULL;
 
@@ -816,16 +816,16 @@ static int decode_ksymbol(struct lode_perf_decoder *decoder, const struct body *
 	return add_task(decoder, task, name, length, body->time);
 }
 
-/* CALLCHAIN_DEFERRED: 8 cookie, 16 number of addresses, 24 addresses behind the user's marker. The trailer says whose. */
+/* CALLCHAIN_DEFERRED: 8 cookie, 16 number of addresses, 24 addresses behind the user's marker. The trailer
+ * says whose. */
 static int decode_deferred(struct lode_perf_decoder *decoder, const struct body *body)
 {
-	struct lode_perf_task task = { .type = LODE_PERF_USER_STACK };
-	struct lode_perf_chain chain = { 0 };
+	struct lode_perf_task task = {.type = LODE_PERF_USER_STACK};
+	struct lode_perf_chain chain = {0};
 	uint64_t count = body->size >= 24 ? perf_u64(body->record + 16) : 0;
 	uint32_t id;
 
-	if (!body->who || body->size < 24 || count > (body->size - 24) / 8 ||
-	    count > LODE_PERF_CHAIN_LIMIT) {
+	if (!body->who || body->size < 24 || count > (body->size - 24) / 8 || count > LODE_PERF_CHAIN_LIMIT) {
 		decoder->counts.bad_records++;
 		return 0;
 	}

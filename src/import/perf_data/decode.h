@@ -19,12 +19,12 @@ struct lode_perf_counts {
 	uint64_t throttled;
 	uint64_t switches; /* context switches without a stack */
 	uint64_t exits;    /* of system calls */
-	uint64_t aux;      /* hardware traces */
+	uint64_t aux;	   /* hardware traces */
 	uint64_t narrow;   /* user stacks of 32-bit programs */
 	uint64_t other_machine; /* user stacks that are not unwound */
 	uint64_t no_registers;  /* user stacks that cannot be unwound for want of them */
 	uint64_t timeless;
-	uint64_t summed; /* off-CPU samples that are sums */
+	uint64_t summed;  /* off-CPU samples that are sums */
 	uint64_t unknown; /* records of unknown types */
 };
 
@@ -32,7 +32,7 @@ struct lode_perf_decoder {
 	struct lode_perf_facts *facts;
 	struct lode_perf_batch *batch; /* being filled */
 	struct lode_perf_counts counts;
-	uint64_t time;   /* of the last record that had one */
+	uint64_t time;	 /* of the last record that had one */
 	uint64_t latest; /* of all samples */
 	int is_lasting; /* the bytes of the record at hand stay where they are until the import is over */
 	struct lode_perf_chains chains;

@@ -25,7 +25,7 @@ enum lode_perf_use {
 	LODE_PERF_RUN,
 	LODE_PERF_SWITCH,
 	LODE_PERF_WAKING,
-	LODE_PERF_SYSCALL,      /* raw_syscalls:sys_enter: named by its number */
+	LODE_PERF_SYSCALL,	/* raw_syscalls:sys_enter: named by its number */
 	LODE_PERF_SYSCALL_EXIT, /* counted, not kept */
 	LODE_PERF_CALL,
 	LODE_PERF_OFF_CPU, /* waits */
@@ -33,10 +33,11 @@ enum lode_perf_use {
 
 /* How the cost of a run is found. */
 enum lode_perf_costing {
-	LODE_PERF_COST_PERIOD,    /* a clock: the sample's period is nanoseconds */
-	LODE_PERF_COST_FREQUENCY, /* asked for so many samples a second, and the sample does not tell its period */
-	LODE_PERF_COST_COUNT,     /* cycles: the period, at the rate of the counter (count_rate.h) */
-	LODE_PERF_COST_EVENTS,    /* no time at all (cache misses): the period, as if one were a nanosecond */
+	LODE_PERF_COST_PERIOD,	  /* a clock: the sample's period is nanoseconds */
+	LODE_PERF_COST_FREQUENCY, /* asked for so many samples a second, and the sample does not tell its
+				     period */
+	LODE_PERF_COST_COUNT,	  /* cycles: the period, at the rate of the counter (count_rate.h) */
+	LODE_PERF_COST_EVENTS,	  /* no time at all (cache misses): the period, as if one were a nanosecond */
 };
 
 /* Byte offsets in a sample, from the record's start; 0: not there. */
@@ -103,7 +104,7 @@ struct lode_perf_facts {
 	int by_id;         /* samples tell their event; else all are of the first one */
 	int has_frames;    /* some event has call chains */
 	int has_build_ids; /* some event asked for build-ids of mappings */
-	int is_folder;     /* the recording was written as a folder of files */
+	int is_folder;	   /* the recording was written as a folder of files */
 	const char *kallsyms; /* path of the kernel's symbols in that folder; NULL: there are none */
 };
 

@@ -75,7 +75,7 @@ enum {
 #define PERF_READ_LOST             (1u << 4)
 #define PERF_DEFERRED_USER         ((uint64_t)-640)
 #define PERF_BUILD_ID_BYTES        20
-#define PERF_OFF_CPU_TIME          ((uint64_t)UINT32_MAX << 32) /* times from here on are none */
+#define PERF_OFF_CPU_TIME	   ((uint64_t)UINT32_MAX << 32) /* times from here on are none */
 
 /* Numbers of user registers. */
 enum {

@@ -387,17 +387,19 @@ static uint32_t unwind_copy(struct lode_perf_replay *replay, const struct lode_s
 static uint32_t reserve_stack(struct lode_perf_replay *replay, uint32_t thread, uint32_t number)
 {
 	const struct lode_perf_copy *copy = &replay->copies.items[number];
-	struct lode_perf_waiting_stack waiting = { .cookie = copy->cookie, .chain = copy->chain };
+	struct lode_perf_waiting_stack waiting = {.cookie = copy->cookie, .chain = copy->chain};
 	uint32_t stack = 0;
 
 	lode_perf_copies_remove(&replay->copies, number);
 	if (waiting.chain != LODE_NONE)
-		stack = lode_perf_stacks_get(&replay->stacks, space_of(replay, thread), thread, waiting.chain);
+		stack = lode_perf_stacks_get(&replay->stacks, space_of(replay, thread), thread,
+					     waiting.chain);
 	if (stack != LODE_NONE)
 		stack = lode_perf_stacks_reserve(&replay->stacks, stack);
 	waiting.stack = stack;
-	return stack == LODE_NONE || lode_perf_deferred_add(&replay->deferred, thread, &waiting) < 0 ? LODE_NONE
-												   : stack;
+	return stack == LODE_NONE || lode_perf_deferred_add(&replay->deferred, thread, &waiting) < 0
+		       ? LODE_NONE
+		       : stack;
 }
 
 /* The number of a sample's stack; 0: it has none. LODE_NONE: memory has run out. */

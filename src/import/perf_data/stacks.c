@@ -299,7 +299,7 @@ uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode
 
 uint32_t lode_perf_stacks_reserve(struct lode_perf_stacks *stacks, uint32_t stack)
 {
-	struct lode_perf_stack reserved = { .same_as = stack };
+	struct lode_perf_stack reserved = {.same_as = stack};
 
 	if (stacks->count >= LODE_NONE - 1 ||
 	    lode_grow(&stacks->items, &stacks->capacity, stacks->count + 1, sizeof(reserved)) < 0)

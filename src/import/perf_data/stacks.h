@@ -83,7 +83,8 @@ int lode_perf_stacks_add_chains(struct lode_perf_stacks *stacks, const struct lo
  */
 uint32_t lode_perf_stacks_get(struct lode_perf_stacks *stacks, const struct lode_space *space,
 			      uint32_t thread, uint32_t chain);
-/* A number of its own for a stack that is the same as `stack`, until lode_perf_stacks_set says another; LODE_NONE. */
+/* A number of its own for a stack that is the same as `stack`, until lode_perf_stacks_set says another;
+ * LODE_NONE. */
 uint32_t lode_perf_stacks_reserve(struct lode_perf_stacks *stacks, uint32_t stack);
 /* `stack` is no reserved number itself. */
 void lode_perf_stacks_set(struct lode_perf_stacks *stacks, uint32_t reserved, uint32_t stack);

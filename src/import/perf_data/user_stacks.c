@@ -231,7 +231,7 @@ uint32_t lode_perf_user_stacks_unwind(struct lode_perf_user_stacks *stacks, cons
 uint32_t lode_perf_user_stacks_join(struct lode_perf_user_stacks *stacks, const struct lode_perf_chain *above,
 				    const struct lode_perf_chain *below)
 {
-	struct lode_perf_chain chain = { .count = above ? above->count : 0 };
+	struct lode_perf_chain chain = {.count = above ? above->count : 0};
 
 	if (make_room(stacks) < 0)
 		return LODE_NONE;
