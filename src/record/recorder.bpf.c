@@ -103,7 +103,9 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
+#ifndef LODE_PLAIN_READS /* before Linux 6.1 samples may not use such a map */
 	__uint(map_flags, BPF_F_NO_PREALLOC);
+#endif
 	__uint(max_entries, LODE_RECORD_THREADS);
 	__type(key, uint32_t);
 	__type(value, struct lode_record_thread);
