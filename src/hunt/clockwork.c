@@ -307,15 +307,16 @@ int lode_clockwork_children_only(struct lode_clockwork *clockwork, uint32_t pid,
 	return add_pid(clockwork, pid, error);
 }
 
+/* Word by word: whoever looks for a place reads in this moment. `claimed` and the sequence number stay. */
 static void clear_thread(struct lode_hunt_thread *thread)
 {
-	uint32_t sequence = thread->sequence;
-	struct lode_hunt_thread empty = {.sequence = sequence, .claimed = 1};
-	char *from = (char *)&empty, *to = (char *)thread;
-	size_t sequence_end = offsetof(struct lode_hunt_thread, sequence) + sizeof(sequence);
+	typedef uint32_t __attribute__((may_alias)) word;
+	word *words = (word *)thread;
 
-	memcpy(to, from, offsetof(struct lode_hunt_thread, sequence));
-	memcpy(to + sequence_end, from + sequence_end, sizeof(*thread) - sequence_end);
+	for (size_t i = 0; i < sizeof(*thread) / sizeof(*words); i++)
+		if (i != offsetof(struct lode_hunt_thread, sequence) / sizeof(*words) &&
+		    i != offsetof(struct lode_hunt_thread, claimed) / sizeof(*words))
+			LODE_CLOCKS_STORE(&words[i], 0);
 }
 
 /*
