@@ -37,7 +37,7 @@ function packed(red: number, green: number, blue: number, alpha: number): number
 
 export interface RowShape {
 	width: number; // all in pixels of the screen
-	height: number; // of a row; may be broken
+	height: number; // of a row; may have a fraction
 	insets: { run: number; queue: number; wait: number }; // from its edges: the widest bar has the smallest
 }
 

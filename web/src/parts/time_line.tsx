@@ -59,7 +59,6 @@ function drawThreads(drawing: Drawing, props: TimeLineProps, ratio: number, [fir
 	const left = Math.round(label * ratio);
 	const insets = { run: Math.round(3 * ratio), queue: Math.round(5 * ratio), wait: Math.round(7 * ratio) };
 	const shape = { width: Math.max(Math.round(width * ratio) - left, 1), height: ROW * ratio, insets };
-
 	const image = threadRows(props.data, props.rows.slice(first, end), props.view.t0, pixel / ratio, shape, colours);
 
 	context.putImageData(image, left, Math.round((HEAD + first * ROW) * ratio));
