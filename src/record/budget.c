@@ -17,7 +17,10 @@
 
 #define STEP_NS 250000000u
 
-/* Nanoseconds that a program's run takes outside of it, and the interrupt of a sample (bench/record --floor). */
+/*
+ * What cannot be measured from inside, in nanoseconds: calling a program, and the interrupt of a sample. Estimates;
+ * the tool `floor` of bench/record measures both together.
+ */
 #define RUN_NS	  40
 #define SAMPLE_NS 1500
 
