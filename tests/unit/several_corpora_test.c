@@ -55,7 +55,7 @@ static size_t deal_streams(struct fixture *fixture, uint64_t *seed)
 {
 	struct lode_corpus *whole = open_one(fixture, "whole", LODE_CORPUS_CREATE), *parts[CORPORA];
 	size_t repeated = 0;
-	char name[16];
+	char name[32];
 
 	for (int k = 0; k < CORPORA; k++) {
 		snprintf(name, sizeof(name), "part-%d", k);
