@@ -94,24 +94,29 @@ static void write_stack(struct writer *writer, const char *key, uint32_t node)
 	lode_json_text_n(&writer->json, number, (size_t)(end - number));
 }
 
-/* The frames from the root on, as one text. */
+/* The frames from the root on, as one text. Memory that runs out marks the output's buffer. */
 static void write_stack_text(struct writer *writer, uint32_t node)
 {
 	const struct lode_stack_tree *tree = &writer->dictionary.tree;
 	uint32_t depth = lode_stack_tree_depth(tree, node), *frames;
 	struct lode_buffer text = {0};
 
-	if (!node || !(frames = lode_calloc(depth, sizeof(*frames))))
+	if (!node)
 		return;
+	frames = lode_calloc(depth, sizeof(*frames));
+	if (!frames) {
+		writer->json.buffer->failed = 1;
+		return;
+	}
 	lode_stack_tree_frames(tree, node, frames, depth);
 	for (uint32_t i = 0; i < depth; i++) {
 		lode_buffer_text(&text, i ? ";" : "");
 		lode_frames_text(&writer->dictionary.frames, frames[i], &text);
 	}
-	if (!text.failed) {
-		lode_json_key(&writer->json, "stack");
+	lode_json_key(&writer->json, "stack");
+	if (!text.failed)
 		lode_json_text_n(&writer->json, text.bytes, text.size);
-	}
+	writer->json.buffer->failed |= text.failed;
 	lode_buffer_release(&text);
 	lode_free(frames);
 }

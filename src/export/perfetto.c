@@ -140,7 +140,7 @@ static int end_packet(struct writer *writer, unsigned field, const uint64_t *t, 
 	lode_protobuf_put_number(packet, PACKET_SEQUENCE, 1);
 	lode_protobuf_put_number(packet, PACKET_FLAGS, writer->started ? FLAG_NEEDED : FLAG_CLEARED);
 	writer->started = 1;
-	if (writer->interned.size)
+	if (writer->interned.size || writer->interned.failed)
 		lode_protobuf_put_message(packet, PACKET_INTERNED, &writer->interned);
 	lode_protobuf_put_message(packet, field, &writer->data);
 	if (writer->inner.failed || writer->text.failed)
@@ -238,6 +238,7 @@ static int intern_stack(struct writer *writer, uint32_t node, struct lode_error 
 		lode_frames_text(&writer->dictionary.frames, writer->path[i], &writer->text);
 	}
 	intern_text(writer, INTERNED_ANNOTATION_TEXT, node, writer->text.bytes, writer->text.size);
+	writer->interned.failed |= writer->text.failed;
 	lode_protobuf_put_number(&writer->inner, CALLSTACK_ID, node);
 	for (uint32_t i = 0; i < depth; i++)
 		lode_protobuf_put_number(&writer->inner, CALLSTACK_FRAME, (uint64_t)writer->path[i] + 1);

@@ -99,7 +99,7 @@ static void an_import_of_perf_script_succeeds_or_changes_nothing(void **state)
 static void an_import_of_pprof_succeeds_or_changes_nothing(void **state)
 {
 	(void)state;
-	fail_imports_of("pprof/packed", 1);
+	fail_imports_of("pprof/packed", 2);
 }
 
 static void an_import_of_perf_data_succeeds_or_changes_nothing(void **state)
