@@ -251,8 +251,9 @@ function Node({ id, result, graph, shows }: NodeProps) {
 		return <li>{line}</li>;
 	return (
 		<li>
+			{line}
 			<details open={graph.leadsToTrue[id]}>
-				<summary>{line}</summary>
+				<summary class="dim">{plural(below.length, 'experiment')} below</summary>
 				<ul>{below.map((child) => <Node key={child} id={child} result={result} graph={graph} shows={shows} />)}</ul>
 			</details>
 		</li>
