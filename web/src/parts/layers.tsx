@@ -31,7 +31,9 @@ export function Layers({ layers }: LayersProps) {
 							<td><i class={`layer ${name.replace('-', '')}`} />{name}</td>
 							{two && <td class="number">{signed(slow - base)}</td>}
 							{two && <td class="number">{duration(base)}</td>}
-							<td class="number"><span class="share">{!two && <><Bar share={slow / whole} />{percent(slow / whole)} </>}{duration(slow)}</span></td>
+							<td class="number">
+								{two ? duration(slow) : <span class="share"><Bar share={slow / whole} />{percent(slow / whole)} {duration(slow)}</span>}
+							</td>
 						</tr>
 					))}
 				</tbody>
