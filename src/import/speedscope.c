@@ -97,7 +97,7 @@ static int add_event(struct reading *reading, struct profile *profile, uint64_t 
 		.cpu = LODE_NO_CPU,
 	};
 
-	if (cost && lode_stream_add_event(&reading->import.stream, profile->type, &event) < 0)
+	if (lode_stream_add_event(&reading->import.stream, profile->type, &event) < 0)
 		return lode_fail_memory(reading->import.error);
 	profile->t = lode_add_saturating(profile->t, cost);
 	return 0;
@@ -226,7 +226,7 @@ static int read_step(struct reading *reading, struct profile *profile, struct op
 		return fail(reading, "an event has no time (`at`), or one below 0 or too large");
 	if (t < profile->t)
 		return fail(reading, "the events are not in order of time");
-	code = open->count ? add_event(reading, profile, t - profile->t, top(open)) : 0;
+	code = open->count && t > profile->t ? add_event(reading, profile, t - profile->t, top(open)) : 0;
 	profile->t = t;
 	if (code < 0)
 		return code;

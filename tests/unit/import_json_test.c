@@ -11,15 +11,15 @@ extern const struct lode_importer lode_importer_speedscope;
 /* ---- speedscope ---- */
 
 static const char sampled[] = "{" SCHEMA "," FRAMES ",\"profiles\":[{\"type\":\"sampled\",\"name\":\"ui\","
-			      "\"unit\":\"microseconds\",\"startValue\":2,\"endValue\":9,\"samples\":[[0],[0,1,2],[]],"
-			      "\"weights\":[1,0.5,3]}]}";
+			      "\"unit\":\"microseconds\",\"startValue\":2,\"endValue\":9,\"samples\":[[0],[0,1,2],[],[0]],"
+			      "\"weights\":[1,0.5,3,0]}]}";
 
 static void sampled_profiles_tile_their_time(void **state)
 {
 	(void)state;
 	assert_import(&lode_importer_speedscope, sampled, NULL,
 		      "stream x \nthread 1 ui\nmodule app.c user /src/app.c \n"
-		      "run 2000+1000 1 app.c!main\nrun 3000+500 1 app.c!main|load|read\nrun 3500+3000 1 \n");
+		      "run 2000+1000 1 app.c!main\nrun 3000+500 1 app.c!main|load|read\nrun 3500+3000 1 \nrun 6500+0 1 app.c!main\n");
 }
 
 static const char evented[] = "{" SCHEMA "," FRAMES ",\"profiles\":[{\"type\":\"evented\",\"name\":\"\","
