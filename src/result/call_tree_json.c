@@ -3,6 +3,7 @@
  * whose it is. With two sides each number is there twice.
  */
 #include "result/call_tree.h"
+#include "result/frame_facts.h"
 
 static void put_sides(const struct lode_call_tree *tree, const char *slow_key, const char *base_key,
 		      const uint64_t value[LODE_SIDES], struct lode_json *json)
@@ -64,4 +65,18 @@ void lode_call_tree_json(const struct lode_call_tree *tree, struct lode_json *js
 		put_item(tree, &tree->items[i], json);
 	lode_json_array_end(json);
 	lode_json_object_end(json);
+}
+
+void lode_call_tree_page_json(const struct lode_call_tree *tree, const struct lode_dictionary *dictionary,
+			      const struct lode_idle_stacks *idle, uint8_t *marks, struct lode_json *json)
+{
+	lode_json_key(json, "tree");
+	lode_call_tree_json(tree, json);
+	if (!marks) {
+		json->buffer->failed = 1;
+		return;
+	}
+	for (size_t i = 0; i < tree->count; i++)
+		lode_frame_facts_mark(&dictionary->tree, tree->items[i].last, marks);
+	lode_frame_facts_json(json, &dictionary->frames, marks, idle);
 }

@@ -53,35 +53,20 @@ size_t lode_latency_page_top(const struct lode_latency_report *report)
 	return count > FIRST ? count : FIRST;
 }
 
-static void put_facts(const struct lode_latency_report *report, const struct lode_call_tree *tree,
-		      struct lode_json *json)
+void lode_latency_page_json(const struct lode_latency_report *report, struct lode_json *json)
 {
 	const struct lode_dictionary *dictionary = &report->latency->dictionary;
 	uint8_t *marks = lode_calloc(dictionary->frames.count + 1, 1);
-
-	for (size_t i = 0; marks && i < tree->count; i++)
-		lode_frame_facts_mark(&dictionary->tree, tree->items[i].last, marks);
-	for (size_t i = 0; marks && i < lode_latency_shown(report); i++)
-		lode_frame_facts_mark(&dictionary->tree, report->contexts->nodes[i], marks);
-	if (marks)
-		lode_frame_facts_json(json, &dictionary->frames, marks, report->page);
-	else
-		json->buffer->failed = 1;
-	lode_free(marks);
-}
-
-void lode_latency_page_json(const struct lode_latency_report *report, struct lode_json *json)
-{
 	struct lode_call_tree tree;
 
+	for (size_t i = 0; marks && i < lode_latency_shown(report); i++)
+		lode_frame_facts_mark(&dictionary->tree, report->contexts->nodes[i], marks);
 	lode_json_object(json);
-	if (lode_latency_tree(report, report->least, 1, &tree) < 0) {
+	if (lode_latency_tree(report, report->least, 1, &tree) < 0)
 		json->buffer->failed = 1;
-	} else {
-		lode_json_key(json, "tree");
-		lode_call_tree_json(&tree, json);
-		put_facts(report, &tree, json);
-	}
+	else
+		lode_call_tree_page_json(&tree, dictionary, report->page, marks, json);
 	lode_json_object_end(json);
 	lode_call_tree_release(&tree);
+	lode_free(marks);
 }
