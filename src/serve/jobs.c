@@ -413,7 +413,7 @@ static int ask(struct lode_jobs *jobs, char *const *words, char *key, size_t siz
 		return code;
 	job->asked = ++jobs->requests;
 	describe(job, view);
-	/* A failure is told once; whoever asks again wants another try. */
+	/* Report a failure once; asking again starts another try. */
 	if (job->state == LODE_JOB_FAILED)
 		forget(find(jobs, job->key, job->key_size));
 	else

@@ -268,7 +268,7 @@ function History({ result }: { result: HuntResult }) {
 
 		return all || graph.leadsToTrue[id]! || state === 'running' || (state === 'deferred' && runs > 0);
 	};
-	const roots = graph.roots; // each hypothesis about the whole program is told, also if it was false
+	const roots = graph.roots; // show each hypothesis about the whole program, also false ones
 
 	return (
 		<>
@@ -297,7 +297,7 @@ function Summary({ result, lost }: { result: HuntResult; lost: boolean }) {
 				{percent(summary.highest_cost ?? 0)} of its time (the limit is {percent(summary.cost_limit)}). {live?.running ? 'The hunt goes on.' : `It ended: ${summary.end}.`}
 			</Help>
 			{live?.running && !lost && <p role="status"><progress aria-label="The hunt goes on" /> The search grows here as it goes on.</p>}
-			{lost && <p role="alert">The server has ended. This is the last that it told.</p>}
+			{lost && <p role="alert">The server has ended. This is its last state.</p>}
 		</>
 	);
 }
