@@ -22,6 +22,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/scratch.h"
 #include "base/unpack.h"
 
 #include <errno.h>
@@ -32,7 +33,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -488,37 +488,6 @@ int lode_input_is_whole(const struct lode_input *input)
 	return input->whole;
 }
 
-static const char *spool_folder(void)
-{
-	const char *folder = getenv("TMPDIR");
-
-	return folder && *folder ? folder : "/var/tmp";
-}
-
-/* A file without a name; where the file system has none of these, one whose name is removed at once. */
-static int open_spool(struct lode_error *error)
-{
-	int fd = lode_file_open(spool_folder(), O_TMPFILE | O_RDWR, 0600, NULL);
-	uint64_t random = 0;
-	char *path;
-
-	if (fd >= 0)
-		return fd;
-	if (getrandom(&random, sizeof(random), 0) < 0)
-		random = (uint64_t)getpid();
-	path = lode_format("%s/lode-%016llx", spool_folder(), (unsigned long long)random);
-	if (!path)
-		return lode_fail_memory(error);
-	fd = lode_file_open(path, O_CREAT | O_EXCL | O_RDWR, 0600, error);
-	if (fd >= 0 && lode_file_remove(path, error) < 0) {
-		close(fd);
-		unlink(path);
-		fd = LODE_SYSTEM;
-	}
-	lode_free(path);
-	return fd;
-}
-
 static int spool(struct lode_input *input, int fd, struct lode_error *error)
 {
 	const unsigned char *bytes;
@@ -528,11 +497,11 @@ static int spool(struct lode_input *input, int fd, struct lode_error *error)
 		int code = lode_input_peek(input, 1, &bytes, &size, error);
 
 		if (code == 0 && size)
-			code = lode_file_write(fd, bytes, size, spool_folder(), error);
+			code = lode_file_write(fd, bytes, size, lode_scratch_folder(), error);
 		if (code < 0)
 			return code;
 		if (!size)
-			return lode_map_descriptor(&input->spool, fd, spool_folder(), error);
+			return lode_map_descriptor(&input->spool, fd, lode_scratch_folder(), error);
 		input->start = input->end;
 	}
 }
@@ -551,7 +520,7 @@ static int gather(struct lode_input *input, struct lode_error *error)
 		become_whole(input, bytes, size);
 		return 0;
 	}
-	fd = open_spool(error);
+	fd = lode_scratch_open(error);
 	if (fd < 0)
 		return fd;
 	code = spool(input, fd, error);

@@ -10,7 +10,8 @@
  */
 #include "export/spool.h"
 
-#include <stdlib.h>
+#include "base/scratch.h"
+
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -28,23 +29,6 @@ struct filler {
 	unsigned columns;
 };
 
-static int open_file(struct lode_spool *spool, struct lode_error *error)
-{
-	const char *folder = getenv("TMPDIR");
-	char *prefix = lode_format("%s/lode-spool", folder && *folder ? folder : "/tmp");
-	int code;
-
-	if (!prefix)
-		return lode_fail_memory(error);
-	spool->fd = lode_output_unique(prefix, 0600, &spool->path, error);
-	lode_free(prefix);
-	if (spool->fd < 0)
-		return spool->fd;
-	code = lode_file_remove(spool->path, error);
-	spool->named = code < 0;
-	return code;
-}
-
 static int init(struct lode_spool *spool, size_t lists, struct lode_error *error)
 {
 	memset(spool, 0, sizeof(*spool));
@@ -60,7 +44,8 @@ static int init(struct lode_spool *spool, size_t lists, struct lode_error *error
 	spool->filling = lode_calloc(spool->list_count, spool->chunk_size);
 	if (!spool->lists || !spool->filling)
 		return lode_fail_memory(error);
-	return open_file(spool, error);
+	spool->fd = lode_scratch_open(error);
+	return spool->fd < 0 ? spool->fd : 0;
 }
 
 int lode_spool_open(struct lode_spool *spool, size_t lists, struct lode_error *error)
@@ -76,13 +61,10 @@ void lode_spool_release(struct lode_spool *spool)
 {
 	lode_map_close(&spool->map);
 	if (spool->fd >= 0)
-		lode_file_close(spool->fd, spool->path, NULL);
-	if (spool->named)
-		lode_file_remove(spool->path, NULL);
+		lode_file_close(spool->fd, lode_scratch_folder(), NULL);
 	lode_free(spool->lists);
 	lode_free(spool->filling);
 	lode_free(spool->chain);
-	lode_free(spool->path);
 	memset(spool, 0, sizeof(*spool));
 	spool->fd = -1;
 }
@@ -93,7 +75,7 @@ static int write_chunk(struct lode_spool *spool, size_t list, struct lode_error 
 	int code;
 
 	memcpy(chunk, &spool->lists[list].last, sizeof(uint64_t));
-	code = lode_file_write(spool->fd, chunk, spool->chunk_size, spool->path, error);
+	code = lode_file_write(spool->fd, chunk, spool->chunk_size, lode_scratch_folder(), error);
 	spool->lists[list].last = ++spool->chunk_count;
 	spool->lists[list].used = 0;
 	return code;
@@ -144,7 +126,7 @@ int lode_spool_seal(struct lode_spool *spool, struct lode_error *error)
 		if (spool->lists[i].used)
 			code = write_chunk(spool, i, error);
 	if (code == 0)
-		code = lode_map_descriptor(&spool->map, spool->fd, spool->path, error);
+		code = lode_map_descriptor(&spool->map, spool->fd, lode_scratch_folder(), error);
 	lode_free(spool->filling);
 	spool->filling = NULL;
 	return code;

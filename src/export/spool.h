@@ -3,8 +3,8 @@
  *
  * Some formats want all events of a thread together, several times over, one
  * column after the other. A recording has them in order of time. So they are
- * dealt out once, in chunks of one thread and type each, to an unlinked temporary
- * file (in $TMPDIR, or /tmp) and read back through a map whose pages are given up
+ * dealt out once, in chunks of one thread and type each, to a scratch file
+ * (base/scratch.h) and read back through a map whose pages are given up
  * again: memory stays bounded by the number of threads, and the disk holds about
  * 48 bytes an event meanwhile.
  */
@@ -48,8 +48,6 @@ struct lode_spool {
 	size_t chunk_size;
 	uint64_t chunk_count; /* in the file */
 	int fd;
-	int named; /* it could not be unlinked yet */
-	char *path;
 	struct lode_map map;
 	size_t touched;	 /* bytes of the map that may be in memory now */
 	uint64_t *chain; /* chunks of the list that is read, first to last */

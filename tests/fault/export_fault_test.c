@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-static struct place shared; /* a corpus with two streams */
+static struct place shared; /* a corpus with two streams, and in `other` the scratch files */
 static const struct lode_exporter *exporter;
 static unsigned char *right; /* what it writes when nothing fails */
 static size_t right_size;
@@ -21,6 +22,8 @@ static int make_corpus(void **state)
 
 	(void)state;
 	place_make(&shared);
+	assert_int_equal(mkdir(shared.other, 0700), 0);
+	setenv("TMPDIR", shared.other, 1);
 	assert_int_equal(lode_corpus_open(&corpus, shared.corpus, LODE_CORPUS_CREATE, &error), 0);
 	for (unsigned i = 1; i < 3; i++) {
 		struct whole stream;
@@ -121,6 +124,7 @@ static void every_export_is_right_or_leaves_the_old_file(void **state)
 		fail_every_allocation(&exporting);
 		fail_every_file_operation(&exporting);
 		free(right);
+		assert_int_equal(count_files(shared.other), 0);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/scratch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -218,6 +219,33 @@ static void every_failure_on_the_way_leaves_the_old_file_and_no_other(void **sta
 	assert_true(failures > 8);
 }
 
+/* Without a name from the start, or (the first operation fails) with one that is gone at once. */
+static void a_scratch_file_has_no_name(void **state)
+{
+	struct fixture *fixture = *state;
+	struct lode_error error;
+	struct stat status;
+
+	setenv("TMPDIR", fixture->folder, 1);
+	for (uint64_t failing = 0; failing < 2; failing++) {
+		int fd;
+
+		lode_file_fail_at(failing, 0, EOPNOTSUPP);
+		fd = lode_scratch_open(&error);
+		lode_file_fail_at(0, 0, 0);
+		assert_true(fd >= 0);
+		assert_int_equal(fstat(fd, &status), 0);
+		assert_int_equal(status.st_nlink, 0);
+		assert_int_equal(write(fd, "x", 1), 1);
+		assert_int_equal(close(fd), 0);
+	}
+	lode_file_fail_at(1, 1, EIO);
+	assert_int_equal(lode_scratch_open(&error), LODE_SYSTEM);
+	lode_file_fail_at(0, 0, 0);
+	assert_non_null(strstr(error.text, fixture->folder));
+	unsetenv("TMPDIR");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +258,7 @@ int main(void)
 		TEST(a_pipe_that_nobody_reads_is_an_error_and_says_so),
 		TEST(what_is_written_leaves_in_pieces),
 		TEST(every_failure_on_the_way_leaves_the_old_file_and_no_other),
+		TEST(a_scratch_file_has_no_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
