@@ -152,6 +152,11 @@ static unsigned schema_part(const char *definition)
 	return 0;
 }
 
+int lode_sql_is_definition(const char *definition)
+{
+	return schema_part(definition) != 0;
+}
+
 /*
  * A stranger's file can carry views that never end, triggers, and tables that only
  * look like ours: nothing is asked of it before its schema is the one we know.

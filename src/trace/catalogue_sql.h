@@ -38,6 +38,9 @@ static inline int lode_sql_bind_number(sqlite3_stmt *statement, int at, uint64_t
 	return sqlite3_bind_int64(statement, at, (int64_t)number) != SQLITE_OK;
 }
 
+/* Whether a table, index or view that is defined like this is one of a catalogue. */
+int lode_sql_is_definition(const char *definition);
+
 /* How the catalogue calls a type of attributes (enum lode_attribute_type). */
 const char *lode_sql_attribute_type(unsigned type);
 

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "trace/catalogue.h"
+#include "trace/catalogue_salvage.h"
 #include "trace/corpus_files.h"
 #include "trace/corpus_readers.h"
 #include "trace/corpus_rows.h"
@@ -31,6 +32,7 @@ struct check {
 	struct lode_catalogue *catalogue; /* NULL when it is bad and not repaired */
 	struct lode_corpus_readers readers;
 	struct lode_corpus_list rows;     /* by path */
+	struct lode_corpus_list salvaged; /* of a catalogue that is made anew */
 	int repair;
 	struct lode_corpus_check_result *result;
 	struct lode_notes *notes;
@@ -82,7 +84,8 @@ static char *damaged_name(const char *path)
 
 /*
  * Keeps the damaged catalogue beside and begins an empty one; the files will fill
- * it. Its journal goes with it: SQLite would play it back into the new one.
+ * it, and what it still says of where they came from. Its journal goes with it: SQLite
+ * would play it back into the new one.
  */
 static int remake_catalogue(struct check *check, struct lode_error *error)
 {
@@ -95,6 +98,8 @@ static int remake_catalogue(struct check *check, struct lode_error *error)
 		code = lode_file_rename(check->catalogue_path, aside, error);
 	if (!code && access(journal, F_OK) == 0)
 		code = lode_file_rename(journal, journal_aside, error);
+	if (!code)
+		code = lode_catalogue_salvage(aside, &check->salvaged, error);
 	lode_free(aside);
 	lode_free(journal);
 	lode_free(journal_aside);
@@ -126,11 +131,23 @@ static const struct lode_corpus_entry *row_of(const struct check *check, char *p
 	return bsearch(&wanted, check->rows.items, check->rows.count, sizeof(wanted), compare_paths);
 }
 
-/* Writes a row for a whole stream file, made from the file itself. */
-static int index_file(struct check *check, const char *name, const char *path, const char *source,
+static const struct lode_corpus_entry *row_with_id(const struct check *check, const char *id)
+{
+	for (size_t i = 0; i < check->rows.count; i++)
+		if (strncmp(check->rows.items[i].id, id, 32) == 0)
+			return &check->rows.items[i];
+	return NULL;
+}
+
+/*
+ * Writes a row for a whole stream file, made from the file itself and from what
+ * only a catalogue can know: that of the row `old`, of another row of this stream, or
+ * of a catalogue that was damaged.
+ */
+static int index_file(struct check *check, const char *name, const char *path, const struct lode_corpus_entry *old,
 		      struct lode_error *error)
 {
-	struct lode_corpus_entry entry = { .source = source };
+	struct lode_corpus_entry entry = { 0 };
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
 	int code;
@@ -139,7 +156,12 @@ static int index_file(struct check *check, const char *name, const char *path, c
 		return lode_fail_memory(error);
 	lode_stream_init(&stream, &dictionary);
 	memcpy(entry.id, name, 32);
+	old = old ? old : row_with_id(check, name);
+	old = old ? old : lode_catalogue_salvaged(&check->salvaged, entry.id);
+	entry.source = old ? old->source : "found by fsck";
 	code = lode_corpus_describe_file(path, &stream, &entry, error);
+	if (old && old->added)
+		entry.added = old->added;
 	if (!code)
 		code = lode_catalogue_begin(check->catalogue, error);
 	if (!code) {
@@ -269,7 +291,7 @@ static int check_stream_file(struct check *check, const char *name, char *path, 
 		code = wrong = is_row_wrong(check, row, name, error);
 	code = code < 0 ? code : 0;
 	if (!code && check->repair && whole && (!row || damaged || wrong))
-		code = index_file(check, name, path, row ? row->source : "found by fsck", error);
+		code = index_file(check, name, path, row, error);
 	return code;
 }
 
@@ -279,16 +301,11 @@ static int check_stream_file(struct check *check, const char *name, char *path, 
  */
 static int is_superseded(const struct check *check, const char *name, const char *path)
 {
+	const struct lode_corpus_entry *row = row_with_id(check, name);
 	struct lode_fsck_result result;
 
-	for (size_t i = 0; i < check->rows.count; i++) {
-		const struct lode_corpus_entry *row = &check->rows.items[i];
-
-		if (strncmp(row->id, name, 32) == 0)
-			return strcmp(row->path, path) != 0 && !lode_store_check(row->path, &result, NULL, NULL) &&
-			       !result.blocks_bad && !result.footer_bad;
-	}
-	return 0;
+	return row && strcmp(row->path, path) != 0 && !lode_store_check(row->path, &result, NULL, NULL) &&
+	       !result.blocks_bad && !result.footer_bad;
 }
 
 static int check_superseded(struct check *check, const char *name, const char *path, struct lode_error *error)
@@ -332,6 +349,7 @@ static int check_temporary(struct check *check, const char *name, const char *pa
 /* Makes a stream of the whole blocks of a recording that was cut off. */
 static int save_recording(struct check *check, const char *name, const char *path, struct lode_error *error)
 {
+	const struct lode_corpus_entry cut_off = { .source = "a recording that was cut off" };
 	struct lode_fsck_result result;
 	char file[64];
 	char *to, *saved;
@@ -350,7 +368,7 @@ static int save_recording(struct check *check, const char *name, const char *pat
 	if (!code)
 		code = lode_file_sync_folder(check->streams, error);
 	if (!code)
-		code = index_file(check, file, to, "a recording that was cut off", error);
+		code = index_file(check, file, to, &cut_off, error);
 	if (!code)
 		code = lode_file_remove(path, error);
 	if (code && saved)
@@ -360,14 +378,6 @@ static int save_recording(struct check *check, const char *name, const char *pat
 	return code;
 }
 
-static int is_in_catalogue(const struct check *check, const char *id)
-{
-	for (size_t i = 0; i < check->rows.count; i++)
-		if (strncmp(check->rows.items[i].id, id, 32) == 0)
-			return 1;
-	return 0;
-}
-
 /* The events of a recording whose process died: nothing of it is lost but its last second. */
 static int check_recording(struct check *check, const char *name, const char *path, struct lode_error *error)
 {
@@ -375,7 +385,7 @@ static int check_recording(struct check *check, const char *name, const char *pa
 
 	if (has_writer(name))
 		return 0; /* it goes on */
-	if (is_in_catalogue(check, name + 1)) { /* it died when all was done but clearing away */
+	if (row_with_id(check, name + 1)) { /* it died when all was done but clearing away */
 		check->result->leftovers++;
 		return check->repair ? lode_file_remove(path, error) : 0;
 	}
@@ -448,6 +458,17 @@ static int check_files(struct check *check, struct lode_error *error)
 
 /* ---- rows ---- */
 
+/* Takes the row of a file that is gone away, unless the stream was found in another one. */
+static int remove_row(struct check *check, const struct lode_corpus_entry *row, struct lode_error *error)
+{
+	char file[256];
+	int found = lode_catalogue_find(check->catalogue, row->id, file, sizeof(file), error);
+
+	if (found <= 0 || strcmp(file, strrchr(row->path, '/') + 1) != 0)
+		return found < 0 ? found : 0;
+	return lode_catalogue_remove(check->catalogue, row->id, error);
+}
+
 static int check_rows(struct check *check, struct lode_error *error)
 {
 	int code = 0;
@@ -460,7 +481,7 @@ static int check_rows(struct check *check, struct lode_error *error)
 		check->result->rows_without_file++;
 		lode_notes_add(check->notes, 1, "streams whose file is gone", row->path);
 		if (check->repair)
-			code = lode_catalogue_remove(check->catalogue, row->id, error);
+			code = remove_row(check, row, error);
 	}
 	return code;
 }
@@ -473,6 +494,7 @@ static void release(struct check *check)
 		lode_corpus_sweep(&check->readers, check->catalogue);
 	lode_corpus_readers_release(&check->readers);
 	lode_corpus_list_release(&check->rows);
+	lode_corpus_list_release(&check->salvaged);
 	lode_catalogue_close(check->catalogue);
 	lode_free(check->path);
 	lode_free(check->streams);

@@ -1,6 +1,7 @@
 /*
  * No changed byte of the catalogue goes unnoticed: whatever differs afterwards in
- * what SQLite reads from it, fsck says so.
+ * what SQLite reads from it, fsck says so. Repaired, it says of each stream where it
+ * came from, or that this is uncertain or unknown, but nothing that was never true.
  */
 #include "cmocka_all.h"
 #include "random_stream.h"
@@ -18,6 +19,8 @@
 #include <unistd.h>
 
 #define BYTES_LIMIT (1 << 20)
+#define STREAMS 8
+#define PAGE ((size_t)4096)
 
 struct fixture {
 	char folder[64];
@@ -37,19 +40,24 @@ static const char signatures[] =
 	"INSERT INTO stream_signatures SELECT id, 1, 1000, 1234567, 17 FROM streams;"
 	"INSERT INTO matched_streams SELECT id, 2 FROM streams;";
 
-static void add_streams(struct fixture *fixture, unsigned count)
+static void describe(unsigned number, char id[33], char source[64])
+{
+	snprintf(id, 33, "%032x", number * 77777 + 1);
+	snprintf(source, 64, "/var/recordings/host-%u/perf.data.%u", number, number * 7);
+}
+
+static void add_streams(struct fixture *fixture)
 {
 	struct lode_corpus *corpus;
 
 	assert_int_equal(lode_corpus_open(&corpus, fixture->folder, LODE_CORPUS_CREATE, &fixture->error), 0);
-	for (unsigned i = 0; i < count; i++) {
+	for (unsigned i = 0; i < STREAMS; i++) {
 		struct lode_dictionary dictionary;
 		struct lode_stream stream;
 		uint64_t seed = 100 + i;
 		char id[33], source[64];
 
-		snprintf(id, sizeof(id), "%032x", i * 77777 + 1);
-		snprintf(source, sizeof(source), "/var/recordings/host-%u/perf.data.%u", i, i * 7);
+		describe(i, id, source);
 		assert_int_equal(lode_dictionary_init(&dictionary), 0);
 		lode_stream_init(&stream, &dictionary);
 		assert_int_equal(random_stream(&stream, &seed, 20), 0);
@@ -99,7 +107,7 @@ static int set_up(void **state)
 		return -1;
 	snprintf(fixture->path, sizeof(fixture->path), "%s/catalogue.sqlite", fixture->folder);
 	*state = fixture;
-	add_streams(fixture, 8);
+	add_streams(fixture);
 	run_sql(fixture, signatures);
 	read_bytes(fixture);
 	return 0;
@@ -206,10 +214,112 @@ static void what_a_changed_byte_changes_is_noticed(void **state)
 	lode_buffer_release(&whole);
 }
 
+/* How many streams have their source no more; one that has another must say that it may be wrong. */
+static unsigned count_lost_sources(struct fixture *fixture, const char *what)
+{
+	struct lode_corpus *corpus;
+	struct lode_corpus_list list;
+	unsigned lost = 0;
+
+	assert_int_equal(lode_corpus_open(&corpus, fixture->folder, LODE_CORPUS_READ, &fixture->error), 0);
+	assert_int_equal(lode_corpus_streams(corpus, &list, &fixture->error), 0);
+	assert_int_equal(list.count, STREAMS);
+	for (unsigned i = 0; i < STREAMS; i++) {
+		char id[33], source[64];
+		size_t at = 0;
+
+		describe(i, id, source);
+		while (at < list.count && strcmp(list.items[at].id, id) != 0)
+			at++;
+		assert_true(at < list.count);
+		if (strcmp(list.items[at].source, source) == 0)
+			continue;
+		lost++;
+		if (strncmp(list.items[at].source, "found by fsck", 13) != 0)
+			fail_msg("%s: stream %u comes from '%s' now", what, i, list.items[at].source);
+	}
+	lode_corpus_list_release(&list);
+	lode_corpus_close(corpus);
+	return lost;
+}
+
+/* Repairs what is damaged now, counts, and puts the catalogue back as it was. */
+static unsigned repair_and_count(struct fixture *fixture, const char *what)
+{
+	struct lode_corpus_check_result result;
+	char aside[160];
+	unsigned lost;
+	int fd;
+
+	if (lode_corpus_check(fixture->folder, 1, &result, NULL, NULL, &fixture->error) != 0)
+		fail_msg("%s: %s", what, fixture->error.text);
+	lost = count_lost_sources(fixture, what);
+	snprintf(aside, sizeof(aside), "%s.damaged", fixture->path);
+	unlink(aside);
+	fd = open(fixture->path, O_WRONLY | O_TRUNC);
+	assert_int_equal(write(fd, fixture->bytes, fixture->size), fixture->size);
+	close(fd);
+	return lost;
+}
+
+static void a_repair_after_one_changed_byte_keeps_the_sources(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t seed = 7;
+
+	for (unsigned round = 0; round < 300; round++) {
+		size_t at = random_below(&seed, fixture->size);
+		unsigned char change = (unsigned char)(1 + random_below(&seed, 255));
+		char what[64];
+		unsigned lost;
+
+		if (!fixture->bytes[at])
+			continue;
+		snprintf(what, sizeof(what), "byte %zu changed by 0x%02x", at, change);
+		write_byte(fixture, at, fixture->bytes[at] ^ change);
+		lost = repair_and_count(fixture, what);
+		/* Page 1 says what is in which page. */
+		if (at >= PAGE && lost > 1)
+			fail_msg("%s: %u streams have lost their sources", what, lost);
+	}
+}
+
+static void a_repair_after_a_lost_page_keeps_the_sources(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (size_t page = 1; page < fixture->size / PAGE; page++)
+		for (int garbage = 0; garbage < 2; garbage++) {
+			char what[64];
+			unsigned lost;
+
+			snprintf(what, sizeof(what), "page %zu lost", page + 1);
+			for (size_t i = 0; i < PAGE; i++)
+				write_byte(fixture, page * PAGE + i, garbage ? (unsigned char)(i * 89 + 7) : 0);
+			lost = repair_and_count(fixture, what);
+			if (lost)
+				fail_msg("%s: %u streams have lost their sources", what, lost);
+		}
+}
+
+static void a_catalogue_of_nothing_but_garbage_is_repaired(void **state)
+{
+	struct fixture *fixture = *state;
+	int fd = open(fixture->path, O_WRONLY | O_TRUNC);
+
+	assert_int_equal(write(fd, "garbage", 7), 7);
+	close(fd);
+	assert_int_equal(repair_and_count(fixture, "garbage"), STREAMS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_a_changed_byte_changes_is_noticed, set_up, tear_down),
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+		TEST(what_a_changed_byte_changes_is_noticed),
+		TEST(a_repair_after_one_changed_byte_keeps_the_sources),
+		TEST(a_repair_after_a_lost_page_keeps_the_sources),
+		TEST(a_catalogue_of_nothing_but_garbage_is_repaired),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
