@@ -83,12 +83,6 @@ static int write_text(struct lode_analysis *analysis, void *result, struct lode_
 	return 0;
 }
 
-static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
-{
-	(void)analysis;
-	return lode_diff_json(result, output, error);
-}
-
 static int write_folded(struct lode_analysis *analysis, void *result, struct lode_output *output,
 			struct lode_error *error)
 {
@@ -107,15 +101,15 @@ static uint64_t whole_of(const struct lode_diff *diff)
 	return base > slow ? base : slow;
 }
 
-static int write_page(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
 	const struct settings *settings = analysis->call->settings;
-	struct lode_diff_report shown = *(const struct lode_diff_report *)result;
-	int code = lode_latency_tree_min(&settings->latency, "diff", whole_of(shown.diff), &shown.least, error);
+	struct lode_diff_report *report = result;
+	int code = lode_latency_tree_min(&settings->latency, "diff", whole_of(report->diff), &report->least, error);
 
-	if (!settings->latency.top && !settings->latency.all)
-		shown.top = PAGE_PATHS;
-	return code ? code : lode_diff_json(&shown, output, error);
+	if (report->page && !settings->latency.top && !settings->latency.all)
+		report->top = PAGE_PATHS;
+	return code ? code : lode_diff_json(report, output, error);
 }
 
 static int write_graph(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
@@ -133,7 +127,7 @@ static int write_graph(struct lode_analysis *analysis, void *result, struct lode
 static const struct lode_form forms[] = {
 	{.name = "text", .kind = LODE_FORM_TEXT, .write = write_text},
 	{.name = "json", .kind = LODE_FORM_JSON, .flows = 1, .write = write_json},
-	{.name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_page},
+	{.name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_json},
 	{.name = "dot", .extension = ".dot", .kind = LODE_FORM_OTHER, .write = write_graph},
 	{.name = "folded", .extension = ".folded", .kind = LODE_FORM_OTHER, .flows = 1, .write = write_folded},
 	{.name = NULL},

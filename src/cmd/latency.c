@@ -45,10 +45,11 @@ static int write_text(struct lode_analysis *analysis, void *result, struct lode_
 
 static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
-	struct inferred *inferred = result;
+	const struct settings *settings = analysis->call->settings;
+	struct lode_latency_report *report = &((struct inferred *)result)->report;
+	int code = lode_latency_tree_min(&settings->latency, "latency", report->contexts->own, &report->least, error);
 
-	(void)analysis;
-	return lode_latency_json(&inferred->report, output, error);
+	return code ? code : lode_latency_json(report, output, error);
 }
 
 static int write_page(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)

@@ -58,7 +58,7 @@ struct lode_latency_settings {
 			    choice),                                                                         \
 		LODE_FLAG("json", 0, LODE_LATENCY_FIELD(base, result.json), "write all of it as JSON"),             \
 		LODE_FLAG("page-data", 0, LODE_LATENCY_FIELD(base, result.page_data),                               \
-			  "write what the page shows as JSON: also the tree of calls"),                      \
+			  "write what the page shows as JSON: also facts of frames"),                      \
 		LODE_TEXT("output", 'o', LODE_LATENCY_FIELD(base, result.output), "FILE",                           \
 			  "write to FILE instead of standard output")
 

@@ -66,13 +66,12 @@ static inline uint64_t lode_call_tree_most(const struct lode_call_tree *tree)
 									 : tree->whole[LODE_SIDE_SLOW];
 }
 
-/* Writes it as an object, for pages. */
-void lode_call_tree_json(const struct lode_call_tree *tree, struct lode_json *json);
 /*
- * Writes what a page shows it with: `"tree"`, and the facts of frames (frame_facts.h) for all that it shows and
- * those that have a mark already. `marks`, one a frame, may be NULL where there was no memory for them.
+ * Writes it as a field of a result: `"tree"`. Where `idle` is not NULL, for a page, which has it in
+ * `"page"`, beside the facts of frames (frame_facts.h) for all that it shows and those that have a mark
+ * already. `marks`, one a frame, may be NULL where there was no memory for them.
  */
-void lode_call_tree_page_json(const struct lode_call_tree *tree, const struct lode_dictionary *dictionary,
-			      const struct lode_idle_stacks *idle, uint8_t *marks, struct lode_json *json);
+void lode_call_tree_result_json(const struct lode_call_tree *tree, const struct lode_idle_stacks *idle, uint8_t *marks,
+				struct lode_json *json);
 
 #endif

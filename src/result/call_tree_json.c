@@ -51,8 +51,9 @@ static void put_item(const struct lode_call_tree *tree, const struct lode_call_t
 	lode_json_object_end(json);
 }
 
-void lode_call_tree_json(const struct lode_call_tree *tree, struct lode_json *json)
+static void put_tree(const struct lode_call_tree *tree, struct lode_json *json)
 {
+	lode_json_key(json, "tree");
 	lode_json_object(json);
 	lode_json_key_u64(json, "least_ns", tree->input.least);
 	lode_json_key_u64(json, "contexts", tree->contexts);
@@ -67,11 +68,11 @@ void lode_call_tree_json(const struct lode_call_tree *tree, struct lode_json *js
 	lode_json_object_end(json);
 }
 
-void lode_call_tree_page_json(const struct lode_call_tree *tree, const struct lode_dictionary *dictionary,
-			      const struct lode_idle_stacks *idle, uint8_t *marks, struct lode_json *json)
+static void put_facts(const struct lode_call_tree *tree, const struct lode_idle_stacks *idle, uint8_t *marks,
+		      struct lode_json *json)
 {
-	lode_json_key(json, "tree");
-	lode_call_tree_json(tree, json);
+	const struct lode_dictionary *dictionary = tree->input.dictionary;
+
 	if (!marks) {
 		json->buffer->failed = 1;
 		return;
@@ -79,4 +80,18 @@ void lode_call_tree_page_json(const struct lode_call_tree *tree, const struct lo
 	for (size_t i = 0; i < tree->count; i++)
 		lode_frame_facts_mark(&dictionary->tree, tree->items[i].last, marks);
 	lode_frame_facts_json(json, &dictionary->frames, marks, idle);
+}
+
+void lode_call_tree_result_json(const struct lode_call_tree *tree, const struct lode_idle_stacks *idle, uint8_t *marks,
+				struct lode_json *json)
+{
+	if (!idle) {
+		put_tree(tree, json);
+		return;
+	}
+	lode_json_key(json, "page");
+	lode_json_object(json);
+	put_tree(tree, json);
+	put_facts(tree, idle, marks, json);
+	lode_json_object_end(json);
 }

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "latency/chance.h"
+#include "result/heat.h"
 
 struct writer {
 	const struct lode_diff_report *report;
@@ -171,6 +172,26 @@ static void put_distance(struct writer *writer)
 	lode_json_object_end(&writer->json);
 }
 
+/* The first paths, of those with the same hottest function one each, as in the text. */
+static int put_heat(struct writer *writer)
+{
+	size_t most = writer->report->top && !writer->report->page ? writer->report->top : LODE_HEAT_JSON_ROWS;
+	struct lode_diff_report all = *writer->report;
+	struct lode_diff_chosen chosen = { 0 };
+	struct lode_heat heat = { 0 };
+	int code;
+
+	all.top = 0;
+	code = lode_diff_choose(&all, 0, &chosen);
+	if (!code)
+		code = lode_heat_of_diff(&heat, &all, &chosen, most);
+	lode_json_key(&writer->json, "heat");
+	lode_heat_json(&heat, "delta_ns", &writer->json);
+	lode_heat_release(&heat);
+	lode_diff_chosen_release(&chosen);
+	return code;
+}
+
 /* `distance` is from the hottest function, below 0 for callers. */
 static void put_function(struct writer *writer, const struct lode_diff_function *function, int64_t distance)
 {
@@ -252,12 +273,12 @@ int lode_diff_json(const struct lode_diff_report *report, struct lode_output *ou
 	put_cause(&writer);
 	put_distance(&writer);
 	lode_json_key_u64(&writer.json, "paths_total", report->diff->path_count);
+	if (!code && put_heat(&writer) < 0)
+		code = lode_fail_memory(error);
 	if (!code)
 		code = put_paths(&writer, output, error);
-	if (!code && report->page) {
-		lode_json_key(&writer.json, "page");
-		lode_diff_page_json(report, &writer.json);
-	}
+	if (!code)
+		lode_diff_tree_json(report, &writer.json);
 	lode_json_object_end(&writer.json);
 	lode_json_line(&writer.json);
 	lode_diff_functions_release(&writer.functions);

@@ -24,9 +24,9 @@ struct lode_diff_report {
 	const uint8_t *fits; /* by node: --match lets it through; NULL: all */
 	size_t top;	     /* paths to show; 0: all */
 	const struct lode_diff_distance *distance; /* from the truth; NULL: it was not given */
-	/* Not NULL: for a page, which needs the tree of calls and facts about frames besides. */
+	/* Not NULL: for a page, which needs facts about frames besides. */
 	const struct lode_idle_stacks *page;
-	uint64_t least; /* ns: calls that take less are left out of the tree of a page */
+	uint64_t least; /* ns: calls that take less are left out of the tree of calls */
 };
 
 /* A path that is shown, and how many behind it have the same hottest node. */
@@ -75,7 +75,7 @@ void lode_diff_functions_release(struct lode_diff_functions *functions);
 
 /* The same as of latencies (latency_report.h), with both sides. */
 int lode_diff_tree(const struct lode_diff_report *report, uint64_t least, int unfolded, struct lode_call_tree *tree);
-void lode_diff_page_json(const struct lode_diff_report *report, struct lode_json *json);
+void lode_diff_tree_json(const struct lode_diff_report *report, struct lode_json *json);
 
 /* Writes the JSON of the contract; it leaves as it is made. */
 int lode_diff_json(const struct lode_diff_report *report, struct lode_output *output,

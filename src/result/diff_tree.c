@@ -38,19 +38,16 @@ static void mark_paths(const struct lode_diff_report *report, uint8_t *marks)
 	}
 }
 
-void lode_diff_page_json(const struct lode_diff_report *report, struct lode_json *json)
+void lode_diff_tree_json(const struct lode_diff_report *report, struct lode_json *json)
 {
-	const struct lode_dictionary *dictionary = report->diff->dictionary;
-	uint8_t *marks = lode_calloc(dictionary->frames.count + 1, 1);
+	uint8_t *marks = report->page ? lode_calloc(report->diff->dictionary->frames.count + 1, 1) : NULL;
 	struct lode_call_tree tree;
 
 	mark_paths(report, marks);
-	lode_json_object(json);
 	if (lode_diff_tree(report, report->least, 1, &tree) < 0)
 		json->buffer->failed = 1;
 	else
-		lode_call_tree_page_json(&tree, dictionary, report->page, marks, json);
-	lode_json_object_end(json);
+		lode_call_tree_result_json(&tree, report->page, marks, json);
 	lode_call_tree_release(&tree);
 	lode_free(marks);
 }

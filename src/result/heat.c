@@ -37,32 +37,58 @@ static int add_row(struct lode_heat *heat, size_t rank, uint32_t leaf, int64_t c
 	return 0;
 }
 
-int lode_heat_of_latency(struct lode_heat *heat, const struct lode_latency_report *report)
+int lode_heat_of_latency(struct lode_heat *heat, const struct lode_latency_report *report, size_t most)
 {
 	const struct lode_latency *latency = report->latency;
 	int code = 0;
 
 	*heat = (struct lode_heat){.dictionary = &latency->dictionary, .value = latency->own};
-	for (size_t i = 0; !code && i < lode_latency_shown(report); i++) {
+	for (size_t i = 0; !code && i < report->contexts->count; i++) {
 		uint32_t node = report->contexts->nodes[i];
 
-		if (latency->own[node])
+		heat->total += latency->own[node] != 0;
+		if (i < most && latency->own[node])
 			code = add_row(heat, i + 1, node, (int64_t)latency->own[node]);
 	}
 	return code;
 }
 
 int lode_heat_of_diff(struct lode_heat *heat, const struct lode_diff_report *report,
-		      const struct lode_diff_chosen *chosen)
+		      const struct lode_diff_chosen *chosen, size_t most)
 {
 	const struct lode_diff *diff = report->diff;
 	int code = 0;
 
-	*heat = (struct lode_heat){.dictionary = diff->dictionary, .value = diff->slow, .less = diff->base};
-	for (size_t i = 0; !code && i < chosen->count; i++)
+	*heat = (struct lode_heat){
+		.dictionary = diff->dictionary, .value = diff->slow, .less = diff->base, .total = chosen->count};
+	for (size_t i = 0; !code && i < chosen->count && i < most; i++)
 		code = add_row(heat, chosen->items[i].rank, chosen->items[i].path->leaf,
 			       chosen->items[i].path->cost);
 	return code;
+}
+
+void lode_heat_json(const struct lode_heat *heat, const char *key, struct lode_json *json)
+{
+	lode_json_object(json);
+	lode_json_key_u64(json, "most_ns", (uint64_t)heat->most);
+	lode_json_key_u64(json, "rows_total", heat->total);
+	lode_json_key(json, "rows");
+	lode_json_array(json);
+	for (size_t i = 0; i < heat->count; i++) {
+		const struct lode_heat_row *row = &heat->rows[i];
+
+		lode_json_object(json);
+		lode_json_key_u64(json, "rank", row->rank);
+		lode_json_key_u64(json, "hottest", row->hottest);
+		lode_json_key(json, key);
+		lode_json_array(json);
+		for (size_t k = 0; k < row->count; k++)
+			lode_json_i64(json, lode_heat_value(heat, heat->nodes[row->first + k]));
+		lode_json_array_end(json);
+		lode_json_object_end(json);
+	}
+	lode_json_array_end(json);
+	lode_json_object_end(json);
 }
 
 void lode_heat_release(struct lode_heat *heat)

@@ -12,6 +12,8 @@
 
 /* Powers of ten below the hottest cell that are told apart. */
 #define LODE_HEAT_DECADES 4
+/* Rows in JSON that is not cut by --top. */
+#define LODE_HEAT_JSON_ROWS 10
 /* Neighbours of the hottest function that are marked, on either side. */
 #define LODE_HEAT_MARKS 3
 
@@ -37,14 +39,14 @@ struct lode_heat {
 	const uint64_t *less; /* NULL: nothing is taken off */
 	const uint64_t *value;
 	int64_t most;  /* of the hottest cell */
+	size_t total;  /* rows there would be of all contexts or paths */
 	size_t widest; /* cells of the longest row */
 };
 
-/* The heat of the contexts or paths that the report shows. Return 0 or LODE_SYSTEM; release in either case.
- */
-int lode_heat_of_latency(struct lode_heat *heat, const struct lode_latency_report *report);
+/* The heat of the first `most` contexts or paths. Return 0 or LODE_SYSTEM; release in either case. */
+int lode_heat_of_latency(struct lode_heat *heat, const struct lode_latency_report *report, size_t most);
 int lode_heat_of_diff(struct lode_heat *heat, const struct lode_diff_report *report,
-		      const struct lode_diff_chosen *chosen);
+		      const struct lode_diff_chosen *chosen, size_t most);
 void lode_heat_release(struct lode_heat *heat);
 
 /* What a node takes, or takes more. */
@@ -52,6 +54,9 @@ static inline int64_t lode_heat_value(const struct lode_heat *heat, uint32_t nod
 {
 	return (int64_t)(heat->value[node] - (heat->less ? heat->less[node] : 0));
 }
+
+/* Writes it as an object; the cells of a row are in `key`, as its frames are, root first. */
+void lode_heat_json(const struct lode_heat *heat, const char *key, struct lode_json *json);
 
 /* From 0, nothing, to LODE_HEAT_DECADES, the hottest cell of all: a power of ten is 1. */
 double lode_heat_level(const struct lode_heat *heat, uint32_t node);

@@ -13,8 +13,6 @@
 
 #include <string.h>
 
-#define HEAT_ROWS 10 /* where all contexts are written */
-
 /* `[…]`: the frames of a stack. */
 static int put_stack(struct lode_buffer *buffer, const struct lode_stack_text *stacks,
 		     const struct lode_stack_tree *tree, uint32_t node)
@@ -38,65 +36,46 @@ static void put_key(struct lode_buffer *buffer, const char *key, uint64_t number
 
 /* ---- contexts ---- */
 
-static void put_head(const struct lode_latency_report *report, struct lode_buffer *buffer)
+static void put_head(const struct lode_latency_report *report, struct lode_json *json)
 {
 	const struct lode_latency *latency = report->latency;
-	struct lode_json json;
 
-	lode_json_init(&json, buffer);
-	lode_json_object(&json);
-	lode_json_key(&json, "input");
-	lode_json_object(&json);
-	lode_json_key_u64(&json, "streams", latency->stream_count);
-	lode_json_key_u64(&json, "threads", latency->input.threads);
-	lode_json_key_u64(&json, "events", latency->input.events);
-	lode_json_key_u64(&json, "instances", latency->instances);
-	lode_json_object_end(&json);
-	lode_json_key_u64(&json, "own_ns", report->contexts->own);
-	lode_json_key_u64(&json, "idle_ns", report->contexts->idle);
-	lode_json_key_u64(&json, "contexts_total", report->contexts->count);
+	lode_json_object(json);
+	lode_json_key(json, "input");
+	lode_json_object(json);
+	lode_json_key_u64(json, "streams", latency->stream_count);
+	lode_json_key_u64(json, "threads", latency->input.threads);
+	lode_json_key_u64(json, "events", latency->input.events);
+	lode_json_key_u64(json, "instances", latency->instances);
+	lode_json_object_end(json);
+	lode_json_key_u64(json, "own_ns", report->contexts->own);
+	lode_json_key_u64(json, "idle_ns", report->contexts->idle);
+	lode_json_key_u64(json, "contexts_total", report->contexts->count);
 }
 
-static int put_layers(const struct lode_latency_report *report, struct lode_buffer *buffer)
+static int put_layers(const struct lode_latency_report *report, struct lode_json *json)
 {
 	const struct lode_latency *latency = report->latency;
 	uint64_t sums[LODE_LAYERS];
-	struct lode_json json;
 
 	if (lode_layer_sums(&latency->dictionary, latency->own, latency->node_count, sums) < 0)
 		return LODE_SYSTEM;
-	lode_buffer_text(buffer, ",\"layers\":");
-	lode_json_init(&json, buffer);
-	lode_json_object(&json);
+	lode_json_key(json, "layers");
+	lode_json_object(json);
 	for (int i = 0; i < LODE_LAYERS; i++)
 		if (sums[i])
-			lode_json_key_u64(&json, lode_layer_name((enum lode_layer)i), sums[i]);
-	lode_json_object_end(&json);
+			lode_json_key_u64(json, lode_layer_name((enum lode_layer)i), sums[i]);
+	lode_json_object_end(json);
 	return 0;
 }
 
-/* The heat map of the first contexts: what the functions of each take, as its frames stand. */
-static int put_heat(const struct lode_latency_report *report, struct lode_buffer *buffer)
+static int put_heat(const struct lode_latency_report *report, struct lode_json *json)
 {
-	struct lode_latency_report first = *report;
 	struct lode_heat heat;
-	int code;
+	int code = lode_heat_of_latency(&heat, report, report->top ? report->top : LODE_HEAT_JSON_ROWS);
 
-	first.top = report->top ? report->top : HEAT_ROWS;
-	code = lode_heat_of_latency(&heat, &first);
-	put_key(buffer, ",\"heat\":{\"most_ns\":", (uint64_t)heat.most);
-	lode_buffer_text(buffer, ",\"rows\":[");
-	for (size_t i = 0; !code && i < heat.count; i++) {
-		const struct lode_heat_row *row = &heat.rows[i];
-
-		put_key(buffer, i ? ",{\"rank\":" : "{\"rank\":", row->rank);
-		put_key(buffer, ",\"hottest\":", row->hottest);
-		lode_buffer_text(buffer, ",\"own_ns\":[");
-		for (size_t k = 0; k < row->count; k++)
-			put_key(buffer, k ? "," : "", report->latency->own[heat.nodes[row->first + k]]);
-		lode_buffer_text(buffer, "]}");
-	}
-	lode_buffer_text(buffer, "]}");
+	lode_json_key(json, "heat");
+	lode_heat_json(&heat, "own_ns", json);
 	lode_heat_release(&heat);
 	return code;
 }
@@ -147,33 +126,27 @@ static int put_contexts(const struct lode_latency_report *report, const struct l
 	return code;
 }
 
-static void put_page(const struct lode_latency_report *report, struct lode_buffer *buffer)
-{
-	struct lode_json json;
-
-	lode_buffer_text(buffer, ",\"page\":");
-	lode_json_init(&json, buffer);
-	lode_latency_page_json(report, &json);
-}
-
 int lode_latency_json(const struct lode_latency_report *report, struct lode_output *output,
 		      struct lode_error *error)
 {
 	struct lode_stack_text stacks = { 0 };
+	struct lode_json json;
 	int code = lode_stack_text_init(&stacks, &report->latency->dictionary, error);
 
+	lode_json_init(&json, &output->buffer);
 	if (!code) {
-		put_head(report, &output->buffer);
-		if (put_layers(report, &output->buffer) < 0 || put_heat(report, &output->buffer) < 0)
+		put_head(report, &json);
+		if (put_layers(report, &json) < 0 || put_heat(report, &json) < 0)
 			code = lode_fail_memory(error);
-		lode_buffer_text(&output->buffer, ",\"contexts\":[");
 	}
 	if (!code) {
+		lode_json_key(&json, "contexts");
+		lode_json_array(&json);
 		code = put_contexts(report, &stacks, output, error);
-		lode_buffer_byte(&output->buffer, ']');
-		if (report->page)
-			put_page(report, &output->buffer);
-		lode_buffer_text(&output->buffer, "}\n");
+		lode_json_array_end(&json);
+		lode_latency_tree_json(report, &json);
+		lode_json_object_end(&json);
+		lode_json_line(&json);
 	}
 	lode_stack_text_release(&stacks);
 	return code;

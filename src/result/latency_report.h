@@ -16,9 +16,9 @@ struct lode_latency_report {
 	const struct lode_contexts *contexts;
 	size_t top;	    /* contexts to show; 0: all */
 	const char *corpus; /* its path, for pages and pictures */
-	/* Not NULL: for a page, which needs the tree of calls and facts about frames besides. */
+	/* Not NULL: for a page, which needs facts about frames besides. */
 	const struct lode_idle_stacks *page;
-	uint64_t least; /* ns: calls that take less are left out of the tree of a page */
+	uint64_t least; /* ns: calls that take less are left out of the tree of calls */
 };
 
 static inline size_t lode_latency_shown(const struct lode_latency_report *report)
@@ -32,8 +32,8 @@ int lode_latency_json(const struct lode_latency_report *report, struct lode_outp
 
 /* How many contexts a page shows: those that take at least `least` ns by themselves, and the first in any case. */
 size_t lode_latency_page_top(const struct lode_latency_report *report);
-/* Writes what only a page has, an object: `tree`, `modules` and `plumbing` (call_tree.h, frame_facts.h). */
-void lode_latency_page_json(const struct lode_latency_report *report, struct lode_json *json);
+/* Writes the last field of the JSON: `tree` or `page` (lode_call_tree_result_json). */
+void lode_latency_tree_json(const struct lode_latency_report *report, struct lode_json *json);
 
 /*
  * The tree of all calls that take at least `least` ns (call_tree.h; `unfolded` as there). Returns 0

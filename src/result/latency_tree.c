@@ -53,20 +53,18 @@ size_t lode_latency_page_top(const struct lode_latency_report *report)
 	return count > FIRST ? count : FIRST;
 }
 
-void lode_latency_page_json(const struct lode_latency_report *report, struct lode_json *json)
+void lode_latency_tree_json(const struct lode_latency_report *report, struct lode_json *json)
 {
 	const struct lode_dictionary *dictionary = &report->latency->dictionary;
-	uint8_t *marks = lode_calloc(dictionary->frames.count + 1, 1);
+	uint8_t *marks = report->page ? lode_calloc(dictionary->frames.count + 1, 1) : NULL;
 	struct lode_call_tree tree;
 
 	for (size_t i = 0; marks && i < lode_latency_shown(report); i++)
 		lode_frame_facts_mark(&dictionary->tree, report->contexts->nodes[i], marks);
-	lode_json_object(json);
 	if (lode_latency_tree(report, report->least, 1, &tree) < 0)
 		json->buffer->failed = 1;
 	else
-		lode_call_tree_page_json(&tree, dictionary, report->page, marks, json);
-	lode_json_object_end(json);
+		lode_call_tree_result_json(&tree, report->page, marks, json);
 	lode_call_tree_release(&tree);
 	lode_free(marks);
 }

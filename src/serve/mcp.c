@@ -17,6 +17,7 @@
 #define PROTOCOL      "2025-06-18"
 #define LONGEST_LINE  (1u << 20)
 #define LONGEST_ANSWER 100000 /* bytes of a tool's text */
+#define TREE_MIN      "10%"
 #define BETWEEN_LOOKS 20000   /* us */
 
 /* Errors of JSON-RPC. */
@@ -219,6 +220,23 @@ static int read_arguments(const struct lode_route *route, yajl_val arguments, in
 	return code;
 }
 
+static int has_word(const struct lode_words *words, const char *start)
+{
+	size_t i = 0;
+
+	while (i < words->count && strncmp(words->items[i], start, strlen(start)) != 0)
+		i++;
+	return i < words->count;
+}
+
+/* What is bounded for programs may still be too much to read: only the thickest branches, unless more are asked for. */
+static int prune_tree(const struct lode_route *route, struct lode_words *words, struct lode_error *error)
+{
+	int code = has_word(words, "--tree-min") ? 0 : lode_route_option(route, "tree-min", TREE_MIN, words, error);
+
+	return code == LODE_USAGE ? 0 : code; /* it has no tree */
+}
+
 /* Without --json it is written for people. */
 static void leave_out_json(struct lode_words *words)
 {
@@ -300,6 +318,8 @@ static int call_tool(struct mcp *mcp, yajl_val id, yajl_val params, struct lode_
 	code = lode_route_begin(route, mcp->corpus, "", &words, &wrong);
 	if (!code)
 		code = read_arguments(route, child(params, "arguments"), &as_json, &words, &wrong);
+	if (!code && as_json)
+		code = prune_tree(route, &words, &wrong);
 	if (code)
 		code = send_error(mcp, id, INVALID_PARAMS, wrong.text, error);
 	else {

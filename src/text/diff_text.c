@@ -142,7 +142,7 @@ static void put_heat(struct page *page)
 {
 	struct lode_heat heat;
 
-	if (lode_heat_of_diff(&heat, page->report, &page->chosen) < 0)
+	if (lode_heat_of_diff(&heat, page->report, &page->chosen, page->chosen.count) < 0)
 		page->buffer->failed = 1;
 	else
 		lode_lines_heat(&page->lines, &heat);

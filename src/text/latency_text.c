@@ -64,7 +64,7 @@ static void put_heat(struct page *page)
 {
 	struct lode_heat heat;
 
-	if (lode_heat_of_latency(&heat, page->report) < 0)
+	if (lode_heat_of_latency(&heat, page->report, lode_latency_shown(page->report)) < 0)
 		page->buffer->failed = 1;
 	else
 		lode_lines_heat(&page->lines, &heat);

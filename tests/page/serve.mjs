@@ -177,6 +177,13 @@ async function agentsCanAsk() {
 	const long = await client.callTool({ name: 'latency', arguments: { format: 'json' } });
 
 	assert.ok(long.isError && text(long).length < 1000 && /\[cut: 0/.test(text(long)), 'an answer without bound');
+	const short = JSON.parse(text(await client.callTool({ name: 'latency', arguments: { format: 'json', top: 2 } })));
+
+	assert.equal(short.contexts.length, 2);
+	assert.ok(short.tree.items.every(({ whole_ns }) => whole_ns >= short.own_ns / 10 - 1), 'a tree with all its branches');
+	const wide = await client.callTool({ name: 'latency', arguments: { format: 'json', top: 2, 'tree-min': '2%' } });
+
+	assert.ok(wide.isError || JSON.parse(text(wide)).tree.items.length > short.tree.items.length);
 	const wrong = await client.callTool({ name: 'mine', arguments: { threshold: 'nothing' } });
 
 	assert.ok(wrong.isError && text(wrong).length > 10);

@@ -454,7 +454,7 @@ static void heat_is_a_power_of_ten_and_the_hottest_function_is_the_origin(void *
 	assert_int_equal(lode_corpus_open(&corpus, fixture->corpus, LODE_CORPUS_READ, &error), 0);
 	assert_int_equal(lode_latency_collect(corpus, &options, &latency, &error), 0);
 	assert_int_equal(lode_contexts_rank(&latency, NULL, NULL, &contexts), 0);
-	assert_int_equal(lode_heat_of_latency(&heat, &report), 0);
+	assert_int_equal(lode_heat_of_latency(&heat, &report, lode_latency_shown(&report)), 0);
 	assert_int_equal(heat.count, 3);
 	assert_int_equal(heat.most, 1000);
 	assert_int_equal(heat.widest, 3);
