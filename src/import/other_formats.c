@@ -19,10 +19,6 @@ static const struct other_format formats[] = {
 	{{"\"ph\"", "\"ts\""},
 	 0,
 	 "is a Chrome trace, which Lode does not read; import a recording of the same program by perf"},
-	{{"FLR"},
-	 1,
-	 "is a Java Flight Recorder file, which Lode does not read; let async-profiler write folded stacks "
-	 "(-o collapsed) and import them"},
 	{{"\x17\x08"
 	  "Dtracing"},
 	 1,

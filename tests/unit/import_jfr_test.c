@@ -1,0 +1,115 @@
+/* Java Flight Recorder files. */
+#include "import_fixture.h"
+#include "jfr_recording.h"
+
+extern const struct lode_importer lode_importer_jfr;
+
+#define CHUNK_STREAM                                                                                        \
+	"stream x \nthread 77/4001 main\nthread 77/4002 GC\n"                                               \
+	"run 1001000000+10000000 77/4001 app.Main$$Lambda.run|app.Main.run|app.Main.work\n"                 \
+	"wait 1002000000+3000000 77/4001 waker=77/4002 app.Main$$Lambda.run|app.Main.run|app.Main.work\n"   \
+	"wait 1007000000+20000000 77/4001 app.Main.run|sun.nio.ch.EPoll.wait\n"                             \
+	"wait 1008000000+40000000 77/4002 libc.so.6!read\n"
+
+static void samples_and_waits_are_read(void **state)
+{
+	(void)state;
+	for (int packed = 0; packed < 2; packed++) {
+		struct jfr jfr = { .packed = packed };
+		struct imported imported;
+
+		jfr_chunk(&jfr);
+		import_bytes(&imported, &lode_importer_jfr, jfr.bytes.bytes, jfr.bytes.size, NULL);
+		assert_string_equal(imported.code < 0 ? imported.error.text : "", "");
+		assert_string_equal(imported.text.bytes, CHUNK_STREAM);
+		assert_int_equal(note_count(&imported, "without a thread"), 1);
+		assert_int_equal(note_count(&imported, "native methods"), 1);
+		assert_int_equal(note_count(&imported, "stackdepth"), 1);
+		release_imported(&imported);
+		lode_buffer_release(&jfr.bytes);
+	}
+}
+
+/* The last chunk of three is cut off. */
+static void chunks_follow_one_another(void **state)
+{
+	struct jfr jfr = { .packed = 1 };
+	struct imported imported;
+	size_t whole;
+
+	(void)state;
+	jfr_chunk(&jfr);
+	whole = jfr.bytes.size;
+	jfr_chunk(&jfr);
+	jfr_chunk(&jfr);
+	import_bytes(&imported, &lode_importer_jfr, jfr.bytes.bytes, jfr.bytes.size - 5, NULL);
+	assert_int_equal(imported.code, 0);
+	assert_int_equal(note_count(&imported, "not finished"), 1);
+	assert_int_equal(note_count(&imported, "without a thread"), 2);
+	release_imported(&imported);
+	import_bytes(&imported, &lode_importer_jfr, jfr.bytes.bytes, whole - 5, NULL);
+	assert_int_equal(imported.code, LODE_BAD_INPUT);
+	assert_non_null(strstr(imported.error.text, "JFR.dump"));
+	release_imported(&imported);
+	lode_buffer_release(&jfr.bytes);
+}
+
+static void assert_refused(const struct jfr *jfr, const char *part)
+{
+	struct imported imported;
+
+	import_bytes(&imported, &lode_importer_jfr, jfr->bytes.bytes, jfr->bytes.size, NULL);
+	if (imported.code != LODE_BAD_INPUT || !strstr(imported.error.text, part))
+		fail_msg("%d `%s` has no `%s`", imported.code, imported.error.text, part);
+	release_imported(&imported);
+}
+
+static void what_recordings_may_not_be(void **state)
+{
+	struct jfr jfr = { .packed = 0 };
+
+	(void)state;
+	jfr_chunk(&jfr);
+	jfr.bytes.bytes[5] = 9;
+	assert_refused(&jfr, "version 9.0");
+	jfr.bytes.bytes[5] = 2;
+	jfr.bytes.bytes[59] = 1; /* 2^32 + … ticks a second */
+	jfr.bytes.bytes[58] = 1;
+	assert_refused(&jfr, "header of a chunk");
+	jfr.bytes.bytes[59] = jfr.bytes.bytes[58] = 0;
+	jfr.bytes.bytes[31]++;
+	assert_refused(&jfr, "metadata are");
+	jfr.bytes.bytes[31]--;
+	jfr.bytes.bytes[23]++;
+	assert_refused(&jfr, "constants at byte");
+	jfr.bytes.bytes[23]--;
+	jfr.bytes.bytes[68] = 0x7f;
+	assert_refused(&jfr, "longer than the chunk");
+	lode_buffer_release(&jfr.bytes);
+}
+
+static void damage_and_want_of_memory_are_survived(void **state)
+{
+	(void)state;
+	for (int packed = 0; packed < 2; packed++) {
+		struct jfr jfr = { .packed = packed };
+
+		jfr_chunk(&jfr);
+		try_damaged(&lode_importer_jfr, jfr.bytes.bytes, jfr.bytes.size, 5000);
+		if (packed)
+			try_without_memory(&lode_importer_jfr, jfr.bytes.bytes, jfr.bytes.size);
+		lode_buffer_release(&jfr.bytes);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_and_waits_are_read),
+		cmocka_unit_test(chunks_follow_one_another),
+		cmocka_unit_test(what_recordings_may_not_be),
+		cmocka_unit_test(damage_and_want_of_memory_are_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
