@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- objects ---- */
 
@@ -273,18 +274,53 @@ static uint32_t thread_in(void *context, uint64_t start, uint64_t end)
 	return 0;
 }
 
+/* A process that waits or waited for an object; LODE_NONE: nobody. */
+static uint32_t process_waiting(struct lode_live *live, uint64_t object)
+{
+	struct waiter waiter = {object, LODE_NONE, 0};
+
+	lode_clockwork_each_object(&live->clockwork, find_waiter, &waiter);
+	for (uint32_t i = 0; waiter.pid == LODE_NONE && i < live->clockwork.thread_count; i++) {
+		const struct lode_hunt_thread *thread = &live->clockwork.threads[i];
+
+		if (thread->tid && lode_object_is_in(lode_thread_object(thread), object))
+			waiter.pid = thread->pid;
+	}
+	return waiter.pid;
+}
+
 /* Handles of MPICH and its kin that are the same in every program. */
-static const char *communicator_name(uint64_t number)
+static const char *known_handle(uint64_t number)
 {
 	return number == 0x44000000 ? " (MPI_COMM_WORLD)" : number == 0x44000001 ? " (MPI_COMM_SELF)" : "";
+}
+
+/* In Open MPI communicators are structs, and those that every program has are variables. */
+static void name_by_pointer(struct lode_live *live, uint64_t object, uint64_t low, char *text, size_t size)
+{
+	struct stack_search search = {&live->clockwork, process_waiting(live, object)};
+	uint64_t address = lode_lock_address(search.pid, low, LODE_MESSAGE_ADDRESS_BITS);
+	const char *known = "";
+	char name[256];
+
+	if (!address) {
+		snprintf(text, size, "0x…%09" PRIx64, low);
+		return;
+	}
+	lode_lock_name(search.pid, address, thread_in, &search, name, sizeof(name));
+	if (strstr(name, "!ompi_mpi_comm_world "))
+		known = " (MPI_COMM_WORLD)";
+	else if (strstr(name, "!ompi_mpi_comm_self "))
+		known = " (MPI_COMM_SELF)";
+	snprintf(text, size, "0x%" PRIx64 "%s", address, known);
 }
 
 /* `communicator 0x44000000 (MPI_COMM_WORLD)`, `tag 7 of communicator …`. */
 static void message_name(struct lode_live *live, uint64_t object)
 {
 	uint64_t number = (object & ~LODE_OBJECT_MESSAGE) >> LODE_MESSAGE_SHIFT, tag = object & LODE_MESSAGE_TAGS;
-	int by_pointer = (number & LODE_MESSAGE_POINTERS) != 0;
-	char part[48] = "";
+	uint32_t handle = (uint32_t)number;
+	char part[48] = "", communicator[64];
 
 	if (tag == LODE_MESSAGE_TAGS)
 		snprintf(part, sizeof(part), "collective calls of ");
@@ -292,26 +328,23 @@ static void message_name(struct lode_live *live, uint64_t object)
 		snprintf(part, sizeof(part), "any tag of ");
 	else if (tag)
 		snprintf(part, sizeof(part), "tag %" PRIu64 " of ", tag - LODE_MESSAGE_FIRST_TAG);
-	number &= 0xffffffffu;
-	snprintf(live->text, sizeof(live->text), "%scommunicator 0x%" PRIx64 "%s", part,
-		 by_pointer ? number << 3 : number, by_pointer ? "" : communicator_name(number));
+	if (number & LODE_MESSAGE_POINTERS)
+		name_by_pointer(live, object, (uint64_t)handle << 3, communicator, sizeof(communicator));
+	else
+		snprintf(communicator, sizeof(communicator), "0x%" PRIx32 "%s", handle, known_handle(handle));
+	snprintf(live->text, sizeof(live->text), "%scommunicator %s", part, communicator);
 }
 
 static void object_name(struct lode_live *live, uint64_t object)
 {
-	struct waiter waiter = {object, LODE_NONE, 0};
 	struct stack_search search = {&live->clockwork, LODE_NONE};
 
 	if (object & LODE_OBJECT_MESSAGE) {
 		message_name(live, object);
 		return;
 	}
-	lode_clockwork_each_object(&live->clockwork, find_waiter, &waiter);
-	for (uint32_t i = 0; waiter.pid == LODE_NONE && i < live->clockwork.thread_count; i++)
-		if (live->clockwork.threads[i].tid && lode_thread_object(&live->clockwork.threads[i]) == object)
-			waiter.pid = live->clockwork.threads[i].pid;
-	search.pid = waiter.pid;
-	lode_lock_name(waiter.pid, object, thread_in, &search, live->text, sizeof(live->text));
+	search.pid = process_waiting(live, object);
+	lode_lock_name(search.pid, object, thread_in, &search, live->text, sizeof(live->text));
 }
 
 const char *lode_live_name(struct lode_meter *meter, enum lode_focus_axis axis, uint64_t number)

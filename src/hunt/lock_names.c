@@ -179,3 +179,32 @@ void lode_lock_name(uint32_t pid, uint64_t address,
 		snprintf(text, size, "%.*s", (int)name.size, name.bytes);
 	lode_buffer_release(&name);
 }
+
+uint64_t lode_lock_address(uint32_t pid, uint64_t low, unsigned bits)
+{
+	char path[32], *line = NULL;
+	struct mapping mapping;
+	uint64_t found = 0;
+	size_t capacity = 0, count = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
+	file = fopen(path, "re"); /* from the kernel */
+	while (file && getline(&line, &capacity, file) > 0) {
+		uint64_t address;
+
+		if (read_line(line, &mapping) < 0 || !mapping.writable)
+			continue;
+		address = (mapping.start >> bits << bits) | low;
+		if (address < mapping.start)
+			address += 1ull << bits;
+		if (address < mapping.end) {
+			found = address;
+			count++;
+		}
+	}
+	free(line); /* from getline */
+	if (file)
+		fclose(file);
+	return count == 1 ? found : 0;
+}

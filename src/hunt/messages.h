@@ -21,6 +21,7 @@
 #define LODE_MESSAGE_ANY_TAG   1u
 #define LODE_MESSAGE_FIRST_TAG 2u
 #define LODE_MESSAGE_POINTERS  (1ull << 32)
+#define LODE_MESSAGE_ADDRESS_BITS 35 /* of a pointer that are kept; the lowest three are zero */
 
 /* Where a function has its communicator and tag among its arguments, in a word: places + 1, 0 for none. */
 #define LODE_MESSAGE_PLACES(communicator, tag) ((uint32_t)((communicator) + 1) | (uint32_t)((tag) + 1) << 8)

@@ -2,6 +2,7 @@
 #include "base/safe_text.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "hunt/messages.h"
 #include "result/hunt_report.h"
 
 #include <stdlib.h>
@@ -261,7 +262,9 @@ static void put_place(const struct lode_search *search, const struct lode_focus 
 
 	if (axis == LODE_AXIS_CODE && names_module(search, focus))
 		lode_buffer_text(buffer, "module ");
-	lode_buffer_text(buffer, kinds[axis]);
+	/* What is not a lock says what it is. */
+	if (axis != LODE_AXIS_OBJECT || !(lode_focus_on(focus, axis) & LODE_OBJECT_MESSAGE))
+		lode_buffer_text(buffer, kinds[axis]);
 	lode_text_safe(buffer, lode_search_name(search, focus, axis));
 }
 

@@ -125,6 +125,25 @@ static void where_nothing_is_known_the_address_is_the_name(void **state)
 	assert_string_equal(text, "0x10");
 }
 
+static void an_address_is_found_by_its_lowest_bits(void **state)
+{
+	const volatile void *const places[] = {&lock_with_a_value, lock_without_a_value + 99999,
+					       __builtin_frame_address(0)};
+	const uint64_t mask = (1ull << 35) - 1;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		uint64_t address = (uint64_t)(uintptr_t)places[i];
+
+		assert_int_equal(lode_lock_address((uint32_t)getpid(), address & mask, 35), address);
+	}
+	/* Code is not written to; nothing is at 16; many places end like this; nobody has this number. */
+	assert_int_equal(lode_lock_address((uint32_t)getpid(), (uint64_t)(uintptr_t)thread_in & mask, 35), 0);
+	assert_int_equal(lode_lock_address((uint32_t)getpid(), 16, 40), 0);
+	assert_int_equal(lode_lock_address((uint32_t)getpid(), 16, 12), 0);
+	assert_int_equal(lode_lock_address(UINT32_MAX, 16, 35), 0);
+}
+
 static void names_that_are_too_long_are_cut(void **state)
 {
 	char text[12];
@@ -159,6 +178,7 @@ int main(void)
 		cmocka_unit_test(what_is_shared_is_told_by_its_file),
 		cmocka_unit_test(a_stack_is_told_by_its_thread),
 		cmocka_unit_test(where_nothing_is_known_the_address_is_the_name),
+		cmocka_unit_test(an_address_is_found_by_its_lowest_bits),
 		cmocka_unit_test(names_that_are_too_long_are_cut),
 		cmocka_unit_test(without_memory_there_is_always_a_name),
 	};
