@@ -11,8 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Slices of the time lines in JSON. */
-#define JSON_SLICES 60
+/* Slices of the time lines in JSON, and threads that have one: the busiest. */
+#define JSON_SLICES  60
+#define JSON_THREADS 20
 
 struct settings {
 	struct lode_option_list streams;
@@ -57,12 +58,16 @@ static int choose_streams(const struct settings *settings, const struct lode_cor
 static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
 	struct lode_info *info = result;
-	int code = 0;
+	size_t *busiest = lode_info_busiest(info);
+	size_t pictured = info->for_page ? 0 : info->thread_count < JSON_THREADS ? info->thread_count : JSON_THREADS;
+	int code = busiest ? 0 : lode_fail_memory(error);
 
-	if (!info->is_brief)
-		code = lode_info_picture(info, info->stream_count, NULL, 0, JSON_SLICES, &analysis->work.bar.progress, error);
+	if (!code && !info->is_brief)
+		code = lode_info_picture(info, info->stream_count, busiest, pictured, JSON_SLICES,
+					 &analysis->work.bar.progress, error);
 	if (!code)
 		lode_info_json(info, analysis->call->operands[0], &output->buffer);
+	lode_free(busiest);
 	return code;
 }
 

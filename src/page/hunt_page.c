@@ -64,7 +64,8 @@ void lode_hunt_page_json(const struct lode_hunt_report *report, struct lode_buff
 	struct lode_json json;
 
 	lode_buffer_text(buffer, "{\"summary\":");
-	lode_hunt_summary(report, buffer);
+	lode_json_init(&json, buffer);
+	lode_hunt_sums(report, &json);
 	lode_buffer_text(buffer, ",\"experiments\":[");
 	for (uint32_t i = 0; i < history->count; i++) {
 		lode_buffer_text(buffer, i ? "," : "");

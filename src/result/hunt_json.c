@@ -1,5 +1,4 @@
 /* A hunt as lines of JSON: see hunt_report.h and the contract of `lode hunt --json`. */
-#include "base/json.h"
 #include "base/memory.h"
 #include "result/hunt_report.h"
 
@@ -70,11 +69,14 @@ static void put_measured(const struct lode_search *search, const struct lode_exp
 	key_time(json, "lost_ns", search, experiment->lost);
 }
 
+/* An experiment as it is now. */
 static void put_experiment(const struct lode_search *search, uint32_t id, struct lode_json *json)
 {
 	const struct lode_history *history = lode_search_history(search);
 	const struct lode_experiment *experiment = &history->experiments[id];
 
+	lode_json_object(json);
+	lode_json_key_u64(json, "t_ns", lode_search_lasted(search));
 	lode_json_key_u64(json, "experiment", id);
 	lode_json_key(json, "parent");
 	if (experiment->parent == LODE_NONE)
@@ -92,6 +94,7 @@ static void put_experiment(const struct lode_search *search, uint32_t id, struct
 		lode_json_key_text(json, "not_probed", experiment->not_probed);
 	if (experiment->why)
 		lode_json_key_text(json, "why", experiment->why);
+	lode_json_object_end(json);
 }
 
 void lode_hunt_line(const struct lode_hunt_report *report, uint32_t experiment, struct lode_buffer *buffer)
@@ -99,10 +102,7 @@ void lode_hunt_line(const struct lode_hunt_report *report, uint32_t experiment, 
 	struct lode_json json;
 
 	lode_json_init(&json, buffer);
-	lode_json_object(&json);
-	lode_json_key_u64(&json, "t_ns", lode_search_lasted(report->search));
 	put_experiment(report->search, experiment, &json);
-	lode_json_object_end(&json);
 	lode_json_line(&json);
 }
 
@@ -157,35 +157,65 @@ static double utility(const struct lode_search *search)
 	return sum;
 }
 
-void lode_hunt_summary(const struct lode_hunt_report *report, struct lode_buffer *buffer)
+static void put_bottlenecks(const struct lode_search *search, struct lode_json *json)
+{
+	size_t count, specific;
+	uint32_t *ids = lode_hunt_bottlenecks(search, &count, &specific);
+
+	json->buffer->failed |= !ids;
+	lode_json_key_u64(json, "specific", specific);
+	lode_json_key(json, "bottlenecks");
+	lode_json_array(json);
+	for (size_t i = 0; ids && i < count; i++)
+		lode_json_u64(json, ids[i]);
+	lode_json_array_end(json);
+	lode_free(ids);
+}
+
+/* The search history graph: all experiments as they are now; `parents` are its edges. */
+static void put_history(const struct lode_search *search, struct lode_json *json)
+{
+	lode_json_key(json, "history");
+	lode_json_array(json);
+	for (uint32_t i = 0; i < lode_search_history(search)->count; i++)
+		put_experiment(search, i, json);
+	lode_json_array_end(json);
+}
+
+static void put_summary(const struct lode_hunt_report *report, struct lode_json *json)
 {
 	const struct lode_search *search = report->search;
 	struct lode_meter *meter = lode_search_meter(search);
-	size_t count, specific;
-	uint32_t *ids = lode_hunt_bottlenecks(search, &count, &specific);
+
+	lode_json_key(json, "summary");
+	lode_json_bool(json, 1);
+	lode_json_key_u64(json, "t_ns", lode_search_lasted(search));
+	lode_json_key_text(json, "target", report->target);
+	lode_json_key_text(json, "end", lode_hunt_end(search));
+	put_settings(lode_search_options(search), json);
+	put_counts(lode_search_history(search), json);
+	lode_json_key_u64(json, "samples", lode_search_counts(search)->samples);
+	key_double(json, "cost", meter->operations->cost(meter));
+	key_double(json, "highest_cost", lode_search_highest_cost(search));
+	key_double(json, "weighted_sum", utility(search));
+	put_bottlenecks(search, json);
+}
+
+void lode_hunt_sums(const struct lode_hunt_report *report, struct lode_json *json)
+{
+	lode_json_object(json);
+	put_summary(report, json);
+	lode_json_object_end(json);
+}
+
+void lode_hunt_summary(const struct lode_hunt_report *report, struct lode_buffer *buffer)
+{
 	struct lode_json json;
 
-	buffer->failed |= !ids;
 	lode_json_init(&json, buffer);
 	lode_json_object(&json);
-	lode_json_key(&json, "summary");
-	lode_json_bool(&json, 1);
-	lode_json_key_u64(&json, "t_ns", lode_search_lasted(search));
-	lode_json_key_text(&json, "target", report->target);
-	lode_json_key_text(&json, "end", lode_hunt_end(search));
-	put_settings(lode_search_options(search), &json);
-	put_counts(lode_search_history(search), &json);
-	lode_json_key_u64(&json, "samples", lode_search_counts(search)->samples);
-	key_double(&json, "cost", meter->operations->cost(meter));
-	key_double(&json, "highest_cost", lode_search_highest_cost(search));
-	key_double(&json, "weighted_sum", utility(search));
-	lode_json_key_u64(&json, "specific", specific);
-	lode_json_key(&json, "bottlenecks");
-	lode_json_array(&json);
-	for (size_t i = 0; ids && i < count; i++)
-		lode_json_u64(&json, ids[i]);
-	lode_json_array_end(&json);
+	put_summary(report, &json);
+	put_history(report->search, &json);
 	lode_json_object_end(&json);
 	lode_json_line(&json);
-	lode_free(ids);
 }

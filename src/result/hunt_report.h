@@ -6,7 +6,7 @@
 #ifndef LODE_RESULT_HUNT_REPORT_H
 #define LODE_RESULT_HUNT_REPORT_H
 
-#include "base/buffer.h"
+#include "base/json.h"
 #include "hunt/search.h"
 
 struct lode_hunt_report {
@@ -17,8 +17,10 @@ struct lode_hunt_report {
 
 /* An experiment as it is now, one line. */
 void lode_hunt_line(const struct lode_hunt_report *report, uint32_t experiment, struct lode_buffer *buffer);
-/* The last line. */
+/* The last line: the sums and the search history graph. */
 void lode_hunt_summary(const struct lode_hunt_report *report, struct lode_buffer *buffer);
+/* The sums alone, an object. */
+void lode_hunt_sums(const struct lode_hunt_report *report, struct lode_json *json);
 
 /* ---- what all of them ask ---- */
 

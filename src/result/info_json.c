@@ -25,28 +25,6 @@ static void write_sums(struct lode_json *json, const uint64_t *events, const uin
 	lode_json_object_end(json);
 }
 
-static void write_values(struct lode_json *json, const char *key, const uint64_t *values, size_t count)
-{
-	lode_json_key(json, key);
-	lode_json_array(json);
-	for (size_t i = 0; i < count; i++)
-		lode_json_u64(json, values[i]);
-	lode_json_array_end(json);
-}
-
-static void write_line(struct lode_json *json, const struct lode_timeline *line)
-{
-	if (!line->run)
-		return;
-	lode_json_key(json, "timeline");
-	lode_json_object(json);
-	lode_json_key_u64(json, "first_t", line->first);
-	lode_json_key_u64(json, "slice_ns", line->slice);
-	write_values(json, "run_ns", line->run, line->count);
-	write_values(json, "wait_ns", line->wait, line->count);
-	lode_json_object_end(json);
-}
-
 /* A number is written as it came, if it is one: the file may be a stranger's. */
 static void write_attribute(struct lode_json *json, const struct lode_info *info,
 			    const struct lode_attribute *attribute)
@@ -96,6 +74,8 @@ static void write_threads(struct lode_json *json, const struct lode_info *info,
 		write_thread_number(json, thread);
 		lode_json_key_text(json, "name", string(info, thread->name));
 		write_sums(json, thread->events, thread->cost);
+		if (thread->line.run)
+			lode_timeline_json(&thread->line, json);
 		lode_json_object_end(json);
 	}
 	lode_json_array_end(json);
@@ -139,7 +119,8 @@ static void write_stream(struct lode_json *json, const struct lode_info *info,
 	if (!info->is_brief && !info->for_page)
 		write_threads(json, info, stream);
 	write_symptoms(json, info, stream);
-	write_line(json, &stream->line);
+	if (stream->line.run)
+		lode_timeline_json(&stream->line, json);
 	lode_json_object_end(json);
 }
 

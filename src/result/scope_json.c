@@ -9,7 +9,12 @@
 #include "base/memory.h"
 #include "result/frame_facts.h"
 #include "base/put.h"
+#include "result/scope_threads.h"
 #include "result/stack_text.h"
+
+/* Threads whose time lines are written, and slices of these. */
+#define PICTURED 20
+#define SLICES	 30
 
 /* All of a part but its stack: keys, punctuation, and five numbers. */
 #define PART_ROOM (160 + 5 * LODE_PUT_NUMBER)
@@ -221,6 +226,36 @@ static void write_page(struct writer *writer, const struct lode_scope_found *fou
 	lode_free(used);
 }
 
+/* `"threads_total":…,"threads":[…]`: the busiest threads of the scope. */
+static void write_thread_lines(struct writer *writer, const struct lode_scope_found *found)
+{
+	struct lode_buffer *buffer = &writer->output->buffer;
+	struct lode_scope_threads threads;
+	struct lode_json json;
+
+	if (lode_scope_threads_make(&threads, writer->report, found, PICTURED, SLICES) < 0)
+		buffer->failed = 1;
+	lode_buffer_print(buffer, ",\"threads_total\":%zu,\"threads\":", threads.count);
+	lode_json_init(&json, buffer);
+	lode_json_array(&json);
+	for (size_t i = 0; i < threads.count && i < PICTURED && !buffer->failed; i++) {
+		const struct lode_scope_thread *item = &threads.items[i];
+		const struct lode_thread *thread = thread_of(writer, item->thread);
+
+		lode_json_object(&json);
+		lode_json_key_u64(&json, "tid", thread->tid);
+		if (thread->name)
+			lode_json_key_text(&json, "name", text_of(writer, thread->name));
+		lode_json_key_u64(&json, "parts", item->events);
+		lode_json_key_u64(&json, "run_ns", item->cost[LODE_RUN]);
+		lode_json_key_u64(&json, "wait_ns", item->cost[LODE_WAIT]);
+		lode_timeline_json(&item->line, &json);
+		lode_json_object_end(&json);
+	}
+	lode_json_array_end(&json);
+	lode_scope_threads_release(&threads);
+}
+
 static int write_symptom(struct writer *writer, const struct lode_scope_found *found,
 			 struct lode_error *error)
 {
@@ -242,6 +277,8 @@ static int write_symptom(struct writer *writer, const struct lode_scope_found *f
 		lode_buffer_text(buffer, ",\"thinned\":true");
 	if (writer->page)
 		write_page(writer, found);
+	else
+		write_thread_lines(writer, found);
 	lode_buffer_text(buffer, "}\n");
 	return code ? code : lode_output_flow(writer->output, error);
 }

@@ -74,3 +74,23 @@ void lode_timeline_finish(struct lode_timeline *line)
 	finish(line, line->run, line->whole);
 	finish(line, line->wait, line->whole + line->count);
 }
+
+static void put_values(struct lode_json *json, const char *key, const uint64_t *values, size_t count)
+{
+	lode_json_key(json, key);
+	lode_json_array(json);
+	for (size_t i = 0; i < count; i++)
+		lode_json_u64(json, values[i]);
+	lode_json_array_end(json);
+}
+
+void lode_timeline_json(const struct lode_timeline *line, struct lode_json *json)
+{
+	lode_json_key(json, "timeline");
+	lode_json_object(json);
+	lode_json_key_u64(json, "first_t", line->first);
+	lode_json_key_u64(json, "slice_ns", line->slice);
+	put_values(json, "run_ns", line->run, line->count);
+	put_values(json, "wait_ns", line->wait, line->count);
+	lode_json_object_end(json);
+}

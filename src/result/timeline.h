@@ -5,8 +5,7 @@
 #ifndef LODE_RESULT_TIMELINE_H
 #define LODE_RESULT_TIMELINE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/json.h"
 
 struct lode_timeline {
 	uint64_t first;  /* start of slice 0 */
@@ -24,5 +23,7 @@ void lode_timeline_release(struct lode_timeline *line);
 void lode_timeline_add(struct lode_timeline *line, int is_wait, uint64_t t, uint64_t cost);
 /* To be called once, when all is added. */
 void lode_timeline_finish(struct lode_timeline *line);
+/* Writes a field, `timeline`. */
+void lode_timeline_json(const struct lode_timeline *line, struct lode_json *json);
 
 #endif

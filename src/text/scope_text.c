@@ -7,6 +7,7 @@
 #include "base/index.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "result/scope_threads.h"
 #include "text/grid.h"
 
 #include <inttypes.h>
@@ -428,26 +429,7 @@ static void put_path(struct lode_scope_page *page)
 
 /* ---- the scopes that are no path ---- */
 
-struct sum {
-	uint32_t thread;
-	uint64_t events;
-	uint64_t cost[2]; /* by LODE_RUN, LODE_WAIT */
-};
-
-static int compare_sums(const void *left, const void *right)
-{
-	const struct sum *a = left, *b = right;
-	uint64_t x = lode_add_saturating(a->cost[0], a->cost[1]);
-	uint64_t y = lode_add_saturating(b->cost[0], b->cost[1]);
-
-	if (x != y)
-		return x > y ? -1 : 1;
-	if (a->events != b->events)
-		return a->events > b->events ? -1 : 1;
-	return a->thread < b->thread ? -1 : a->thread > b->thread;
-}
-
-static void put_sum(struct lode_scope_page *page, struct lode_grid *grid, const struct sum *sum)
+static void put_sum(struct lode_scope_page *page, struct lode_grid *grid, const struct lode_scope_thread *sum)
 {
 	lode_grid_duration(grid, sum->cost[LODE_RUN]);
 	lode_grid_duration(grid, sum->cost[LODE_WAIT]);
@@ -457,51 +439,26 @@ static void put_sum(struct lode_scope_page *page, struct lode_grid *grid, const 
 	lode_grid_end(grid);
 }
 
-static struct sum *sum_threads(const struct lode_scope_page *page, size_t *count)
-{
-	const struct lode_stream *stream = &page->report->stream;
-	struct sum *sums = lode_calloc(stream->thread_count + 1, sizeof(*sums));
-
-	*count = 0;
-	if (!sums)
-		return NULL;
-	for (size_t i = 0; i < stream->thread_count; i++)
-		sums[i].thread = (uint32_t)i;
-	for (size_t i = 0; i < page->found->parts.count; i++) {
-		const struct lode_part *part = &page->found->parts.items[i];
-		struct sum *sum = &sums[stream->events[part->type].thread[part->event]];
-
-		sum->events++;
-		sum->cost[part->type] = lode_add_saturating(sum->cost[part->type], part->cost);
-	}
-	qsort(sums, stream->thread_count, sizeof(*sums), compare_sums);
-	while (*count < stream->thread_count && sums[*count].events)
-		++*count;
-	return sums;
-}
-
 static void put_threads(struct lode_scope_page *page)
 {
 	static const struct lode_grid_column columns[] = {
 		{ "RUN", 2, 8 }, { "WAIT", 1, 8 }, { "EVENTS", 1, 8 }, { NULL, 0, 0 },
 	};
 	struct lode_grid grid = { page->buffer, columns, 0 };
-	size_t count, shown;
-	struct sum *sums = sum_threads(page, &count);
+	struct lode_scope_threads threads;
+	size_t shown;
 
-	if (!sums) {
+	if (lode_scope_threads_make(&threads, page->report, page->found, 0, 0) < 0)
 		page->buffer->failed = 1;
-		return;
-	}
-	shown = page->most && page->most < count ? page->most : count;
-	if (shown < count)
+	shown = page->most && page->most < threads.count ? page->most : threads.count;
+	if (shown < threads.count)
 		lode_buffer_print(page->buffer, "  the %zu busiest of %zu threads; --all shows all\n", shown,
-				  count);
-	if (count)
+				  threads.count);
+	if (threads.count)
 		lode_grid_titles(&grid);
 	for (size_t i = 0; i < shown; i++)
-		put_sum(page, &grid, &sums[i]);
-	lode_free(sums);
+		put_sum(page, &grid, &threads.items[i]);
+	lode_scope_threads_release(&threads);
 }
 
 /* Longest first, in a row that is filled up to LONGEST_WAITS. */

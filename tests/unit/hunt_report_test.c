@@ -142,6 +142,27 @@ static void each_change_is_a_line_with_the_fields_of_the_contract(void **state)
 	release(&hunted);
 }
 
+/* The graph of the last line is that of the search: each experiment as it ended, and every edge. */
+static void check_history(const struct hunted *hunted, yajl_val value)
+{
+	const struct lode_history *history = lode_search_history(hunted->search);
+
+	assert_true(YAJL_IS_ARRAY(value));
+	assert_int_equal(YAJL_GET_ARRAY(value)->len, history->count);
+	for (uint32_t i = 0; i < history->count; i++) {
+		yajl_val item = YAJL_GET_ARRAY(value)->values[i], parents = get(item, "parents", NULL);
+		size_t edges = 0;
+
+		assert_int_equal(YAJL_GET_INTEGER(get(item, "experiment", NULL)), i);
+		assert_string_equal(YAJL_GET_STRING(get(item, "state", NULL)),
+				    lode_experiment_state_name(history->experiments[i].state));
+		for (uint32_t link = history->experiments[i].links; link != LODE_NONE; link = history->links[link].next)
+			assert_int_equal(YAJL_GET_INTEGER(YAJL_GET_ARRAY(parents)->values[edges++]),
+					 history->links[link].parent);
+		assert_int_equal(YAJL_GET_ARRAY(parents)->len, edges);
+	}
+}
+
 static void the_last_line_sums_up(void **state)
 {
 	struct lode_buffer buffer = {0};
@@ -160,6 +181,7 @@ static void the_last_line_sums_up(void **state)
 	assert_true(YAJL_GET_INTEGER(get(value, "states", "true")) >= 5);
 	assert_true(YAJL_GET_ARRAY(get(value, "bottlenecks", NULL))->len >= 5);
 	assert_true(YAJL_GET_DOUBLE(get(value, "weighted_sum", NULL)) < 0);
+	check_history(&hunted, get(value, "history", NULL));
 	yajl_tree_free(value);
 	lode_buffer_release(&buffer);
 	release(&hunted);
