@@ -83,6 +83,7 @@ static int identify(struct importing *importing, unsigned ordinal, char id[33], 
 		.name = settings->name,
 		.host = settings->host,
 		.attributes = settings->attributes.items,
+		.symptom_markers = settings->symptom_markers.items,
 		.kind_is_wait = importing->options.kind_is_wait,
 		.unit_ns = importing->options.unit_ns > 0 ? importing->options.unit_ns : 1,
 	};
@@ -193,18 +194,29 @@ static int open_corpus(struct importing *importing, struct lode_error *error)
 	return code;
 }
 
-/* --kind and --unit speak about folded stacks and pprof; elsewhere they would be ignored in silence. */
+static int is_one_of(const char *format, const char *const *formats)
+{
+	while (*formats && strcmp(*formats, format) != 0)
+		formats++;
+	return *formats != NULL;
+}
+
+/* Options that the format has no use for would be ignored in silence. */
 static void note_useless_options(struct importing *importing)
 {
-	const char *format = importing->importer->name;
+	static const char *const with_kinds[] = { "folded", "pprof", NULL };
+	static const char *const with_units[] = { "chrome", "folded", "perf-script", "pprof", "speedscope", NULL };
+	static const char *const with_markers[] = { "chrome", NULL };
+	const struct lode_import_settings *settings = importing->settings;
+	const char *format = importing->importer->name, *name = lode_input_name(importing->input);
 
-	if (!strcmp(format, "folded") || !strcmp(format, "pprof"))
-		return;
-	if (importing->settings->kind || (importing->settings->unit && strcmp(format, "perf-script") != 0))
+	if ((settings->kind && !is_one_of(format, with_kinds)) || (settings->unit && !is_one_of(format, with_units)))
 		lode_notes_add(&importing->notes, 1,
 			       "files whose format knows its own kinds and units "
 			       "(--kind and --unit are for folded stacks and pprof)",
-			       lode_input_name(importing->input));
+			       name);
+	if (settings->symptom_markers.items && !is_one_of(format, with_markers))
+		lode_notes_add(&importing->notes, 1, "files whose format has no slices or markers for --symptom-markers", name);
 }
 
 static int read_input(struct importing *importing, struct lode_error *error)

@@ -36,6 +36,8 @@ const struct lode_option lode_import_table[] = {
 	{ LODE_ROW("attr", 0, LODE_OPTION_LIST, FIELD(attributes), "KEY=VALUE",
 		   "an attribute for every stream; may be given many times"),
 	  .old_letter = 'a' },
+	LODE_LIST("symptom-markers", 0, FIELD(symptom_markers), "NAME",
+		  "slices and markers of this name (or pattern) are symptoms; may be given many times"),
 	LODE_FLAG("inlines", 0, FIELD(inlines), "inlined functions as frames of their own"),
 	LODE_FLAG("debuginfod", 0, FIELD(debuginfod),
 		  "fetch debug files from the servers in $DEBUGINFOD_URLS"),
@@ -105,6 +107,7 @@ int lode_import_options(const struct lode_import_settings *settings, struct lode
 	options->debuginfod = settings->debuginfod;
 	options->no_symbols = settings->no_symbols;
 	options->symbol_paths = settings->symbol_paths.items;
+	options->symptom_markers = settings->symptom_markers.items;
 	options->cache = settings->symbol_cache;
 	if (options->cache && !strcmp(options->cache, "none"))
 		options->cache = "";

@@ -15,6 +15,7 @@ struct lode_import_settings {
 	const char *name;
 	const char *host;
 	struct lode_option_list attributes; /* KEY=VALUE */
+	struct lode_option_list symptom_markers;
 	int inlines;
 	int debuginfod;
 	int no_symbols;

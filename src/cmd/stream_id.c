@@ -34,23 +34,23 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Sorted: the order in which attributes are given does not matter to the stream. */
-static int add_attributes(struct lode_buffer *buffer, const char *const *attributes)
+/* Sorted: the order in which a list is given does not matter to the stream. */
+static int add_list(struct lode_buffer *buffer, const char *key, const char *const *items)
 {
 	const char **sorted;
 	size_t count = 0;
 
-	while (attributes && attributes[count])
+	while (items && items[count])
 		count++;
 	if (!count)
 		return 0;
 	sorted = lode_calloc(count, sizeof(*sorted));
 	if (!sorted)
 		return LODE_SYSTEM;
-	memcpy(sorted, attributes, count * sizeof(*sorted));
+	memcpy(sorted, items, count * sizeof(*sorted));
 	qsort(sorted, count, sizeof(*sorted), compare_texts);
 	for (size_t i = 0; i < count; i++)
-		add_part(buffer, "attr", sorted[i]);
+		add_part(buffer, key, sorted[i]);
 	lode_free(sorted);
 	return 0;
 }
@@ -71,7 +71,8 @@ int lode_stream_id(const struct lode_stream_id *parts, char id[33], struct lode_
 	add_part(&buffer, "unit", number);
 	add_part(&buffer, "name", parts->name);
 	add_part(&buffer, "host", parts->host);
-	failed = add_attributes(&buffer, parts->attributes) < 0 || buffer.failed;
+	failed = add_list(&buffer, "attr", parts->attributes) < 0 ||
+		 add_list(&buffer, "symptoms", parts->symptom_markers) < 0 || buffer.failed;
 	if (!failed) {
 		hash = XXH3_128bits(buffer.bytes, buffer.size);
 		snprintf(id, 33, "%016llx%016llx", (unsigned long long)hash.high64,

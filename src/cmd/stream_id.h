@@ -14,6 +14,7 @@ struct lode_stream_id {
 	const char *name;              /* NULL: not given */
 	const char *host;              /* NULL: not given */
 	const char *const *attributes; /* KEY=VALUE, in any order, NULL-terminated; or NULL */
+	const char *const *symptom_markers; /* the same */
 	int kind_is_wait;
 	double unit_ns;
 };

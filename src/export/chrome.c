@@ -16,6 +16,9 @@
  * does not read those, so slices have their stack in `args` too. Times begin with the first
  * event of a host. Everything is written as it is read, in order of time.
  *
+ * `otherData` says who wrote it and, for one stream, what Chrome has no place for, so that
+ * importing it gives that stream again.
+ *
  * Process numbers are the recording's own for one stream. For several streams,
  * whose hosts may use the same numbers, processes are counted from 1 and their
  * names say which is which.
@@ -24,6 +27,7 @@
 #include "export/export.h"
 #include "export/merge.h"
 #include "export/process_leaders.h"
+#include "export/stream_facts.h"
 #include "base/put.h"
 
 #include "base/json.h"
@@ -46,6 +50,7 @@ struct writer {
 	uint64_t start;		 /* time that is 0 in the trace */
 	struct lode_event *runs; /* by thread: the run that waits for the next event */
 	char *has_run;
+	struct lode_buffer facts; /* of the stream, for `otherData` */
 };
 
 static const char *text_of(const struct writer *writer, uint32_t string)
@@ -248,8 +253,14 @@ static void write_wait_facts(struct writer *writer, const struct lode_event *eve
 {
 	lode_json_key(&writer->json, "args");
 	lode_json_object(&writer->json);
+	if (event->delay)
+		lode_json_key_u64(&writer->json, "delay_ns", event->delay);
+	if (event->cpu != LODE_NO_CPU)
+		lode_json_key_u64(&writer->json, "cpu", event->cpu);
 	if (event->waker != LODE_NONE) {
 		lode_json_key_u64(&writer->json, "waker", writer->stream->threads[event->waker].tid);
+		if (writer->processes[event->waker] != UNKNOWN_PROCESS)
+			lode_json_key_u64(&writer->json, "waker_pid", writer->processes[event->waker]);
 		write_stack(writer, "waker_stack", event->waker_stack);
 	}
 	if (event->weight > 1)
@@ -280,11 +291,18 @@ static int write_call(struct writer *writer, const struct lode_event *event, str
 	const char *name =
 		event->name ? text_of(writer, event->name) : leaf_name(writer, event->stack, "call");
 
+	begin_event(writer, event->delay ? "X" : "i", "call", name, event->thread, event->t);
 	if (event->delay)
-		return write_slice(writer, "call", name, event->thread, event->t, event->delay, error);
-	begin_event(writer, "i", "call", name, event->thread, event->t);
-	lode_json_key_text(&writer->json, "s", "t");
+		write_time(writer, "dur", event->delay);
+	else
+		lode_json_key_text(&writer->json, "s", "t");
 	write_stack(writer, "sf", event->stack);
+	if (event->cpu != LODE_NO_CPU) {
+		lode_json_key(&writer->json, "args");
+		lode_json_object(&writer->json);
+		lode_json_key_u64(&writer->json, "cpu", event->cpu);
+		lode_json_object_end(&writer->json);
+	}
 	return end_event(writer, error);
 }
 
@@ -426,6 +444,10 @@ static int write_stream(struct writer *writer, size_t i, struct lode_error *erro
 	writer->stream = &source.stream;
 	writer->start = start_of_host(writer->export, writer->export->entries[i]->host);
 	code = write_opened(writer, &source, error);
+	if (writer->export->count == 1)
+		lode_stream_facts_put(&writer->facts, &source.stream, writer->start == UINT64_MAX ? 0 : writer->start);
+	else if (i == 0)
+		lode_stream_facts_put_several(&writer->facts, writer->export->count);
 	lode_export_close(&source);
 	return code;
 }
@@ -467,6 +489,11 @@ static int write_file(struct writer *writer, struct lode_error *error)
 	for (size_t i = 0; i < writer->export->count && code == 0; i++)
 		code = write_stream(writer, i, error);
 	lode_json_array_end(json);
+	if (writer->facts.size) {
+		lode_json_key(json, "otherData");
+		lode_json_raw(json, writer->facts.bytes, writer->facts.size);
+	}
+	json->buffer->failed |= writer->facts.failed;
 	if (code == 0 && !writer->export->options->inferred)
 		code = write_stack_frames(writer, error);
 	lode_json_object_end(json);
@@ -483,6 +510,7 @@ static int write_all(struct lode_export *export, struct lode_error *error)
 	if (lode_dictionary_init(&writer.dictionary) < 0)
 		return lode_fail_memory(error);
 	code = write_file(&writer, error);
+	lode_buffer_release(&writer.facts);
 	lode_dictionary_release(&writer.dictionary);
 	return code;
 }

@@ -3,41 +3,19 @@
  * tools write them): a tree of nodes, and for each sample the node it hit and the
  * microseconds since the sample before.
  *
- * A node names its children (`children`) or its parent (`parent`). The root,
- * `(root)`, says nothing and is no frame. A sample in `(idle)` is time without work: a wait. All
- * else is run time, `(program)` and `(garbage collector)` too.
- *
- * What a sample stands for is the time up to the next one. Neighbours with one
- * stack stay samples of their own.
+ * What a sample stands for is the time up to the next one. Samples in `(idle)` are
+ * time without work: those that follow each other are one wait. All else is run time,
+ * `(program)` and `(garbage collector)` too; neighbours with one stack stay samples of their own.
  */
-#include "base/index.h"
-#include "base/memory.h"
-#include "import/json_profile.h"
+#include "import/v8_nodes.h"
 
 #include <string.h>
 
-#define NO_NODE UINT32_MAX
-
-struct node {
-	uint64_t id;
-	struct lode_json_value call; /* the frame: functionName, url */
-	struct lode_json_value children;
-	uint32_t parent; /* NO_NODE: a root */
-	uint32_t stack;	 /* LODE_NONE: not made yet */
-	uint32_t depth;
-	int is_idle;
-};
-
 struct reading {
 	struct lode_json_import import;
-	struct node *nodes;
-	size_t count;
-	size_t capacity;
-	struct lode_index index; /* nodes by id */
-	uint32_t *chain;	 /* from a node up to one whose stack is known */
-	size_t chain_capacity;
-	uint64_t cut;	     /* frames too deep */
-	uint64_t back;	     /* samples that come before the one before them */
+	struct lode_v8_nodes nodes;
+	struct lode_event wait; /* that may go on with the next sample; cost 0: none */
+	uint64_t back; /* samples that come before the one before them */
 };
 
 static int fail(struct reading *reading, const char *what)
@@ -45,144 +23,39 @@ static int fail(struct reading *reading, const char *what)
 	return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: %s", lode_input_name(reading->import.input), what);
 }
 
-/* ---- nodes ---- */
+/* ---- samples ---- */
 
-static uint32_t find_node(const struct reading *reading, uint64_t id)
+static int end_wait(struct reading *reading)
 {
-	size_t probe = 0;
-	uint32_t node;
-
-	while ((node = lode_index_next(&reading->index, lode_hash_u64(id), &probe)) != LODE_NONE)
-		if (reading->nodes[node].id == id)
-			return node;
-	return NO_NODE;
-}
-
-static int add_node(struct reading *reading, struct lode_json_value object)
-{
-	struct node node = {
-		.id = lode_json_u64_or(lode_json_get(object, "id"), UINT64_MAX),
-		.call = lode_json_get(object, "callFrame"),
-		.children = lode_json_get(object, "children"),
-		.parent = NO_NODE,
-		.stack = LODE_NONE,
-	};
-
-	if (node.id == UINT64_MAX || lode_json_kind(lode_json_get(node.call, "functionName")) != LODE_JSON_TEXT)
-		return fail(reading, "a node has no `id` or no `functionName`");
-	if (find_node(reading, node.id) != NO_NODE)
-		return fail(reading, "two nodes have the same `id`");
-	if (reading->count >= LODE_NONE - 1 ||
-	    lode_grow(&reading->nodes, &reading->capacity, reading->count + 1, sizeof(*reading->nodes)) < 0 ||
-	    lode_index_insert(&reading->index, lode_hash_u64(node.id), (uint32_t)reading->count) < 0)
-		return lode_fail_memory(reading->import.error);
-	node.is_idle = lode_json_is_text(lode_json_get(node.call, "functionName"), "(idle)");
-	reading->nodes[reading->count++] = node;
-	return 0;
-}
-
-/* `children` of each node are ids. */
-static int join_children(struct reading *reading)
-{
-	for (size_t i = 0; i < reading->count; i++) {
-		struct lode_json_walk walk = lode_json_walk(reading->nodes[i].children);
-		struct lode_json_value child;
-
-		while (lode_json_item(&walk, &child)) {
-			uint32_t node = find_node(reading, lode_json_u64_or(child, UINT64_MAX));
-
-			if (node == NO_NODE)
-				return fail(reading, "a node has a child that is not in `nodes`");
-			reading->nodes[node].parent = (uint32_t)i;
-		}
-	}
-	return 0;
-}
-
-static int read_list(struct reading *reading, struct lode_json_value list)
-{
-	struct lode_json_walk walk = lode_json_walk(list);
-	struct lode_json_value object;
 	int code = 0;
 
-	while (code == 0 && lode_json_item(&walk, &object))
-		code = add_node(reading, object);
-	if (code < 0)
-		return code;
-	walk = lode_json_walk(list);
-	for (size_t i = 0; lode_json_item(&walk, &object); i++) {
-		uint64_t parent = lode_json_u64_or(lode_json_get(object, "parent"), UINT64_MAX);
-
-		if (parent != UINT64_MAX)
-			reading->nodes[i].parent = find_node(reading, parent);
-	}
-	return join_children(reading);
-}
-
-/* ---- stacks ---- */
-
-static int make_stack(struct reading *reading, struct node *node)
-{
-	const struct node *parent = node->parent == NO_NODE ? NULL : &reading->nodes[node->parent];
-	const char *function = lode_json_string(lode_json_get(node->call, "functionName"), &reading->import.text);
-	const char *url = lode_json_string(lode_json_get(node->call, "url"), &reading->import.file);
-	uint32_t frame;
-
-	if (!function || !url)
-		return lode_fail_memory(reading->import.error);
-	node->depth = parent ? parent->depth + 1 : 0;
-	if (node->depth > LODE_STACK_DEPTH_LIMIT) {
-		reading->cut++;
-		node->stack = parent->stack;
-		return 0;
-	}
-	if (!parent && strcmp(function, "(root)") == 0) {
-		node->stack = 0;
-		return 0;
-	}
-	frame = lode_json_frame(&reading->import.dictionary.frames, function, url);
-	if (frame != LODE_NONE)
-		node->stack = lode_stack_tree_child(&reading->import.dictionary.tree, parent ? parent->stack : 0, frame);
-	return node->stack == LODE_NONE ? lode_fail_memory(reading->import.error) : 0;
-}
-
-/* Makes the stacks of a node and of all above it that have none yet. */
-static int find_stack(struct reading *reading, uint32_t node)
-{
-	size_t length = 0;
-	int code = 0;
-
-	for (; node != NO_NODE && reading->nodes[node].stack == LODE_NONE; node = reading->nodes[node].parent) {
-		if (length >= reading->count)
-			return fail(reading, "its nodes are parents of each other in a circle");
-		if (lode_grow(&reading->chain, &reading->chain_capacity, length + 1, sizeof(*reading->chain)) < 0)
-			return lode_fail_memory(reading->import.error);
-		reading->chain[length++] = node;
-	}
-	while (code == 0 && length)
-		code = make_stack(reading, &reading->nodes[reading->chain[--length]]);
+	if (reading->wait.cost && lode_stream_add_event(&reading->import.stream, LODE_WAIT, &reading->wait) < 0)
+		code = lode_fail_memory(reading->import.error);
+	reading->wait.cost = 0;
 	return code;
 }
 
-/* ---- samples ---- */
-
 static int add_sample(struct reading *reading, uint32_t thread, struct lode_json_value id, uint64_t t, uint64_t cost)
 {
-	uint32_t node = find_node(reading, lode_json_u64_or(id, UINT64_MAX));
 	struct lode_event event = {
 		.t = t, .cost = cost, .thread = thread, .waker = LODE_NONE, .cpu = LODE_NO_CPU
 	};
-	int code;
+	const struct lode_v8_node *node;
+	int code = lode_v8_nodes_find(&reading->nodes, id, &node);
 
-	if (node == NO_NODE)
-		return fail(reading, "a sample names a node that is not in `nodes`");
-	code = find_stack(reading, node);
 	if (code < 0)
 		return code;
-	event.stack = reading->nodes[node].stack;
-	if (lode_stream_add_event(&reading->import.stream, reading->nodes[node].is_idle ? LODE_WAIT : LODE_RUN, &event) < 0)
-		return lode_fail_memory(reading->import.error);
-	return 0;
+	event.stack = node->stack;
+	if (node->is_idle && reading->wait.cost && reading->wait.stack == event.stack) {
+		reading->wait.cost = lode_add_saturating(reading->wait.cost, cost);
+		return 0;
+	}
+	code = end_wait(reading);
+	if (node->is_idle)
+		reading->wait = event;
+	else if (code == 0 && lode_stream_add_event(&reading->import.stream, LODE_RUN, &event) < 0)
+		code = lode_fail_memory(reading->import.error);
+	return code;
 }
 
 /* Microseconds from a sample to the one behind it, as nanoseconds; what goes back counts as 0. */
@@ -219,7 +92,7 @@ static int read_samples(struct reading *reading, struct lode_json_value root, ui
 		cost = more ? read_step(reading, delta) : end > t ? end - t : 0;
 		code = add_sample(reading, thread, sample, t, cost);
 	}
-	return code;
+	return code ? code : end_wait(reading);
 }
 
 static int read_document(void *context, struct lode_json_value root)
@@ -236,12 +109,12 @@ static int read_document(void *context, struct lode_json_value root)
 				     "save it again");
 	if (lode_json_kind(nodes) != LODE_JSON_ARRAY)
 		return fail(reading, "there is no `nodes`; is it a CPU profile of V8?");
-	code = read_list(reading, nodes);
+	code = lode_v8_nodes_add(&reading->nodes, nodes);
 	if (code == 0)
 		code = read_samples(reading, root, thread);
 	lode_notes_add(reading->import.options->notes, reading->back, "samples that come before the one before them, taken at its time",
 		       NULL);
-	lode_notes_add(reading->import.options->notes, reading->cut, "stacks beyond the deepest that Lode keeps, cut off", NULL);
+	lode_notes_add(reading->import.options->notes, reading->nodes.cut, "stacks beyond the deepest that Lode keeps, cut off", NULL);
 	return code;
 }
 
@@ -260,11 +133,11 @@ static int read_input(struct lode_input *input, const struct lode_import_options
 		      const struct lode_import_sink *sink, struct lode_error *error)
 {
 	struct reading reading = { .import = { .input = input, .options = options, .error = error } };
-	int code = lode_json_import_run(&reading.import, read_document, &reading, sink);
+	int code;
 
-	lode_index_release(&reading.index);
-	lode_free(reading.nodes);
-	lode_free(reading.chain);
+	reading.nodes.import = &reading.import;
+	code = lode_json_import_run(&reading.import, read_document, &reading, sink);
+	lode_v8_nodes_release(&reading.nodes);
 	return code;
 }
 

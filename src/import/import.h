@@ -30,6 +30,7 @@ struct lode_import_options {
 	const char *const *symbol_paths; /* folders to look for debug files in, NULL-terminated; or NULL */
 	const char *cache;         /* symbol cache folder; NULL: the default; "": none */
 	const char *stream_name;   /* NULL: from the recording or the file */
+	const char *const *symptom_markers; /* patterns of names of slices and markers that are symptoms, NULL-terminated; or NULL */
 	const char *file_name;     /* of a stream that has no other name; NULL: made from the input's name */
 	const struct lode_progress *progress;
 	struct lode_notes *notes;

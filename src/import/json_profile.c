@@ -5,7 +5,6 @@
 #include "import/module_name.h"
 #include "import/reading.h"
 
-#include <math.h>
 #include <string.h>
 
 int lode_sniff_has(const unsigned char *bytes, size_t size, const char *text)
@@ -13,15 +12,67 @@ int lode_sniff_has(const unsigned char *bytes, size_t size, const char *text)
 	return memmem(bytes, size, text, strlen(text)) != NULL;
 }
 
+/*
+ * Length of the text up to its last whole item: of the array that it is, or of the first one
+ * inside the object that it is. 0: there is none.
+ */
+static size_t whole_items(const char *text, size_t size)
+{
+	size_t depth = 0, items = 0, whole = 0;
+	int in_text = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		if (in_text) {
+			in_text = text[i] != '"';
+			i += text[i] == '\\';
+			continue;
+		}
+		in_text = text[i] == '"';
+		if (text[i] == '{' || text[i] == '[')
+			depth++;
+		if (text[i] == '[' && !items)
+			items = depth;
+		if (text[i] != '}' && text[i] != ']')
+			continue;
+		if (!depth || depth-- == items)
+			return 0; /* it ends there: something else is wrong */
+		if (depth == items)
+			whole = i + 1;
+	}
+	return items <= 2 ? whole : 0;
+}
+
+/* Closes the brackets of a document that is cut off. Returns whether that makes it a document. */
+static int mend(struct lode_json_import *import, const char *text, size_t size, struct lode_json_value *root)
+{
+	struct lode_error ignored;
+	size_t whole = whole_items(text, size), start = 0;
+
+	while (start < size && text[start] != '{' && text[start] != '[')
+		start++;
+	if (!whole)
+		return 0;
+	lode_buffer_add(&import->mended, text, whole);
+	lode_buffer_text(&import->mended, text[start] == '{' ? "]}" : "]");
+	return !import->mended.failed && lode_json_check(lode_input_name(import->input), import->mended.bytes,
+							 import->mended.size, root, &ignored) == 0;
+}
+
 static int read_whole(struct lode_json_import *import, struct lode_json_value *root)
 {
+	const char *name = lode_input_name(import->input);
 	const unsigned char *bytes;
 	size_t size;
 	int code = lode_input_whole(import->input, &bytes, &size, import->error);
 
 	if (code < 0)
 		return code;
-	return lode_json_check(lode_input_name(import->input), (const char *)bytes, size, root, import->error);
+	code = lode_json_check(name, (const char *)bytes, size, root, import->error);
+	if (code == LODE_BAD_INPUT && import->may_end_early && mend(import, (const char *)bytes, size, root)) {
+		lode_notes_add(import->options->notes, 1, "files without an end, read up to the last whole event", name);
+		return 0;
+	}
+	return code;
 }
 
 int lode_json_import_run(struct lode_json_import *import, int (*fill)(void *context, struct lode_json_value root),
@@ -30,10 +81,12 @@ int lode_json_import_run(struct lode_json_import *import, int (*fill)(void *cont
 	struct lode_json_value root;
 	int code = read_whole(import, &root);
 
-	if (code < 0)
+	if (code == 0 && lode_dictionary_init(&import->dictionary) < 0)
+		code = lode_fail_memory(import->error);
+	if (code < 0) {
+		lode_buffer_release(&import->mended);
 		return code;
-	if (lode_dictionary_init(&import->dictionary) < 0)
-		return lode_fail_memory(import->error);
+	}
 	lode_stream_init(&import->stream, &import->dictionary);
 	code = fill(context, root);
 	if (code == 0)
@@ -42,21 +95,80 @@ int lode_json_import_run(struct lode_json_import *import, int (*fill)(void *cont
 	lode_dictionary_release(&import->dictionary);
 	lode_buffer_release(&import->text);
 	lode_buffer_release(&import->file);
+	lode_buffer_release(&import->mended);
 	return code;
+}
+
+/* How many zeros a unit of 1, 10, 100, … has; -1 for others, and those above a second. */
+static int zeros_of(double unit)
+{
+	double power = 1;
+
+	for (int zeros = 0; zeros <= 9; zeros++, power *= 10)
+		if (unit == power)
+			return zeros;
+	return -1;
+}
+
+/*
+ * A number without an exponent, times 10 to the power of `zeros`, rounded, without passing through a
+ * double. Returns 0, or -1 where that cannot be.
+ */
+static int scale_exactly(const char *at, int zeros, uint64_t *product)
+{
+	uint64_t number = 0;
+	int places = -1, up = 0; /* digits behind the point; none yet */
+
+	if (*at == '-')
+		return -1;
+	for (; (*at >= '0' && *at <= '9') || *at == '.'; at++) {
+		if (*at == '.') {
+			places = 0;
+			continue;
+		}
+		if (places >= zeros) { /* digits that are dropped, of which the first decides */
+			up |= places == zeros && *at >= '5';
+			places = zeros + 1;
+			continue;
+		}
+		places += places >= 0;
+		if (__builtin_mul_overflow(number, 10, &number) ||
+		    __builtin_add_overflow(number, (uint64_t)(*at - '0'), &number))
+			return -1;
+	}
+	if (*at == 'e' || *at == 'E')
+		return -1;
+	for (int i = places < 0 ? 0 : places; i < zeros; i++)
+		if (__builtin_mul_overflow(number, 10, &number))
+			return -1;
+	return __builtin_add_overflow(number, (uint64_t)up, product) ? -1 : 0;
 }
 
 int lode_json_ns(struct lode_json_value value, double unit, uint64_t *ns)
 {
-	uint64_t whole = lode_json_u64_or(value, UINT64_MAX);
+	int zeros = zeros_of(unit);
 	double product;
 
-	if (whole != UINT64_MAX && unit >= 1 && unit == floor(unit) && unit < 0x1p63)
-		return __builtin_mul_overflow(whole, (uint64_t)unit, ns) ? -1 : 0;
+	if (lode_json_kind(value) == LODE_JSON_NUMBER && zeros >= 0 && scale_exactly(value.at, zeros, ns) == 0)
+		return 0;
 	product = lode_json_double_or(value, -1) * unit;
 	if (!(product >= 0 && product < 0x1p63))
 		return -1;
 	*ns = (uint64_t)(product + 0.5);
 	return 0;
+}
+
+uint64_t lode_json_number_or(struct lode_json_value value, uint64_t otherwise)
+{
+	size_t length;
+	const char *text = lode_json_plain_text(value, &length);
+	uint64_t number;
+
+	if (!text)
+		return lode_json_u64_or(value, otherwise);
+	if (!length || strspn(text, "0123456789") != length || scale_exactly(text, 0, &number) < 0)
+		return otherwise;
+	return number;
 }
 
 const char *lode_json_string(struct lode_json_value value, struct lode_buffer *buffer)

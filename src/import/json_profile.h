@@ -19,6 +19,8 @@ struct lode_json_import {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
 	struct lode_buffer text, file; /* room for strings */
+	int may_end_early;	       /* a document that is cut off is read up to its last whole item */
+	struct lode_buffer mended;     /* such a document, with its brackets closed */
 };
 
 /*
@@ -34,6 +36,9 @@ int lode_json_import_run(struct lode_json_import *import, int (*fill)(void *cont
  * Returns 0, or -1 for what is no number, below 0 or too large.
  */
 int lode_json_ns(struct lode_json_value value, double unit, uint64_t *ns);
+
+/* A whole number or the text of one, for the formats that write 64 bits as text; or `otherwise`. */
+uint64_t lode_json_number_or(struct lode_json_value value, uint64_t otherwise);
 
 /*
  * A string with its escapes resolved and a NUL behind it, in `buffer`, which is

@@ -13,12 +13,6 @@ struct other_format {
 };
 
 static const struct other_format formats[] = {
-	{{"\"traceEvents\""},
-	 0,
-	 "is a Chrome trace, which Lode does not read; import a recording of the same program by perf"},
-	{{"\"ph\"", "\"ts\""},
-	 0,
-	 "is a Chrome trace, which Lode does not read; import a recording of the same program by perf"},
 	{{"\x17\x08"
 	  "Dtracing"},
 	 1,

@@ -958,8 +958,7 @@ static void a_few_lines_without_a_number_are_left_out_and_told(void **state)
 static void formats_without_an_importer_are_named(void **state)
 {
 	static const char *const files[][2] = {
-		{"{\"traceEvents\":[]}", "is a Chrome trace"},
-		{"[{\"ph\":\"X\",\"ts\":1}]", "is a Chrome trace"},
+		{"go 1.22 trace", "is a Go execution trace"},
 	};
 	struct lode_import_options options = {0};
 

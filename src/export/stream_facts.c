@@ -1,0 +1,80 @@
+/* Facts of a stream for formats that have no place for them: see stream_facts.h. */
+#include "export/stream_facts.h"
+
+#include "base/json.h"
+
+#include <string.h>
+
+static const char *text_of(const struct lode_stream *stream, uint32_t string)
+{
+	return lode_strings_get(&stream->dictionary->frames.strings, string);
+}
+
+static void put_attribute(struct lode_json *json, const struct lode_stream *stream, const struct lode_attribute *attribute)
+{
+	const char *value = text_of(stream, attribute->value);
+
+	lode_json_key(json, text_of(stream, attribute->key));
+	if (attribute->type == LODE_ATTRIBUTE_BOOL)
+		lode_json_bool(json, strcmp(value, "true") == 0);
+	else if (attribute->type == LODE_ATTRIBUTE_NUMBER && lode_json_is_number(value))
+		lode_json_raw(json, value, strlen(value));
+	else
+		lode_json_text(json, value);
+}
+
+/* Only what the name of the module does not tell. */
+static void put_module(struct lode_json *json, const struct lode_stream *stream, const struct lode_module *module)
+{
+	const struct lode_string *name = &stream->dictionary->frames.strings.items[module->name];
+	enum lode_kind guess = lode_kind_guess(name->text, name->length);
+
+	if (module->kind == guess && !module->path && !module->build_id)
+		return;
+	lode_json_object(json);
+	lode_json_key_text(json, "name", name->text);
+	if (module->kind != guess)
+		lode_json_key_text(json, "kind", lode_kind_name((enum lode_kind)module->kind));
+	if (module->path)
+		lode_json_key_text(json, "path", text_of(stream, module->path));
+	if (module->build_id)
+		lode_json_key_text(json, "build_id", text_of(stream, module->build_id));
+	lode_json_object_end(json);
+}
+
+void lode_stream_facts_put(struct lode_buffer *buffer, const struct lode_stream *stream, uint64_t start)
+{
+	const struct lode_frames *frames = &stream->dictionary->frames;
+	struct lode_json json;
+
+	lode_json_init(&json, buffer);
+	lode_json_object(&json);
+	lode_json_key_text(&json, "exporter", "lode");
+	lode_json_key_text(&json, "stream", text_of(stream, stream->name));
+	if (stream->host)
+		lode_json_key_text(&json, "host", text_of(stream, stream->host));
+	if (start)
+		lode_json_key_u64(&json, "start_ns", start);
+	lode_json_key(&json, "attributes");
+	lode_json_object(&json);
+	for (size_t i = 0; i < stream->attribute_count; i++)
+		put_attribute(&json, stream, &stream->attributes[i]);
+	lode_json_object_end(&json);
+	lode_json_key(&json, "modules");
+	lode_json_array(&json);
+	for (size_t i = 1; i < frames->module_count; i++)
+		put_module(&json, stream, &frames->modules[i]);
+	lode_json_array_end(&json);
+	lode_json_object_end(&json);
+}
+
+void lode_stream_facts_put_several(struct lode_buffer *buffer, size_t streams)
+{
+	struct lode_json json;
+
+	lode_json_init(&json, buffer);
+	lode_json_object(&json);
+	lode_json_key_text(&json, "exporter", "lode");
+	lode_json_key_u64(&json, "streams", streams);
+	lode_json_object_end(&json);
+}

@@ -1,0 +1,21 @@
+/*
+ * Facts of a stream for formats that have no place for them: an object of JSON, which
+ * goes where the format keeps things that only their writer understands, and which the importer
+ * of the format reads (import/exported_facts.h), so that a stream comes back as it was.
+ *
+ *	{"exporter":"lode","stream":NAME,"host":NAME,"start_ns":N,"attributes":{…},
+ *	 "modules":[{"name":…,"kind":…,"path":…,"build_id":…},…]}
+ *
+ * Of several streams in one file only their number is told: `streams`.
+ */
+#ifndef LODE_EXPORT_STREAM_FACTS_H
+#define LODE_EXPORT_STREAM_FACTS_H
+
+#include "base/buffer.h"
+#include "trace/stream.h"
+
+/* Appends the object. `start` is the time that the file calls 0. Memory that runs out marks the buffer. */
+void lode_stream_facts_put(struct lode_buffer *buffer, const struct lode_stream *stream, uint64_t start);
+void lode_stream_facts_put_several(struct lode_buffer *buffer, size_t streams);
+
+#endif

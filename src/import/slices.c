@@ -1,0 +1,386 @@
+/*
+ * Slices: see slices.h.
+ *
+ * Beginnings and ends are joined first, so that there are only whole slices; these are sorted by
+ * where they begin, and each thread keeps a stack of those that are open. A step forward in time
+ * on a thread closes what has ended meanwhile, and each stretch between two changes is an event.
+ * All of it is in the order of the trace, so one pass serves all threads.
+ */
+#include "import/slices.h"
+
+#include "base/memory.h"
+#include "import/symptom_markers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How many open slices an end looks at for its name. Real traces nest some hundred deep. */
+#define SEARCH_DEPTH 1024
+
+enum {
+	BEGIN,
+	END,
+	INSTANT,
+};
+
+static int add_mark(struct lode_slices *slices, struct lode_slice_mark **marks, size_t *count, size_t *capacity,
+		    struct lode_slice_mark mark)
+{
+	if (*count >= LODE_NONE || lode_grow(marks, capacity, *count + 1, sizeof(**marks)) < 0)
+		return LODE_SYSTEM;
+	mark.order = slices->next_order++;
+	(*marks)[(*count)++] = mark;
+	if (mark.t > slices->last)
+		slices->last = mark.t;
+	return 0;
+}
+
+static int add_slice(struct lode_slices *slices, const struct lode_slice *slice)
+{
+	if (slices->count >= LODE_NONE ||
+	    lode_grow(&slices->items, &slices->capacity, slices->count + 1, sizeof(*slices->items)) < 0)
+		return LODE_SYSTEM;
+	slices->items[slices->count++] = *slice;
+	if (slice->t1 > slices->last)
+		slices->last = slice->t1;
+	return 0;
+}
+
+int lode_slices_add(struct lode_slices *slices, uint32_t thread, uint64_t t0, uint64_t t1, uint32_t frame)
+{
+	struct lode_slice slice = { t0, t1, thread, frame, slices->next_order++ };
+
+	return add_slice(slices, &slice);
+}
+
+int lode_slices_begin(struct lode_slices *slices, uint32_t thread, uint64_t t, uint32_t frame)
+{
+	return add_mark(slices, &slices->marks, &slices->mark_count, &slices->mark_capacity,
+			(struct lode_slice_mark){ .t = t, .thread = thread, .frame = frame, .kind = BEGIN });
+}
+
+int lode_slices_end(struct lode_slices *slices, uint32_t thread, uint64_t t, uint32_t frame)
+{
+	return add_mark(slices, &slices->marks, &slices->mark_count, &slices->mark_capacity,
+			(struct lode_slice_mark){ .t = t, .thread = thread, .frame = frame, .kind = END });
+}
+
+int lode_slices_instant(struct lode_slices *slices, uint32_t thread, uint64_t t, uint32_t name)
+{
+	return add_mark(slices, &slices->instants, &slices->instant_count, &slices->instant_capacity,
+			(struct lode_slice_mark){ .t = t, .thread = thread, .frame = name, .kind = INSTANT });
+}
+
+void lode_slices_release(struct lode_slices *slices)
+{
+	lode_free(slices->items);
+	lode_free(slices->marks);
+	lode_free(slices->instants);
+	*slices = (struct lode_slices){ 0 };
+}
+
+/* ---- order ---- */
+
+static int compare_marks(const void *a, const void *b)
+{
+	const struct lode_slice_mark *x = a, *y = b;
+
+	if (x->t != y->t)
+		return x->t < y->t ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int compare_slices(const void *a, const void *b)
+{
+	const struct lode_slice *x = a, *y = b;
+
+	if (x->t0 != y->t0)
+		return x->t0 < y->t0 ? -1 : 1;
+	if (x->t1 != y->t1)
+		return x->t1 > y->t1 ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Sorts, unless it is sorted already, as most traces are. */
+static void sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+	const char *item = items;
+
+	for (size_t i = 1; i < count; i++, item += size)
+		if (compare(item, item + size) > 0) {
+			qsort(items, count, size, compare);
+			return;
+		}
+}
+
+/* ---- what is open on a thread ---- */
+
+struct open_slice {
+	struct lode_slice slice;
+	uint32_t stack;
+	uint32_t below; /* the one around it, or LODE_NONE */
+};
+
+struct lane {
+	uint32_t top;	/* innermost open slice, or LODE_NONE */
+	uint32_t depth;
+	uint64_t t;	/* up to here its time is in events */
+};
+
+/* All threads together: their open slices are chains through one array, whose unused items are a chain too. */
+struct nesting {
+	struct lode_stream *stream;
+	const struct lode_import_options *options;
+	const uint8_t *measured;
+	struct lane *lanes;
+	struct open_slice *open;
+	size_t open_count;
+	size_t open_capacity;
+	uint32_t unused;
+	uint8_t *is_marker; /* by frame: 0: not looked at yet, 1: no, 2: a symptom */
+	uint64_t unmatched;
+	uint64_t unclosed;
+	uint64_t overlapping;
+	uint64_t empty;
+	uint64_t cut;
+	uint64_t measured_slices;
+};
+
+static int push(struct nesting *nesting, struct lane *lane, const struct lode_slice *slice, uint32_t stack)
+{
+	uint32_t at = nesting->unused;
+
+	if (at == LODE_NONE) {
+		if (lode_grow(&nesting->open, &nesting->open_capacity, nesting->open_count + 1, sizeof(*nesting->open)) < 0)
+			return LODE_SYSTEM;
+		at = (uint32_t)nesting->open_count++;
+	} else {
+		nesting->unused = nesting->open[at].below;
+	}
+	nesting->open[at] = (struct open_slice){ *slice, stack, lane->top };
+	lane->top = at;
+	lane->depth++;
+	return 0;
+}
+
+static void pop(struct nesting *nesting, struct lane *lane)
+{
+	uint32_t at = lane->top;
+
+	lane->top = nesting->open[at].below;
+	lane->depth--;
+	nesting->open[at].below = nesting->unused;
+	nesting->unused = at;
+}
+
+/* ---- beginnings and ends ---- */
+
+/* The innermost open slice that an end closes, or LODE_NONE. */
+static uint32_t find_open(const struct nesting *nesting, const struct lane *lane, uint32_t frame)
+{
+	uint32_t at = lane->top;
+
+	if (frame == LODE_NONE)
+		return at;
+	for (unsigned i = 0; at != LODE_NONE && i < SEARCH_DEPTH; i++, at = nesting->open[at].below)
+		if (nesting->open[at].slice.frame == frame)
+			return at;
+	return LODE_NONE;
+}
+
+/* Ends all open slices of the thread from the innermost to `last`, which LODE_NONE means all. */
+static int close_until(struct nesting *nesting, struct lode_slices *slices, struct lane *lane, uint32_t last,
+		       uint64_t t)
+{
+	int done = 0;
+
+	while (!done && lane->top != LODE_NONE) {
+		struct lode_slice slice = nesting->open[lane->top].slice;
+
+		done = lane->top == last;
+		nesting->unclosed += !done;
+		slice.t1 = t > slice.t0 ? t : slice.t0;
+		pop(nesting, lane);
+		if (add_slice(slices, &slice) < 0)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+static int join_mark(struct nesting *nesting, struct lode_slices *slices, const struct lode_slice_mark *mark)
+{
+	struct lane *lane = &nesting->lanes[mark->thread];
+	struct lode_slice slice = { mark->t, mark->t, mark->thread, mark->frame, mark->order };
+	uint32_t last;
+
+	if (mark->kind == BEGIN)
+		return push(nesting, lane, &slice, 0);
+	last = find_open(nesting, lane, mark->frame);
+	if (last == LODE_NONE) {
+		nesting->unmatched++;
+		return 0;
+	}
+	return close_until(nesting, slices, lane, last, mark->t);
+}
+
+static int join_marks(struct nesting *nesting, struct lode_slices *slices)
+{
+	sort(slices->marks, slices->mark_count, sizeof(*slices->marks), compare_marks);
+	for (size_t i = 0; i < slices->mark_count; i++)
+		if (join_mark(nesting, slices, &slices->marks[i]) < 0)
+			return LODE_SYSTEM;
+	for (size_t i = 0; i < nesting->stream->thread_count; i++)
+		if (close_until(nesting, slices, &nesting->lanes[i], LODE_NONE, slices->last) < 0)
+			return LODE_SYSTEM;
+	return 0;
+}
+
+/* ---- from slices to events ---- */
+
+/* The stack of the thread's innermost open slice goes on until `t`. */
+static int add_run(struct nesting *nesting, uint32_t thread, uint64_t t)
+{
+	struct lane *lane = &nesting->lanes[thread];
+	struct lode_event event = { .t = lane->t, .thread = thread, .waker = LODE_NONE, .cpu = LODE_NO_CPU };
+
+	if (t <= lane->t)
+		return 0;
+	lane->t = t;
+	if (lane->top == LODE_NONE)
+		return 0;
+	event.cost = t - event.t;
+	event.stack = nesting->open[lane->top].stack;
+	return lode_stream_add_event(nesting->stream, LODE_RUN, &event);
+}
+
+/* Brings a thread forward to `t`: what has ended by then is closed. */
+static int advance(struct nesting *nesting, uint32_t thread, uint64_t t)
+{
+	struct lane *lane = &nesting->lanes[thread];
+
+	while (lane->top != LODE_NONE && nesting->open[lane->top].slice.t1 <= t) {
+		if (add_run(nesting, thread, nesting->open[lane->top].slice.t1) < 0)
+			return LODE_SYSTEM;
+		pop(nesting, lane);
+	}
+	return add_run(nesting, thread, t);
+}
+
+static int add_symptom(struct nesting *nesting, const struct lode_slice *slice)
+{
+	const struct lode_frames *frames = &nesting->stream->dictionary->frames;
+	struct lode_symptom symptom = { slice->thread, frames->items[slice->frame].function, slice->t0, slice->t1 };
+	uint8_t *is = &nesting->is_marker[slice->frame];
+
+	if (!*is)
+		*is = lode_symptom_marker(nesting->options, lode_frames_function(frames, slice->frame)) ? 2 : 1;
+	return *is == 2 ? lode_stream_add_symptom(nesting->stream, &symptom) : 0;
+}
+
+static int nest(struct nesting *nesting, const struct lode_slice *slice)
+{
+	struct lane *lane = &nesting->lanes[slice->thread];
+	struct lode_slice inner = *slice;
+	uint32_t stack = 0;
+
+	if (add_symptom(nesting, slice) < 0)
+		return LODE_SYSTEM;
+	if (nesting->measured && nesting->measured[slice->thread]) {
+		nesting->measured_slices++;
+		return 0;
+	}
+	if (slice->t1 == slice->t0) {
+		nesting->empty++;
+		return 0;
+	}
+	if (advance(nesting, slice->thread, slice->t0) < 0)
+		return LODE_SYSTEM;
+	if (lane->top != LODE_NONE) {
+		const struct open_slice *outer = &nesting->open[lane->top];
+
+		stack = outer->stack;
+		nesting->overlapping += inner.t1 > outer->slice.t1;
+		inner.t1 = inner.t1 > outer->slice.t1 ? outer->slice.t1 : inner.t1;
+	}
+	if (lane->depth >= LODE_STACK_DEPTH_LIMIT)
+		nesting->cut++;
+	else
+		stack = lode_stack_tree_child(&nesting->stream->dictionary->tree, stack, slice->frame);
+	return stack == LODE_NONE ? LODE_SYSTEM : push(nesting, lane, &inner, stack);
+}
+
+static int add_call(struct nesting *nesting, const struct lode_slice_mark *instant)
+{
+	const struct lane *lane = &nesting->lanes[instant->thread];
+	struct lode_event event = {
+		.t = instant->t, .thread = instant->thread, .name = instant->frame, .waker = LODE_NONE, .cpu = LODE_NO_CPU
+	};
+
+	if (advance(nesting, instant->thread, instant->t) < 0)
+		return LODE_SYSTEM;
+	if (lane->top != LODE_NONE)
+		event.stack = nesting->open[lane->top].stack;
+	return lode_stream_add_event(nesting->stream, LODE_CALL, &event);
+}
+
+/* Slices and instants by time; an instant at the very beginning of a slice is inside. */
+static int nest_all(struct nesting *nesting, struct lode_slices *slices)
+{
+	size_t next = 0;
+
+	sort(slices->items, slices->count, sizeof(*slices->items), compare_slices);
+	sort(slices->instants, slices->instant_count, sizeof(*slices->instants), compare_marks);
+	for (size_t i = 0; i < slices->count; i++) {
+		for (; next < slices->instant_count && slices->instants[next].t < slices->items[i].t0; next++)
+			if (add_call(nesting, &slices->instants[next]) < 0)
+				return LODE_SYSTEM;
+		if (nest(nesting, &slices->items[i]) < 0)
+			return LODE_SYSTEM;
+	}
+	for (; next < slices->instant_count; next++)
+		if (add_call(nesting, &slices->instants[next]) < 0)
+			return LODE_SYSTEM;
+	for (uint32_t i = 0; i < nesting->stream->thread_count; i++)
+		if (advance(nesting, i, UINT64_MAX) < 0)
+			return LODE_SYSTEM;
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+static void add_notes(const struct nesting *nesting)
+{
+	struct lode_notes *notes = nesting->options->notes;
+
+	lode_notes_add(notes, nesting->unmatched, "slices that end without having begun, passed over", NULL);
+	lode_notes_add(notes, nesting->unclosed,
+		       "slices whose end is missing: they end with the one around them, or with the trace", NULL);
+	lode_notes_add(notes, nesting->overlapping, "slices that end after the one they began in, cut there", NULL);
+	lode_notes_add(notes, nesting->empty, "slices that last no time, left out", NULL);
+	lode_notes_add(notes, nesting->cut, "slices beyond the deepest stack that Lode keeps: they count for the one around them",
+		       NULL);
+	lode_symptom_markers_note(nesting->options, nesting->measured_slices,
+				  "slices of threads whose time is known from samples or switches");
+}
+
+int lode_slices_finish(struct lode_slices *slices, struct lode_stream *stream, const uint8_t *measured,
+		       const struct lode_import_options *options)
+{
+	struct nesting nesting = { .stream = stream, .options = options, .measured = measured, .unused = LODE_NONE };
+	int code = LODE_SYSTEM;
+
+	nesting.lanes = lode_calloc(stream->thread_count + 1, sizeof(*nesting.lanes));
+	nesting.is_marker = lode_calloc(stream->dictionary->frames.count + 1, 1);
+	if (nesting.lanes && nesting.is_marker) {
+		for (size_t i = 0; i < stream->thread_count; i++)
+			nesting.lanes[i].top = LODE_NONE;
+		code = join_marks(&nesting, slices);
+		if (code == 0)
+			code = nest_all(&nesting, slices);
+	}
+	add_notes(&nesting);
+	lode_free(nesting.lanes);
+	lode_free(nesting.open);
+	lode_free(nesting.is_marker);
+	return code;
+}

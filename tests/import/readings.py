@@ -1,0 +1,136 @@
+"""Slow, independent readings of other tools' files: what `tests/import/compare` holds Lode's import against.
+
+Each reader takes the bytes of a file and returns (counts, costs): how many runs and waits there
+are, and nanoseconds by (kind, stack), where a stack is a tuple of function names from the root.
+Readers follow the description of the format and share nothing with Lode but the rules that
+lode-import(1) gives for what becomes a run or a wait.
+"""
+import collections
+import json
+from decimal import Decimal
+
+
+class Reading:
+    def __init__(self):
+        self.counts = collections.Counter()
+        self.costs = collections.Counter()
+
+    def add(self, kind, stack, cost):
+        self.counts[kind] += 1
+        self.costs[kind, tuple(stack)] += cost
+
+
+def nanoseconds(value):
+    return int((Decimal(value) * 1000).to_integral_value(rounding="ROUND_HALF_UP"))
+
+
+# ---- Chrome's trace events ----
+
+
+def load_chrome(data):
+    text = data.decode("utf-8", "replace")
+    try:
+        root = json.loads(text, parse_float=Decimal)
+    except ValueError:  # cut off: an array may lack its end
+        root = json.loads(text.rstrip().rstrip(",") + "]", parse_float=Decimal)
+    return root if isinstance(root, dict) else {"traceEvents": root}
+
+
+def whole_slices(events):
+    """[(from, until, order, name)] of one thread; ends close the innermost of their name."""
+    marks = [(nanoseconds(e["ts"]), i, e) for i, e in events if e["ph"] in "BE"]
+    last = max([nanoseconds(e["ts"]) + nanoseconds(e.get("dur", e.get("tdur", 0))) for _, e in events], default=0)
+    done, opened = [], []
+    for t, i, event in sorted(marks, key=lambda m: m[:2]):
+        name = event.get("name") or "(unnamed)"
+        if event["ph"] == "B":
+            opened.append((t, i, name))
+            continue
+        fits = [k for k, o in enumerate(opened) if "name" not in event or o[2] == name]
+        while fits and len(opened) > fits[-1]:
+            begun = opened.pop()
+            done.append((begun[0], t, begun[1], begun[2]))
+    return done, opened, last
+
+
+def nest(slices):
+    """Yields (stack, cost) of each stretch between two changes."""
+    slices = sorted((t0, -t1, order, name) for t0, t1, order, name in slices if t1 > t0)
+    nested = []  # (from, until, names)
+    for t0, negative, _, name in slices:
+        t1, around = -negative, ()
+        for a, b, names in reversed(nested):
+            if a <= t0 < b:
+                around, t1 = names, min(t1, b)
+                break
+        nested.append((t0, t1, around + (name,)))
+    changes = sorted({t for a, b, _ in nested for t in (a, b)})
+    active, following = [], 0
+    for t, end in zip(changes, changes[1:]):
+        while following < len(nested) and nested[following][0] <= t:
+            active.append(nested[following])
+            following += 1
+        active = [s for s in active if s[1] > t]
+        if active:
+            yield max(active, key=lambda s: len(s[2]))[2], end - t
+
+
+def read_v8(reading, start, end, nodes, samples, deltas):
+    parents, names = {}, {}
+    for node in nodes:
+        names[node["id"]] = node["callFrame"]["functionName"] or "(anonymous)"
+        if "parent" in node:
+            parents[node["id"]] = node["parent"]
+        for child in node.get("children", ()):
+            parents[child] = node["id"]
+
+    def stack(node):
+        frames = []
+        while node is not None:
+            if names[node] != "(root)" or node in parents:
+                frames.append(names[node])
+            node = parents.get(node)
+        return tuple(reversed(frames))
+
+    t, stretches = start, []  # [stack, from]
+    for sample, delta in zip(samples, deltas):
+        t += nanoseconds(max(delta, 0))
+        if not (stretches and names[sample] == "(idle)" and stretches[-1][0] == stack(sample)):
+            stretches.append((stack(sample), t))
+    stretches.append((None, max(end, t)))
+    for (frames, begin), (_, until) in zip(stretches, stretches[1:]):
+        reading.add("wait" if frames and frames[-1] == "(idle)" else "run", frames, until - begin)
+
+
+def read_chrome(data):
+    root, reading = load_chrome(data), Reading()
+    threads, profiles = collections.defaultdict(list), {}
+    for i, event in enumerate(root["traceEvents"]):
+        data = event.get("args", {}).get("data", {}) if isinstance(event.get("args"), dict) else {}
+        key = event.get("pid"), event.get("id")
+        if event.get("name") in ("Profile", "ProfileChunk", "CpuProfile") and event["ph"] in "PI":
+            inner = {**data, **data.get("cpuProfile", {})}
+            profile = profiles.setdefault(key, {"thread": (event.get("pid"), event.get("tid")), "nodes": [], "samples": [],
+                                                "timeDeltas": [], "startTime": event["ts"], "endTime": 0})
+            for part in ("nodes", "samples", "timeDeltas"):
+                profile[part] += inner.get(part, [])
+            for part in ("startTime", "endTime"):
+                profile[part] = inner.get(part, profile[part])
+        elif event["ph"] in "BEX" and "ts" in event:
+            threads[event.get("pid"), event.get("tid")].append((i, event))
+    last, slices = 0, {}
+    for thread, events in threads.items():
+        done, opened, end = whole_slices(events)
+        last = max(last, end)
+        done += [(nanoseconds(e["ts"]), nanoseconds(e["ts"]) + nanoseconds(e.get("dur", e.get("tdur", 0))), i,
+                  e.get("name") or "(unnamed)") for i, e in events if e["ph"] == "X"]
+        slices[thread] = done, opened
+    for thread, (done, opened) in slices.items():
+        if thread in [p["thread"] for p in profiles.values()]:
+            continue
+        done += [(t, last, order, name) for t, order, name in opened]
+        for stack, cost in nest(done):
+            reading.add("run", stack, cost)
+    for p in profiles.values():
+        read_v8(reading, nanoseconds(p["startTime"]), nanoseconds(p["endTime"]), p["nodes"], p["samples"], p["timeDeltas"])
+    return reading
