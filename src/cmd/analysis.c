@@ -25,9 +25,14 @@ const char *lode_form_name(const struct lode_form *forms, size_t i)
 	return form ? form->name : NULL;
 }
 
-const char *lode_form_ending(const struct lode_form *forms, size_t i)
+static const struct lode_form *forms_of(const struct lode_analysis_command *command, const void *settings)
 {
-	const struct lode_form *form = own_form(forms, i);
+	return command->forms_of ? command->forms_of(settings) : command->forms;
+}
+
+const char *lode_analysis_ending(const struct lode_analysis_command *command, const void *settings, size_t i)
+{
+	const struct lode_form *form = own_form(forms_of(command, settings), i);
 
 	return form ? form->extension : NULL;
 }
@@ -78,30 +83,26 @@ static int check_form(const struct lode_analysis *analysis, struct lode_error *e
 
 /* ---- the whole ---- */
 
-int lode_analysis_begin(struct lode_analysis *analysis, const struct lode_call *call,
-			const struct lode_result_settings *settings, const struct lode_form *forms, int hold,
-			struct lode_error *error)
+int lode_analysis_run(struct lode_call *call, struct lode_error *error)
 {
-	int code;
-
-	*analysis = (struct lode_analysis){
+	const struct lode_analysis_command *command = call->command->analysis;
+	const struct lode_result_settings *settings = (const void *)((const char *)call->settings + command->result);
+	struct lode_analysis analysis = {
 		.call = call,
 		.settings = settings,
-		.form = find_form(forms, settings),
+		.form = find_form(forms_of(command, call->settings), settings),
 		.title = call->operands[0],
 		.look = call->out.look,
 	};
-	if (settings->output)
-		analysis->look.colour = 0;
-	code = check_form(analysis, error);
-	if (!code)
-		lode_work_begin(&analysis->work, call, hold);
-	return code;
-}
+	int code = check_form(&analysis, error);
 
-int lode_analysis_end(struct lode_analysis *analysis, int code)
-{
-	return lode_work_end(&analysis->work, analysis->call, code);
+	if (code)
+		return code;
+	if (settings->output)
+		analysis.look.colour = 0;
+	lode_work_begin(&analysis.work, call,
+			command->hold == LODE_HOLD_ALWAYS || (command->hold == LODE_HOLD_FILES && settings->output));
+	return lode_work_end(&analysis.work, call, command->make(&analysis, error));
 }
 
 static int write_flowing(struct lode_analysis *analysis, void *result, struct lode_error *error)

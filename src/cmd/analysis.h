@@ -1,10 +1,10 @@
 /*
  * The harness of the analyses: mine, scope, latency, diff, explain, coverage, info.
  *
- * A command says in a table in which forms its result can be written. lode_analysis_begin
+ * A command says in a table in which forms its result can be written. lode_analysis_run
  * finds the form that the options ask for and begins the work (progress, notes, Ctrl-C);
- * the command opens its corpora (source.h) and makes its result; lode_analysis_write brings
- * it out: to a file, to standard output or into a page.
+ * the command's `make` opens its corpora (source.h) and makes its result; lode_analysis_write
+ * brings it out: to a file, to standard output or into a page.
  */
 #ifndef LODE_CMD_ANALYSIS_H
 #define LODE_CMD_ANALYSIS_H
@@ -49,18 +49,30 @@ struct lode_analysis {
 	struct lode_work work;
 };
 
+/* When a wish to stop is noted and reaches the work through its progress, so that it ends in good order. */
+enum lode_hold {
+	LODE_HOLD_NEVER,
+	LODE_HOLD_FILES, /* when the result goes to a file */
+	LODE_HOLD_ALWAYS,
+};
+
+/* What makes a command an analysis. */
+struct lode_analysis_command {
+	size_t result; /* where in its settings its struct lode_result_settings is */
+	enum lode_hold hold;
+	const struct lode_form *forms;
+	const struct lode_form *(*forms_of)(const void *settings); /* instead, where options decide which there are */
+	/* Makes the result and writes it. */
+	int (*make)(struct lode_analysis *analysis, struct lode_error *error);
+};
+
 /*
- * Chooses the form and begins; `analysis` must not move afterwards. With `hold` Ctrl-C is noted
- * and reaches the work through its progress. Fails when the options ask for two things at once,
- * for what a terminal cannot show, or for a page that was not built; then it need not be ended.
+ * lode_command.run of all analyses: chooses the form, begins, makes, ends. Fails when the options ask for two
+ * things at once, for what a terminal cannot show, or for a page that was not built.
  */
-int lode_analysis_begin(struct lode_analysis *analysis, const struct lode_call *call,
-			const struct lode_result_settings *settings, const struct lode_form *forms, int hold,
-			struct lode_error *error);
+int lode_analysis_run(struct lode_call *call, struct lode_error *error);
 /* Writes `result`, which is handed to the form. */
 int lode_analysis_write(struct lode_analysis *analysis, void *result, struct lode_error *error);
-/* Ends: the bar goes, notes are shown. Returns `code`, or what a signal that asked to stop makes of it. */
-int lode_analysis_end(struct lode_analysis *analysis, int code);
 
 /* Whether a form was asked for by an option or by the end of the file's name: 0 for text. */
 static inline int lode_analysis_is(const struct lode_analysis *analysis, enum lode_form_kind kind)
@@ -68,8 +80,9 @@ static inline int lode_analysis_is(const struct lode_analysis *analysis, enum lo
 	return analysis->form->kind == kind;
 }
 
-/* The names and endings of the forms besides text and JSON, in order: for --format and lode_command.ending. */
+/* The names of the forms besides text and JSON, in order: for --format. */
 const char *lode_form_name(const struct lode_form *forms, size_t i);
-const char *lode_form_ending(const struct lode_form *forms, size_t i);
+/* As lode_command.ending. */
+const char *lode_analysis_ending(const struct lode_analysis_command *command, const void *settings, size_t i);
 
 #endif

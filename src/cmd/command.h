@@ -46,9 +46,10 @@ struct lode_command {
 	/*
 	 * Where --output names a FILE: the endings of its formats besides text and JSON, in
 	 * the order of --format if there is one, NULL behind the last (output_ending.h).
-	 * NULL: there are none.
+	 * NULL: there are none, or `analysis` has them.
 	 */
 	const char *(*ending)(const void *settings, size_t i);
+	const struct lode_analysis_command *analysis; /* of an analysis (analysis.h); `run` is lode_analysis_run then */
 	/*
 	 * Does it. Returns 0 or a negative code: the exit status is minus it, and a
 	 * sentence in `error`, if there is one, is printed.

@@ -5,7 +5,6 @@
 #include "text/coverage_text.h"
 
 #include "cmd/analysis.h"
-#include "cmd/output_ending.h"
 #include "cmd/source.h"
 
 /* Lines of each table that are shown unless --all or --top say otherwise. */
@@ -77,7 +76,7 @@ static int compute(struct lode_analysis *analysis, const struct lode_area *area,
 	return code;
 }
 
-static int cover(struct lode_analysis *analysis, struct lode_source *source, struct lode_error *error)
+static int read_area(struct lode_analysis *analysis, struct lode_source *source, struct lode_error *error)
 {
 	const struct settings *settings = analysis->call->settings;
 	struct lode_signatures signatures;
@@ -96,21 +95,24 @@ static int cover(struct lode_analysis *analysis, struct lode_source *source, str
 	return code;
 }
 
-static int run(struct lode_call *call, struct lode_error *error)
+static int cover(struct lode_analysis *analysis, struct lode_error *error)
 {
-	const struct settings *settings = call->settings;
-	struct lode_analysis analysis;
+	const struct settings *settings = analysis->call->settings;
 	struct lode_source source;
-	int code = lode_analysis_begin(&analysis, call, &settings->result, forms, 1, error);
+	int code = lode_source_operands(&source, analysis->call, &settings->area, error);
 
-	if (code)
-		return code;
-	code = lode_source_open(&source, call->operands, call->operand_count, &settings->area, error);
 	if (!code)
-		code = cover(&analysis, &source, error);
+		code = read_area(analysis, &source, error);
 	lode_source_close(&source);
-	return lode_analysis_end(&analysis, code);
+	return code;
 }
+
+static const struct lode_analysis_command analysis = {
+	.result = FIELD(result),
+	.hold = LODE_HOLD_ALWAYS,
+	.forms = forms,
+	.make = cover,
+};
 
 const struct lode_command lode_command_coverage = {
 	.name = "coverage",
@@ -129,6 +131,6 @@ const struct lode_command lode_command_coverage = {
 	.least_operands = 1,
 	.most_operands = SIZE_MAX,
 	.operand = "CORPUS",
-	.ending = lode_ending_of_page,
-	.run = run,
+	.analysis = &analysis,
+	.run = lode_analysis_run,
 };

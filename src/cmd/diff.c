@@ -192,7 +192,9 @@ static int read_side(struct lode_latency_reading *reading, char *const *path, co
 		return lode_fail_memory(error);
 	own.area.where = (struct lode_option_list){.items = where};
 	own.streams = side->streams;
-	code = lode_latency_read(reading, path, 1, &own, work, error);
+	code = lode_latency_open(reading, path, 1, &own, work, error);
+	if (!code)
+		code = lode_latency_read(reading, error);
 	lode_free(where);
 	reading->options.where = NULL;
 	if (!code && !reading->latency.stream_count && !lode_ranks_helps())
@@ -293,7 +295,7 @@ static int measure_distance(struct sides *sides, const struct lode_option_list *
 	return 0;
 }
 
-static int compare(struct lode_analysis *analysis, struct sides *sides, struct lode_error *error)
+static int compare_sides(struct lode_analysis *analysis, struct sides *sides, struct lode_error *error)
 {
 	const struct lode_call *call = analysis->call;
 	const struct settings *settings = call->settings;
@@ -328,30 +330,25 @@ static int compare(struct lode_analysis *analysis, struct sides *sides, struct l
 	return !code && settings->exit_code && lode_diff_is_sure(&sides->diff) ? LODE_FOUND : code;
 }
 
-static int run(struct lode_call *call, struct lode_error *error)
+static int compare(struct lode_analysis *analysis, struct lode_error *error)
 {
-	const struct settings *settings = call->settings;
-	struct lode_analysis analysis;
 	struct sides sides = {0};
-	int code = lode_analysis_begin(&analysis, call, &settings->latency.result, forms, 0, error);
+	int code = compare_sides(analysis, &sides, error);
 
-	if (code)
-		return code;
-	code = compare(&analysis, &sides, error);
 	lode_free(sides.fits);
 	lode_free(sides.base_streams);
 	lode_free(sides.slow_streams);
 	lode_diff_release(&sides.diff);
 	lode_latency_reading_release(&sides.slow);
 	lode_latency_reading_release(&sides.base);
-	return lode_analysis_end(&analysis, code);
+	return code;
 }
 
-static const char *ending(const void *settings, size_t i)
-{
-	(void)settings;
-	return lode_form_ending(forms, i);
-}
+static const struct lode_analysis_command analysis = {
+	.result = FIELD(latency.result),
+	.forms = forms,
+	.make = compare,
+};
 
 const struct lode_command lode_command_diff = {
 	.name = "diff",
@@ -373,6 +370,6 @@ const struct lode_command lode_command_diff = {
 	.least_operands = 1,
 	.most_operands = 2,
 	.operand = "CORPUS",
-	.ending = ending,
-	.run = run,
+	.analysis = &analysis,
+	.run = lode_analysis_run,
 };

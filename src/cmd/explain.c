@@ -273,7 +273,7 @@ static int conclude(const struct lode_call *call, const struct lode_explain_opti
 }
 
 /* Explains and writes it; input->auxiliary is freed. `area`: of a corpus, else NULL. */
-static int explain(struct lode_analysis *analysis, struct lode_explain_input *input, const struct lode_area *area,
+static int explain_input(struct lode_analysis *analysis, struct lode_explain_input *input, const struct lode_area *area,
 		   const struct lode_explain_options *how, struct lode_error *error)
 {
 	struct lode_explanation explanation;
@@ -322,7 +322,7 @@ static int explain_table(struct lode_analysis *analysis, const struct lode_expla
 		return code;
 	code = lode_explain_columns(&input, &table, call->operands[0], settings->x, settings->y, error);
 	if (code == 0)
-		code = explain(analysis, &input, NULL, how, error);
+		code = explain_input(analysis, &input, NULL, how, error);
 	lode_data_table_release(&table);
 	return code;
 }
@@ -365,14 +365,13 @@ static int explain_corpus(struct lode_analysis *analysis, const struct lode_expl
 	struct lode_explain_input input;
 	struct lode_data_table table;
 	struct lode_source source;
-	int code = lode_source_open(&source, analysis->call->operands, analysis->call->operand_count,
-				    &settings->area, error);
+	int code = lode_source_operands(&source, analysis->call, &settings->area, error);
 
 	if (code == 0)
 		code = collect_table(settings, &source, &analysis->work, &reading, &table, &input, error);
 	lode_bar_wipe(&analysis->work.bar);
 	if (code == 0) {
-		code = explain(analysis, &input, &reading.area, how, error);
+		code = explain_input(analysis, &input, &reading.area, how, error);
 		lode_data_table_release(&table);
 	}
 	lode_area_reading_release(&reading);
@@ -395,35 +394,30 @@ static int look_at(const char *path, int *is_folder, struct lode_error *error)
 			 strerror(errno));
 }
 
-static int run(struct lode_call *call, struct lode_error *error)
+static int explain(struct lode_analysis *analysis, struct lode_error *error)
 {
-	const struct settings *settings = call->settings;
+	const struct lode_call *call = analysis->call;
 	struct lode_explain_options how;
-	struct lode_analysis analysis;
 	int is_corpus;
-	int code;
+	int code = look_at(call->operands[0], &is_corpus, error);
 
 	lode_explain_defaults(&how);
-	code = look_at(call->operands[0], &is_corpus, error);
+	how.notes = &analysis->work.notes;
 	if (code == 0 && !is_corpus && call->operand_count > 1)
 		code = lode_fail(error, LODE_USAGE, "explain: '%s' is a table, and only corpora are joined; name one table. "
 				 "See 'lode help explain'.", call->operands[0]);
 	if (code == 0)
-		code = read_options(settings, is_corpus, &how, error);
-	if (code == 0)
-		code = lode_analysis_begin(&analysis, call, &settings->result, forms, 0, error);
+		code = read_options(call->settings, is_corpus, &how, error);
 	if (code < 0)
 		return code;
-	how.notes = &analysis.work.notes;
-	code = is_corpus ? explain_corpus(&analysis, &how, error) : explain_table(&analysis, &how, error);
-	return lode_analysis_end(&analysis, code);
+	return is_corpus ? explain_corpus(analysis, &how, error) : explain_table(analysis, &how, error);
 }
 
-static const char *ending(const void *settings, size_t i)
-{
-	(void)settings;
-	return lode_form_ending(forms, i);
-}
+static const struct lode_analysis_command analysis = {
+	.result = FIELD(result),
+	.forms = forms,
+	.make = explain,
+};
 
 const struct lode_command lode_command_explain = {
 	.name = "explain",
@@ -442,6 +436,6 @@ const struct lode_command lode_command_explain = {
 	.least_operands = 1,
 	.most_operands = SIZE_MAX,
 	.operand = "TABLE|CORPUS",
-	.ending = ending,
-	.run = run,
+	.analysis = &analysis,
+	.run = lode_analysis_run,
 };

@@ -2,6 +2,7 @@
  * lode export: from a corpus to the formats of other tools. The formats live in
  * src/export/; here is which one is meant, and where it goes.
  */
+#include "cmd/area_options.h"
 #include "cmd/output_ending.h"
 #include "cmd/work.h"
 #include "export/export.h"
@@ -32,8 +33,7 @@ static const struct lode_option options[] = {
 	LODE_CHOICE("format", 'f', FIELD(format), "NAME",
 		    "the format (default: by the end of FILE's name, or events)", format_choice),
 	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output"),
-	LODE_LIST("stream", 's', FIELD(streams), "NAME",
-		  "only the streams of this name or id; may be given many times"),
+	LODE_STREAM_OPTION(FIELD(streams)),
 	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND", "only events of this kind", kind_choice),
 	LODE_FLAG("per-event", 0, FIELD(per_event),
 		  "folded: a line for each event, not for each distinct stack"),

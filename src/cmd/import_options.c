@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/units.h"
+#include "cmd/area_options.h"
 #include "cmd/attributes.h"
 
 #include <string.h>
@@ -46,7 +47,7 @@ const struct lode_option lode_import_table[] = {
 		  "look for binaries and debug files here too; may be given many times"),
 	LODE_TEXT("symbol-cache", 0, FIELD(symbol_cache), "DIR|none", "where symbols are kept for next time"),
 	LODE_FLAG("replace", 0, FIELD(replace), "import again what is there already"),
-	LODE_NUMBER("jobs", 'j', FIELD(jobs), "N", "number of threads (default: one a processor)", 1, 1024),
+	LODE_JOBS_OPTION(FIELD(jobs)),
 	LODE_FLAG("json", 0, FIELD(json), "write what was imported as JSON to standard output"),
 	LODE_NO_MORE_OPTIONS,
 };

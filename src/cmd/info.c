@@ -2,7 +2,6 @@
  * lode info: what is in a corpus or in a stream file.
  */
 #include "cmd/analysis.h"
-#include "cmd/output_ending.h"
 #include "cmd/source.h"
 #include "cmd/streams.h"
 #include "text/info_text.h"
@@ -27,8 +26,7 @@ struct settings {
 #define FIELD(field) offsetof(struct settings, field)
 
 static const struct lode_option options[] = {
-	LODE_LIST("stream", 's', FIELD(streams), "NAME",
-		  "only the streams of this name or id; may be given many times"),
+	LODE_STREAM_OPTION(FIELD(streams)),
 	LODE_FLAG("all", 'a', FIELD(all), "show all streams, threads and modules, not only the first"),
 	LODE_FLAG("pictures", 'p', FIELD(pictures), "draw time lines also where there is no terminal"),
 	LODE_FLAG("ascii", 0, FIELD(ascii), "draw with ASCII characters only"),
@@ -173,13 +171,11 @@ static int show_file(struct lode_analysis *analysis, const struct stat *status, 
 	return code;
 }
 
-static int run(struct lode_call *call, struct lode_error *error)
+static int look(struct lode_analysis *analysis, struct lode_error *error)
 {
-	const struct settings *settings = call->settings;
-	const char *path = call->operands[0];
-	struct lode_analysis analysis;
+	const struct settings *settings = analysis->call->settings;
+	const char *path = analysis->call->operands[0];
 	struct stat status;
-	int code;
 
 	if (stat(path, &status) < 0)
 		return lode_fail(error, errno == ENOENT || errno == ENOTDIR ? LODE_BAD_INPUT : LODE_SYSTEM,
@@ -192,12 +188,14 @@ static int run(struct lode_call *call, struct lode_error *error)
 	if (settings->brief && (!settings->result.json || !S_ISDIR(status.st_mode)))
 		return lode_fail(error, LODE_USAGE,
 				 "info: '--brief' needs '--json' and a corpus, whose catalogue it asks. See 'lode help info'.");
-	code = lode_analysis_begin(&analysis, call, &settings->result, forms, 0, error);
-	if (code)
-		return code;
-	code = S_ISDIR(status.st_mode) ? show_corpus(&analysis, error) : show_file(&analysis, &status, error);
-	return lode_analysis_end(&analysis, code);
+	return S_ISDIR(status.st_mode) ? show_corpus(analysis, error) : show_file(analysis, &status, error);
 }
+
+static const struct lode_analysis_command analysis = {
+	.result = FIELD(result),
+	.forms = forms,
+	.make = look,
+};
 
 const struct lode_command lode_command_info = {
 	.name = "info",
@@ -213,6 +211,6 @@ const struct lode_command lode_command_info = {
 	.least_operands = 1,
 	.most_operands = 1,
 	.operand = "CORPUS",
-	.ending = lode_ending_of_page,
-	.run = run,
+	.analysis = &analysis,
+	.run = lode_analysis_run,
 };

@@ -18,8 +18,7 @@ static const char *form_choice(size_t i);
 #define FIELD(field) offsetof(struct settings, field)
 
 static const struct lode_option options[] = {
-	LODE_LIST("stream", 's', LODE_LATENCY_FIELD(FIELD(latency), streams), "NAME",
-		  "only the streams of this name or id; may be given many times"),
+	LODE_STREAM_OPTION(LODE_LATENCY_FIELD(FIELD(latency), streams)),
 	LODE_LATENCY_OPTIONS(FIELD(latency), "contexts", form_choice),
 	LODE_FLAG("instances", 0, FIELD(instances), "write every inferred call, one line each"),
 	LODE_NO_MORE_OPTIONS,
@@ -173,9 +172,9 @@ static const char *form_choice(size_t i)
 	return lode_form_name(forms, i);
 }
 
-static const struct lode_form *forms_of(const struct settings *settings)
+static const struct lode_form *forms_of(const void *settings)
 {
-	return settings->instances ? instance_forms : forms;
+	return ((const struct settings *)settings)->instances ? instance_forms : forms;
 }
 
 /* What is not ranked cannot be cut or ranked otherwise. */
@@ -229,48 +228,35 @@ static int rank_contexts(struct lode_analysis *analysis, struct inferred *inferr
 	return code;
 }
 
-static int infer(struct lode_analysis *analysis, struct inferred *inferred, struct lode_error *error)
+static int infer(struct lode_analysis *analysis, struct lode_error *error)
 {
 	const struct settings *settings = analysis->call->settings;
-	const struct lode_call *call = analysis->call;
+	struct inferred inferred = {0};
 	enum lode_latency_rule rule;
 	int code = check(settings, analysis->form, error);
 
 	if (!code)
 		code = lode_latency_rule(&settings->latency, "latency", &rule, error);
-	if (code)
-		return code;
-	if (settings->instances || analysis->form->write == write_time_line) {
-		code = lode_latency_open(&inferred->reading, call->operands, call->operand_count, &settings->latency,
-					 &analysis->work, error);
-		return code ? code : lode_analysis_write(analysis, inferred, error);
+	if (!code)
+		code = lode_latency_open(&inferred.reading, analysis->call->operands, analysis->call->operand_count,
+					 &settings->latency, &analysis->work, error);
+	if (!code && (settings->instances || analysis->form->write == write_time_line)) {
+		code = lode_analysis_write(analysis, &inferred, error);
+	} else if (!code) {
+		code = lode_latency_read(&inferred.reading, error);
+		if (!code)
+			code = rank_contexts(analysis, &inferred, settings->latency.mean ? &rule : NULL, error);
 	}
-	code = lode_latency_read(&inferred->reading, call->operands, call->operand_count, &settings->latency,
-				 &analysis->work, error);
-	return code ? code : rank_contexts(analysis, inferred, settings->latency.mean ? &rule : NULL, error);
-}
-
-static int run(struct lode_call *call, struct lode_error *error)
-{
-	const struct settings *settings = call->settings;
-	const struct lode_result_settings *result = &settings->latency.result;
-	struct inferred inferred = {0};
-	struct lode_analysis analysis;
-	/* A half-written file goes away again. */
-	int code = lode_analysis_begin(&analysis, call, result, forms_of(settings), result->output && !settings->instances,
-				       error);
-
-	if (code)
-		return code;
-	code = infer(&analysis, &inferred, error);
 	lode_latency_reading_release(&inferred.reading);
-	return lode_analysis_end(&analysis, code);
+	return code;
 }
 
-static const char *ending(const void *settings, size_t i)
-{
-	return lode_form_ending(forms_of(settings), i);
-}
+static const struct lode_analysis_command analysis = {
+	.result = FIELD(latency.result),
+	.hold = LODE_HOLD_FILES,
+	.forms_of = forms_of,
+	.make = infer,
+};
 
 const struct lode_command lode_command_latency = {
 	.name = "latency",
@@ -292,6 +278,6 @@ const struct lode_command lode_command_latency = {
 	.least_operands = 1,
 	.most_operands = SIZE_MAX,
 	.operand = "CORPUS",
-	.ending = ending,
-	.run = run,
+	.analysis = &analysis,
+	.run = lode_analysis_run,
 };

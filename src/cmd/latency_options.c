@@ -91,14 +91,10 @@ static int keep(void *context, struct lode_job_rank rank, struct lode_error *err
 	return lode_latency_keep(reading->source.corpus, &reading->options, &rank, error);
 }
 
-int lode_latency_read(struct lode_latency_reading *reading, char *const *names, size_t count,
-		      const struct lode_latency_settings *settings, struct lode_work *work,
-		      struct lode_error *error)
+int lode_latency_read(struct lode_latency_reading *reading, struct lode_error *error)
 {
-	int code = lode_latency_open(reading, names, count, settings, work, error);
+	int code = lode_ranks_share(reading->source.corpus, keep, reading, error);
 
-	if (!code)
-		code = lode_ranks_share(reading->source.corpus, keep, reading, error);
 	if (code || lode_ranks_helps())
 		return code;
 	return lode_latency_collect(reading->source.corpus, &reading->options, &reading->latency, error);

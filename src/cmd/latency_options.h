@@ -23,23 +23,11 @@ struct lode_latency_settings {
 };
 
 #define LODE_LATENCY_FIELD(base, field) ((base) + offsetof(struct lode_latency_settings, field))
-#define LODE_LATENCY_AREA(base, field)	LODE_AREA_FIELD(LODE_LATENCY_FIELD(base, area), field)
 /* `things` are what is ranked, `choice` the formats. */
 #define LODE_LATENCY_OPTIONS(base, things, choice)                                                           \
-	LODE_LIST("where", 0, LODE_LATENCY_AREA(base, where), "KEY=VALUE",                                   \
-		  "only streams with this attribute, host or name; VALUE may hold * and ?"),                 \
-		LODE_LIST("match", 0, LODE_LATENCY_AREA(base, match), "GLOB",                                \
-			  "only " things " with a frame that fits (module!function, * and ?)"),              \
-		LODE_FLAG("include-idle", 0, LODE_LATENCY_AREA(base, include_idle),                          \
-			  "count waits of threads that have nothing to do, too"),                            \
-		LODE_FLAG("include-work-waits", 0, LODE_LATENCY_AREA(base, include_work_waits),              \
-			  "count waits for work from outside, too; see lode-idle(5)"),                       \
-		LODE_LIST("idle-rules", 0, LODE_LATENCY_AREA(base, idle_rules), "FILE",                      \
-			  "more rules for what is idle; see lode-idle(5)"),                                  \
-		LODE_NUMBER("jobs", 'j', LODE_LATENCY_AREA(base, jobs), "N",                                 \
-			    "number of threads (default: one a processor)", 1, 1024),                        \
-		LODE_FLAG("no-cache", 0, LODE_LATENCY_AREA(base, no_cache),                                  \
-			  "read all events again and keep nothing"),                        \
+	LODE_WHERE_OPTION(LODE_LATENCY_FIELD(base, area)),                                                   \
+		LODE_MATCH_OPTION(LODE_LATENCY_FIELD(base, area), things),                                   \
+		LODE_READING_OPTIONS(LODE_LATENCY_FIELD(base, area)),                                        \
 		LODE_NUMBER("top", 'n', LODE_LATENCY_FIELD(base, top), "N",                                  \
 			    "show so many " things " (JSON: all, else 10)", 1, 0),                           \
 		LODE_FLAG("all", 'a', LODE_LATENCY_FIELD(base, all), "show all " things),                    \
@@ -82,10 +70,8 @@ struct lode_latency_reading {
 int lode_latency_open(struct lode_latency_reading *reading, char *const *names, size_t count,
 		      const struct lode_latency_settings *settings, struct lode_work *work,
 		      struct lode_error *error);
-/* The same, and infers its latencies. */
-int lode_latency_read(struct lode_latency_reading *reading, char *const *names, size_t count,
-		      const struct lode_latency_settings *settings, struct lode_work *work,
-		      struct lode_error *error);
+/* Infers its latencies. */
+int lode_latency_read(struct lode_latency_reading *reading, struct lode_error *error);
 void lode_latency_reading_release(struct lode_latency_reading *reading);
 
 #endif

@@ -307,12 +307,14 @@ static const struct lode_form forms[] = {
 };
 
 /* Of clusters there is a page; not of single events or of what changed. */
-static const struct lode_form *forms_of(const struct lode_mine_settings *settings)
+static const struct lode_form *forms_of(const void *of)
 {
+	const struct lode_mine_settings *settings = of;
+
 	return settings->show ? lode_mine_show_forms : settings->against ? lode_mine_against_forms : forms;
 }
 
-static int mine(struct lode_analysis *analysis, struct lode_mining *mining, struct lode_error *error)
+static int mine_area(struct lode_analysis *analysis, struct lode_mining *mining, struct lode_error *error)
 {
 	const struct lode_mine_settings *settings = analysis->call->settings;
 	int code;
@@ -331,28 +333,24 @@ static int mine(struct lode_analysis *analysis, struct lode_mining *mining, stru
 	return lode_analysis_write(analysis, &mining->report, error);
 }
 
-static int run(struct lode_call *call, struct lode_error *error)
+static int mine(struct lode_analysis *analysis, struct lode_error *error)
 {
-	const struct lode_mine_settings *settings = call->settings;
-	struct lode_analysis analysis;
 	struct lode_mining mining;
-	/* What was found until it was stopped is shown. */
-	int code = lode_analysis_begin(&analysis, call, &settings->result, forms_of(settings), 1, error);
+	int code = lode_mining_open(&mining, analysis->call->settings, analysis->call->operands,
+				    analysis->call->operand_count, &analysis->work, error);
 
-	if (code)
-		return code;
-	code = lode_mining_open(&mining, settings, call->operands, call->operand_count, &analysis.work, error);
 	if (!code)
-		code = mine(&analysis, &mining, error);
-	code = lode_analysis_end(&analysis, code);
+		code = mine_area(analysis, &mining, error);
 	lode_mining_release(&mining);
 	return code;
 }
 
-static const char *ending(const void *settings, size_t i)
-{
-	return lode_form_ending(forms_of(settings), i);
-}
+static const struct lode_analysis_command analysis = {
+	.result = FIELD(result),
+	.hold = LODE_HOLD_ALWAYS, /* what was found until it was stopped is shown */
+	.forms_of = forms_of,
+	.make = mine,
+};
 
 const struct lode_command lode_command_mine = {
 	.name = "mine",
@@ -371,6 +369,6 @@ const struct lode_command lode_command_mine = {
 	.least_operands = 1,
 	.most_operands = SIZE_MAX,
 	.operand = "CORPUS",
-	.ending = ending,
-	.run = run,
+	.analysis = &analysis,
+	.run = lode_analysis_run,
 };

@@ -8,6 +8,8 @@
  */
 #include "cmd/output_ending.h"
 
+#include "cmd/analysis.h"
+
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -56,7 +58,11 @@ static void *field(const struct lode_option *option, void *settings)
 
 static const char *own_ending(const struct forms *forms, size_t i)
 {
-	return forms->command->ending ? forms->command->ending(forms->settings, i) : NULL;
+	const struct lode_command *command = forms->command;
+
+	if (command->analysis)
+		return lode_analysis_ending(command->analysis, forms->settings, i);
+	return command->ending ? command->ending(forms->settings, i) : NULL;
 }
 
 /* The command's own ending that fits, the longest of several; NULL: none. */

@@ -5,7 +5,6 @@
  */
 #include "base/memory.h"
 #include "cmd/analysis.h"
-#include "cmd/output_ending.h"
 #include "cmd/source.h"
 #include "cmd/streams.h"
 #include "result/scope_longest.h"
@@ -33,12 +32,9 @@ struct settings {
 static const struct lode_option options[] = {
 	LODE_CHOICE("scope", 0, AREA(scope), "SCOPE", "what counts (default: critical-path)",
 		    lode_scope_choice),
-	LODE_LIST("symptom", 0, AREA(symptoms), "RULE",
-		  "look for symptoms: 'thread NAME', 'wait > 200ms in FRAME', 'between A and B > 1s'"),
-	LODE_LIST("where", 0, AREA(where), "KEY=VALUE",
-		  "only streams with this attribute, host or name; VALUE may hold * and ?"),
-	LODE_LIST("stream", 's', FIELD(streams), "NAME",
-		  "only the streams of this name or id; may be given many times"),
+	LODE_SYMPTOM_OPTION(FIELD(area)),
+	LODE_WHERE_OPTION(FIELD(area)),
+	LODE_STREAM_OPTION(FIELD(streams)),
 	LODE_LIST("idle-rules", 0, AREA(idle_rules), "FILE",
 		  "more rules for which wakers are interrupts; see lode-idle(5)"),
 	LODE_NUMBER("top", 'n', FIELD(top), "N", "show so many symptoms or paths, the longest (text: 10)", 1, 0),
@@ -46,7 +42,7 @@ static const struct lode_option options[] = {
 	LODE_FLAG("json", 0, FIELD(result.json), "write all of it as JSON, one line a symptom"),
 	LODE_FLAG("page-data", 0, FIELD(result.page_data), "write what the page shows as JSON: the longest symptoms"),
 	LODE_TEXT("output", 'o', FIELD(result.output), "FILE", "write to FILE instead of standard output; a page if it ends in .html"),
-	LODE_NUMBER("jobs", 'j', AREA(jobs), "N", "number of threads (default: one a processor)", 1, 1024),
+	LODE_JOBS_OPTION(AREA(jobs)),
 	LODE_NO_MORE_OPTIONS,
 };
 
@@ -191,12 +187,11 @@ static const struct lode_form forms[] = {
 
 /* ---- the whole ---- */
 
-static int scope(struct lode_analysis *analysis, struct scopes *scopes, struct lode_error *error)
+static int open_scopes(struct scopes *scopes, struct lode_analysis *analysis, struct lode_error *error)
 {
 	const struct settings *settings = analysis->call->settings;
 	const struct lode_area_settings *area = &settings->area;
-	int code = lode_source_open(&scopes->source, analysis->call->operands, analysis->call->operand_count, area,
-				    error);
+	int code = lode_source_operands(&scopes->source, analysis->call, area, error);
 
 	if (!code)
 		code = lode_where_check(area->where.items, error);
@@ -216,20 +211,17 @@ static int scope(struct lode_analysis *analysis, struct scopes *scopes, struct l
 		.take = take_stream,
 		.context = scopes,
 	};
-	return code ? code : lode_analysis_write(analysis, scopes, error);
+	return code;
 }
 
-static int run(struct lode_call *call, struct lode_error *error)
+static int scope(struct lode_analysis *analysis, struct lode_error *error)
 {
-	const struct settings *settings = call->settings;
-	struct lode_analysis analysis;
+	const struct lode_call *call = analysis->call;
 	struct scopes scopes = { 0 };
-	/* A half-written file goes away again. */
-	int code = lode_analysis_begin(&analysis, call, &settings->result, forms, settings->result.output != NULL, error);
+	int code = open_scopes(&scopes, analysis, error);
 
-	if (code)
-		return code;
-	code = lode_analysis_end(&analysis, scope(&analysis, &scopes, error));
+	if (!code)
+		code = lode_analysis_write(analysis, &scopes, error);
 	if (!code && scopes.without && !call->quiet)
 		lode_say(&call->err, LODE_YELLOW, "%llu of %llu streams have no symptom",
 			 (unsigned long long)scopes.without, (unsigned long long)scopes.streams);
@@ -238,6 +230,13 @@ static int run(struct lode_call *call, struct lode_error *error)
 	lode_source_close(&scopes.source);
 	return code;
 }
+
+static const struct lode_analysis_command analysis = {
+	.result = FIELD(result),
+	.hold = LODE_HOLD_FILES,
+	.forms = forms,
+	.make = scope,
+};
 
 const struct lode_command lode_command_scope = {
 	.name = "scope",
@@ -258,6 +257,6 @@ const struct lode_command lode_command_scope = {
 	.least_operands = 1,
 	.most_operands = SIZE_MAX,
 	.operand = "CORPUS",
-	.ending = lode_ending_of_page,
-	.run = run,
+	.analysis = &analysis,
+	.run = lode_analysis_run,
 };

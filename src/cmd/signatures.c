@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/units.h"
+#include "cmd/area_options.h"
 #include "cmd/progress.h"
 #include "cmd/results.h"
 #include "cmd/signals.h"
@@ -33,7 +34,7 @@ static const struct lode_option options[] = {
 	LODE_CHOICE("state", 's', FIELD(state), "STATE", "only signatures in this state", state_choice),
 	LODE_FLAG("exit-code", 0, FIELD(exit_code),
 		  "exit with 1 when a fixed signature matches newer streams"),
-	LODE_NUMBER("jobs", 'j', FIELD(jobs), "N", "number of threads (default: one a processor)", 1, 1024),
+	LODE_JOBS_OPTION(FIELD(jobs)),
 	LODE_FLAG("json", 0, FIELD(json), "write JSON"),
 	LODE_TEXT("output", 'o', FIELD(output), "FILE", "write to FILE instead of standard output"),
 	LODE_NO_MORE_OPTIONS,

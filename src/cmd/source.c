@@ -74,6 +74,12 @@ int lode_source_open(struct lode_source *source, char *const *names, size_t coun
 	return code || !settings ? code : load_rules(source, settings, error);
 }
 
+int lode_source_operands(struct lode_source *source, const struct lode_call *call,
+			 const struct lode_area_settings *settings, struct lode_error *error)
+{
+	return lode_source_open(source, call->operands, call->operand_count, settings, error);
+}
+
 void lode_source_close(struct lode_source *source)
 {
 	lode_idle_rules_free(source->rules);

@@ -22,6 +22,9 @@ struct lode_source {
  */
 int lode_source_open(struct lode_source *source, char *const *names, size_t count,
 		     const struct lode_area_settings *settings, struct lode_error *error);
+/* The same for the operands of a call. */
+int lode_source_operands(struct lode_source *source, const struct lode_call *call,
+			 const struct lode_area_settings *settings, struct lode_error *error);
 void lode_source_close(struct lode_source *source);
 
 /*
