@@ -13,10 +13,6 @@ struct other_format {
 };
 
 static const struct other_format formats[] = {
-	{{"\x17\x08"
-	  "Dtracing"},
-	 1,
-	 "is a trace.dat of trace-cmd, which Lode does not read; record with `perf sched record -g`"},
 	{{"go 1.", " trace"},
 	 1,
 	 "is a Go execution trace, which Lode does not read; import the CPU, block or mutex profile of "

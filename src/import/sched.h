@@ -22,6 +22,18 @@ enum lode_switch_state {
 	LODE_SWITCH_DEAD,      /* X, Z: will not run again */
 };
 
+/*
+ * The state in sched_switch. The lowest byte holds what it waits for (1
+ * interruptible, 2 uninterruptible, 4 stopped, 8 traced, 0x10 dead, 0x20 zombie,
+ * 0x40 parked, 0x80 idle); a bit above it says that it was preempted.
+ */
+static inline enum lode_switch_state lode_switch_state(uint64_t state)
+{
+	if (!(state & 0xff) || state & 0xff00)
+		return LODE_SWITCH_PREEMPTED;
+	return state & 0x30 ? LODE_SWITCH_DEAD : LODE_SWITCH_BLOCKED;
+}
+
 /* Events go to `stream`; threads are found in it by tid. NULL when memory has run out. */
 struct lode_sched *lode_sched_create(struct lode_stream *stream, struct lode_notes *notes);
 void lode_sched_destroy(struct lode_sched *sched);

@@ -10,6 +10,7 @@
 #define LODE_SYMBOLS_IMAGE_H
 
 #include "base/arena.h"
+#include "symbols/kallsyms.h"
 #include "symbols/symbols.h"
 #include "symbols/table.h"
 #include "symbols/unwind_table.h"
@@ -90,17 +91,6 @@ void lode_image_release(struct lode_image *image);
  */
 int lode_image_parse_perf_map(struct lode_table_builder *builder, const char *bytes, size_t size,
 			      uint64_t *skipped);
-
-struct lode_kallsyms {
-	uint64_t text;	  /* address of _text, 0 when it is not there */
-	uint64_t stext;	  /* of _stext */
-	uint64_t hidden;  /* lines whose address is 0 */
-	uint64_t shown;	  /* lines whose address is not */
-	uint64_t skipped; /* lines that were not understood */
-};
-
-int lode_image_parse_kallsyms(struct lode_table_builder *builder, const char *bytes, size_t size,
-			      struct lode_kallsyms *kallsyms);
 
 /* The whole of a plain file or of one under /proc or /sys, at most `limit` bytes; 0 or a negative code. */
 int lode_image_read_file(const char *path, size_t limit, struct lode_buffer *bytes, struct lode_error *error);

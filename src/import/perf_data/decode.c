@@ -455,18 +455,6 @@ static uint64_t raw_number(const struct tail *tail, struct lode_perf_field field
 	}
 }
 
-/*
- * The state in sched_switch. The lowest byte holds what it waits for (1
- * interruptible, 2 uninterruptible, 4 stopped, 8 traced, 0x10 dead, 0x20 zombie,
- * 0x40 parked, 0x80 idle); a bit above it says that it was preempted.
- */
-static enum lode_switch_state switch_state(uint64_t state)
-{
-	if (!(state & 0xff) || state & 0xff00)
-		return LODE_SWITCH_PREEMPTED;
-	return state & 0x30 ? LODE_SWITCH_DEAD : LODE_SWITCH_BLOCKED;
-}
-
 /* ---- entries ---- */
 
 static struct lode_perf_entry *new_entry(struct lode_perf_batch *batch)
@@ -540,7 +528,7 @@ static int read_tracepoint(struct lode_perf_decoder *decoder, const struct lode_
 		previous = (uint32_t)raw_number(tail, fields[FIELD_PREV_PID]);
 		entry->value =
 			lode_perf_switch_value((uint32_t)raw_number(tail, fields[FIELD_NEXT_PID]),
-					       switch_state(raw_number(tail, fields[FIELD_PREV_STATE])));
+					       lode_switch_state(raw_number(tail, fields[FIELD_PREV_STATE])));
 		if (entry->tid == UINT32_MAX)
 			entry->tid = previous; /* it is past its end, and has no number any more */
 		if (name_thread(decoder, tail, previous, fields[FIELD_PREV_COMM], entry->time) < 0)

@@ -35,6 +35,7 @@ static const char *const field_names[FIELD_NAMES] = {
 	[FIELD_COMM] = "comm",
 	[FIELD_PID] = "pid",
 	[FIELD_ID] = "id",
+	[FIELD_CALLER] = "caller",
 };
 
 void lode_perf_tracepoints_release(struct lode_perf_tracepoints *tracepoints)
@@ -165,6 +166,12 @@ static int read_format(struct lode_perf_tracepoints *tracepoints, const char *sy
 		return LODE_SYSTEM;
 	tracepoints->items[tracepoints->count++] = tracepoint;
 	return 0;
+}
+
+int lode_perf_tracepoints_add(struct lode_perf_tracepoints *tracepoints, const char *system, const char *text,
+			      size_t length, struct lode_arena *arena)
+{
+	return read_format(tracepoints, system, (struct piece){ text, length }, arena);
 }
 
 /* A NUL-terminated text in place; "" (and the cursor's mark) when it has no end. */

@@ -26,6 +26,7 @@ enum lode_perf_field_name {
 	FIELD_COMM,
 	FIELD_PID,
 	FIELD_ID,
+	FIELD_CALLER, /* of a kernel stack: its addresses */
 	FIELD_NAMES,
 };
 
@@ -51,6 +52,9 @@ void lode_perf_tracepoints_release(struct lode_perf_tracepoints *tracepoints);
  */
 int lode_perf_tracepoints_read(struct lode_perf_tracepoints *tracepoints, const unsigned char *bytes,
 			       size_t size, struct lode_arena *arena, struct lode_notes *notes);
+/* Takes one format, the text of `format` in a folder of `system`. Returns 0 or LODE_SYSTEM. */
+int lode_perf_tracepoints_add(struct lode_perf_tracepoints *tracepoints, const char *system, const char *text,
+			      size_t length, struct lode_arena *arena);
 /* The tracepoint with this number, or NULL. */
 const struct lode_perf_tracepoint *lode_perf_tracepoints_find(const struct lode_perf_tracepoints *tracepoints,
 							      uint64_t id);
