@@ -147,7 +147,7 @@ static int add_thread(struct reader *reader, const struct lode_jfr_value *fields
 /* The thread that a value names; LODE_NONE: none. */
 static int find_thread(struct reader *reader, const struct lode_jfr_value *value, uint32_t *thread)
 {
-	struct lode_jfr_constant *constant = lode_jfr_constant_find(&reader->chunk, value);
+	struct lode_jfr_constant *constant = lode_jfr_constant_of(&reader->chunk, value, LODE_JFR_THREADS);
 	struct lode_jfr_value fields[LODE_JFR_SLOTS];
 
 	*thread = LODE_NONE;
@@ -225,7 +225,7 @@ static uint64_t period_of(struct reader *reader, enum use use)
 static int is_waiting(struct reader *reader, const struct lode_jfr_value *state)
 {
 	struct lode_jfr_value fields[LODE_JFR_SLOTS];
-	struct lode_jfr_constant *constant = lode_jfr_constant_find(&reader->chunk, state);
+	struct lode_jfr_constant *constant = lode_jfr_constant_of(&reader->chunk, state, LODE_JFR_THREAD_STATES);
 	const char *name;
 
 	if (!constant)

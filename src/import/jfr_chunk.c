@@ -39,10 +39,16 @@ static const char *const slot_names[LODE_JFR_SLOTS] = {
 	"string",    "osName",	  "osThreadId",	 "javaName",	    "javaThreadId", "pid",	"id",	   "value",
 };
 
-/* Classes whose constants are of use. */
-static const char *const pooled_names[] = {
-	"java.lang.Thread", "java.lang.Class",	   "java.lang.String",	    "jdk.types.StackTrace",
-	"jdk.types.Method", "jdk.types.Symbol", "jdk.types.FrameType", "jdk.types.ThreadState",
+static const char *const pool_names[LODE_JFR_POOLS] = {
+	[LODE_JFR_NO_POOL] = "",
+	[LODE_JFR_THREADS] = "java.lang.Thread",
+	[LODE_JFR_CLASSES] = "java.lang.Class",
+	[LODE_JFR_STRINGS] = "java.lang.String",
+	[LODE_JFR_STACK_TRACES] = "jdk.types.StackTrace",
+	[LODE_JFR_METHODS] = "jdk.types.Method",
+	[LODE_JFR_SYMBOLS] = "jdk.types.Symbol",
+	[LODE_JFR_FRAME_TYPES] = "jdk.types.FrameType",
+	[LODE_JFR_THREAD_STATES] = "jdk.types.ThreadState",
 };
 
 /* ---- numbers ---- */
@@ -302,12 +308,13 @@ static int find_kind(const char *name)
 	return OBJECT;
 }
 
-static int is_pooled(const char *name)
+static uint8_t find_pool(const char *name)
 {
-	for (size_t i = 0; i < sizeof(pooled_names) / sizeof(*pooled_names); i++)
-		if (strcmp(pooled_names[i], name) == 0)
-			return 1;
-	return 0;
+	uint8_t pool = LODE_JFR_POOLS;
+
+	while (--pool && strcmp(pool_names[pool], name) != 0)
+		continue;
+	return pool;
 }
 
 static uint8_t find_slot(const char *name)
@@ -362,7 +369,7 @@ static int add_class(struct lode_jfr_chunk *chunk, const struct attributes *attr
 		.name = attributes->name,
 		.first = (uint32_t)chunk->field_count,
 		.kind = (uint8_t)find_kind(attributes->name),
-		.pooled = (uint8_t)is_pooled(attributes->name),
+		.pool = find_pool(attributes->name),
 	};
 
 	if (lode_jfr_class_find(chunk, class_.id))
@@ -489,6 +496,14 @@ struct lode_jfr_constant *lode_jfr_constant_find(const struct lode_jfr_chunk *ch
 	return NULL;
 }
 
+struct lode_jfr_constant *lode_jfr_constant_of(const struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value,
+					       enum lode_jfr_pool pool)
+{
+	if (value->class_ >= chunk->class_count || chunk->classes[value->class_].pool != pool)
+		return NULL;
+	return lode_jfr_constant_find(chunk, value);
+}
+
 static int add_constant(struct lode_jfr_chunk *chunk, uint32_t class_, uint64_t key, struct lode_cursor at)
 {
 	struct lode_jfr_constant constant = { .class_ = class_, .key = key, .at = at, .memo = LODE_NONE };
@@ -520,7 +535,7 @@ static int read_pool(struct lode_jfr_chunk *chunk, struct lode_cursor *cursor)
 		struct lode_cursor at = *cursor;
 
 		skip_one(chunk, number, cursor, 0);
-		if (class_->pooled && !cursor->failed && add_constant(chunk, number, key, at) < 0)
+		if (class_->pool && !cursor->failed && add_constant(chunk, number, key, at) < 0)
 			return LODE_SYSTEM;
 	}
 	return 0;

@@ -49,6 +49,20 @@ enum lode_jfr_slot {
 	LODE_JFR_NO_SLOT = LODE_JFR_SLOTS,
 };
 
+/* Classes whose constants are kept. */
+enum lode_jfr_pool {
+	LODE_JFR_NO_POOL,
+	LODE_JFR_THREADS,
+	LODE_JFR_CLASSES,
+	LODE_JFR_STRINGS,
+	LODE_JFR_STACK_TRACES,
+	LODE_JFR_METHODS,
+	LODE_JFR_SYMBOLS,
+	LODE_JFR_FRAME_TYPES,
+	LODE_JFR_THREAD_STATES,
+	LODE_JFR_POOLS,
+};
+
 /* A field's value: a number, a key of the pool of `class_`, or the place of a text, an object or a list. */
 struct lode_jfr_value {
 	uint64_t number;
@@ -70,7 +84,7 @@ struct lode_jfr_class {
 	uint32_t first; /* of its fields */
 	uint32_t count;
 	uint8_t kind;   /* primitive, text or object: see jfr_chunk.c */
-	uint8_t pooled; /* its constants are kept */
+	uint8_t pool;   /* enum lode_jfr_pool */
 	int32_t use;    /* for the caller, 0 at first */
 };
 
@@ -130,6 +144,9 @@ int lode_jfr_object_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_cla
 			 struct lode_jfr_value values[LODE_JFR_SLOTS]);
 /* The constant that a value names, or NULL. */
 struct lode_jfr_constant *lode_jfr_constant_find(const struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value);
+/* The same if it is one of this pool: only then its memo means what the caller put into it. */
+struct lode_jfr_constant *lode_jfr_constant_of(const struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value,
+					       enum lode_jfr_pool pool);
 /* Reads a constant, or the object itself where the value holds one. Returns whether it was there. */
 int lode_jfr_value_read(struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value,
 			struct lode_jfr_value values[LODE_JFR_SLOTS]);

@@ -120,7 +120,7 @@ static uint32_t make_method(struct lode_jfr_frames *frames, struct lode_jfr_chun
 
 static uint32_t find_method(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk, const struct lode_jfr_value *fields)
 {
-	struct lode_jfr_constant *constant = lode_jfr_constant_find(chunk, &fields[LODE_JFR_METHOD]);
+	struct lode_jfr_constant *constant = lode_jfr_constant_of(chunk, &fields[LODE_JFR_METHOD], LODE_JFR_METHODS);
 
 	if (!constant)
 		return lode_frames_add(&frames->dictionary->frames, 0, "[unknown]", 9);
@@ -193,7 +193,7 @@ static int make_stack(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chu
 int lode_jfr_frames_stack(struct lode_jfr_frames *frames, struct lode_jfr_chunk *chunk, const struct lode_jfr_value *value,
 			  uint32_t *stack, int *flags)
 {
-	struct lode_jfr_constant *constant = lode_jfr_constant_find(chunk, value);
+	struct lode_jfr_constant *constant = lode_jfr_constant_of(chunk, value, LODE_JFR_STACK_TRACES);
 
 	*stack = 0;
 	*flags = 0;
