@@ -66,7 +66,7 @@ static void add_signatures(struct page *page)
 		{ "coverage", 2, 8 }, { "together", 2, 8 }, { "streams", 2, 8 }, { "cost", 2, 8 },
 		{ "state", 2, -5 }, { "name", 2, 0 }, { NULL, 0, 0 },
 	};
-	struct lode_grid grid = { page->buffer, columns, 0 };
+	struct lode_grid grid = { .buffer = page->buffer, .columns = columns };
 	const struct lode_coverage *coverage = page->coverage;
 
 	add_title(page, "signatures");
@@ -110,7 +110,7 @@ static void add_streams(struct page *page)
 	static const struct lode_grid_column columns[] = {
 		{ "order", 2, 5 }, { "covered", 2, 8 }, { "stream", 2, -NAME_WIDTH }, { "shows", 2, 0 }, { NULL, 0, 0 },
 	};
-	struct lode_grid grid = { page->buffer, columns, 0 };
+	struct lode_grid grid = { .buffer = page->buffer, .columns = columns };
 	const struct lode_opening_curve *curve = &page->coverage->curves[LODE_OPENING_STACKMINE];
 
 	if (!curve->count)
@@ -122,26 +122,32 @@ static void add_streams(struct page *page)
 	add_rest(page, curve->count);
 }
 
-static void add_level(struct page *page, const struct lode_coverage_level *level)
+static void add_level(struct lode_grid *grid, const struct lode_coverage *coverage,
+		      const struct lode_coverage_level *level)
 {
-	char part[LODE_UNITS_TEXT];
-
-	lode_buffer_print(page->buffer, "  %8s  %9.0f  %8.1f  %12.0f  %10.0f\n",
-			  share(page, level->cost, part), level->streams[LODE_OPENING_STACKMINE],
-			  level->streams[LODE_OPENING_RANDOM], level->streams[LODE_OPENING_GREEDY_TOTAL],
-			  level->streams[LODE_OPENING_GREEDY_MAX]);
+	lode_grid_share(grid, level->cost, coverage->whole);
+	lode_grid_number(grid, level->streams[LODE_OPENING_STACKMINE], 0);
+	lode_grid_number(grid, level->streams[LODE_OPENING_RANDOM], 1);
+	lode_grid_number(grid, level->streams[LODE_OPENING_GREEDY_TOTAL], 0);
+	lode_grid_number(grid, level->streams[LODE_OPENING_GREEDY_MAX], 0);
+	lode_grid_end(grid);
 }
 
 static void add_levels(struct page *page)
 {
+	static const struct lode_grid_column columns[] = {
+		{ "covered", 2, 8 },	   { "StackMine", 2, 9 },   { "Random", 2, 8 },
+		{ "Greedy-Total", 2, 12 }, { "Greedy-Max", 2, 10 }, { NULL, 0, 0 },
+	};
+	struct lode_grid grid = { .buffer = page->buffer, .columns = columns };
 	const struct lode_coverage *coverage = page->coverage;
 
 	if (!coverage->level_count)
 		return;
 	add_title(page, "streams that have to be opened, by order");
-	lode_buffer_text(page->buffer, "   covered  StackMine    Random  Greedy-Total  Greedy-Max\n");
+	lode_grid_titles(&grid);
 	for (size_t i = 0; i < coverage->level_count && i < page->top; i++)
-		add_level(page, &coverage->levels[i]);
+		add_level(&grid, coverage, &coverage->levels[i]);
 	add_rest(page, coverage->level_count);
 	lode_buffer_print(
 		page->buffer,

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "text/diff_text.h"
 #include "text/latency_lines.h"
+#include "text/grid.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@ struct page {
 	const struct lode_diff_report *report;
 	struct lode_lines lines;
 	struct lode_buffer *buffer;
+	struct lode_grid grid; /* of the functions of a path */
 	struct lode_diff_functions functions;
 	struct lode_diff_chosen chosen;
 	uint32_t *nodes; /* of the path's functions, and whether each is shown */
@@ -24,6 +26,11 @@ struct page {
 	size_t nodes_capacity;
 	size_t shown_capacity;
 	int all_frames;
+};
+
+static const struct lode_grid_column columns[] = {
+	{ "", 2, 1 },	  { "more", 1, 8 }, { "all", 1, 8 },
+	{ "base", 1, 8 }, { "slow", 1, 8 }, { "function", 2, 0 }, { NULL, 0, 0 },
 };
 
 static const char *style(const struct page *page, enum lode_style which)
@@ -163,45 +170,51 @@ static const char *mean_text(double mean, char text[LODE_UNITS_TEXT])
 	return text;
 }
 
+/* A row; `texts`: more, all, base, slow. */
+static void put_row(struct page *page, const struct lode_diff_function *function, int takes_more, const char *const *texts)
+{
+	char mark[16] = "";
+
+	if (function->rank <= 3 && takes_more)
+		snprintf(mark, sizeof(mark), "%u", function->rank);
+	lode_grid_text(&page->grid, mark);
+	for (int i = 0; i < 4; i++)
+		lode_grid_text(&page->grid, texts[i]);
+	lode_grid_open(&page->grid);
+	lode_lines_frame(&page->lines, function->node);
+	lode_grid_end(&page->grid);
+}
+
 /* Means have no sum with all that is called. */
 static void put_means(struct page *page, const struct lode_diff_function *function,
 		      const struct lode_diff_path *path)
 {
 	const struct lode_diff *diff = page->report->diff;
-	double more = lode_diff_gain(diff, path, function->node);
-	char texts[3][LODE_UNITS_TEXT], mark[16] = "";
+	uint32_t node = function->node;
+	double more = lode_diff_gain(diff, path, node);
+	char texts[3][LODE_UNITS_TEXT];
 
-	if (function->rank <= 3 && more > 0)
-		snprintf(mark, sizeof(mark), "%u", function->rank);
-	lode_buffer_print(page->buffer, "  %1s %8s %8s %8s %8s  ", mark, mean_text(more, texts[0]), "",
-			  !diff->known[function->node]
-				  ? "new"
-				  : mean_text(diff->base_means[function->node], texts[1]),
-			  mean_text(diff->slow_means[function->node], texts[2]));
-	lode_lines_frame(&page->lines, function->node);
-	lode_buffer_byte(page->buffer, '\n');
+	put_row(page, function, more > 0,
+		(const char *const[]){ mean_text(more, texts[0]), "",
+				       diff->known[node] ? mean_text(diff->base_means[node], texts[1]) : "new",
+				       mean_text(diff->slow_means[node], texts[2]) });
 }
 
 static void put_function(struct page *page, const struct lode_diff_function *function)
 {
 	const struct lode_diff *diff = page->report->diff;
-	char more[LODE_UNITS_TEXT], all[LODE_UNITS_TEXT], base[LODE_UNITS_TEXT], slow[LODE_UNITS_TEXT];
-	char mark[16] = "";
-	int64_t delta = lode_diff_delta(diff, function->node);
-	int hottest = function->rank == 1 && delta > 0;
+	uint32_t node = function->node;
+	int64_t delta = lode_diff_delta(diff, node), all = diff->more[node];
+	char texts[4][LODE_UNITS_TEXT];
 
-	if (function->rank <= 3 && delta > 0)
-		snprintf(mark, sizeof(mark), "%u", function->rank);
-	lode_buffer_print(page->buffer, "  %s%1s %8s %8s %8s %8s  ", hottest ? style(page, LODE_RED) : "", mark,
-			  delta ? signed_text(delta, more) : "",
-			  diff->more[function->node] ? signed_text(diff->more[function->node], all) : "",
-			  !diff->known[function->node] ? "new"
-			  : diff->base[function->node] ? lode_duration_text(diff->base[function->node], base)
-						       : "",
-			  diff->slow[function->node] ? lode_duration_text(diff->slow[function->node], slow)
-						     : "");
-	lode_lines_frame(&page->lines, function->node);
-	lode_buffer_print(page->buffer, "%s\n", hottest ? style(page, LODE_PLAIN) : "");
+	if (function->rank == 1 && delta > 0)
+		lode_grid_style(&page->grid, page->lines.look, LODE_RED);
+	put_row(page, function, delta > 0,
+		(const char *const[]){ delta ? signed_text(delta, texts[0]) : "", all ? signed_text(all, texts[1]) : "",
+				       !diff->known[node]   ? "new"
+				       : diff->base[node] ? lode_duration_text(diff->base[node], texts[2])
+							  : "",
+				       diff->slow[node] ? lode_duration_text(diff->slow[node], texts[3]) : "" });
 }
 
 static int matters(const struct page *page, const struct lode_diff_choice *choice, uint32_t node)
@@ -248,8 +261,9 @@ static void put_title(struct page *page, const struct lode_diff_choice *choice)
 	if (choice->alike)
 		lode_buffer_print(page->buffer, "\n    %zu more path%s with the same hottest function",
 				  choice->alike, lode_plural(choice->alike));
-	lode_buffer_print(page->buffer, "\n  %s      more      all     base     slow  function%s\n",
-			  style(page, LODE_DIM), style(page, LODE_PLAIN));
+	lode_buffer_byte(page->buffer, '\n');
+	lode_grid_style(&page->grid, page->lines.look, LODE_DIM);
+	lode_grid_titles(&page->grid);
 }
 
 static void put_path(struct page *page, const struct lode_diff_choice *choice)
@@ -282,6 +296,7 @@ void lode_diff_text(const struct lode_diff_report *report, int all_frames,
 		.report = report,
 		.lines = { .dictionary = report->diff->dictionary, .look = look, .buffer = buffer },
 		.buffer = buffer,
+		.grid = { .buffer = buffer, .columns = columns },
 		.all_frames = all_frames,
 	};
 

@@ -5,6 +5,7 @@
 #include "base/safe_text.h"
 #include "base/units.h"
 #include "text/explain_text.h"
+#include "text/tree.h"
 
 #include <math.h>
 #include <string.h>
@@ -101,7 +102,7 @@ static void put_side(const struct lode_explain_report *report, uint32_t id, int 
 	const struct lode_tree_node *node = &tree->nodes[id];
 	uint32_t child = yes ? node->right : node->left;
 
-	lode_buffer_print(buffer, "%*s", 2 + 2 * (int)depth, "");
+	lode_tree_line(buffer, depth + 1);
 	lode_explain_test(report, node, yes, buffer);
 	if (tree->nodes[child].feature == LODE_NONE) {
 		lode_buffer_text(buffer, ": ");

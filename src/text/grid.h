@@ -5,7 +5,7 @@
  *	static const struct lode_grid_column columns[] = {
  *		{ "TIME", 2, 8 }, { "SHARE", 1, 6 }, { "WHERE", 2, 0 }, { NULL, 0, 0 },
  *	};
- *	struct lode_grid grid = { buffer, columns, 0 };
+ *	struct lode_grid grid = { .buffer = buffer, .columns = columns };
  *
  *	lode_grid_titles(&grid);
  *	lode_grid_duration(&grid, cost);
@@ -17,6 +17,7 @@
 #define LODE_TEXT_GRID_H
 
 #include "base/buffer.h"
+#include "text/look.h"
 
 struct lode_grid_column {
 	const char *title; /* NULL ends the list */
@@ -32,7 +33,11 @@ struct lode_grid {
 	struct lode_buffer *buffer;
 	const struct lode_grid_column *columns;
 	size_t at; /* the column that is written next */
+	const char *plain; /* what ends the style of the line; NULL: it has none */
 };
+
+/* Writes the line that comes next in a style: before its first cell. */
+void lode_grid_style(struct lode_grid *grid, const struct lode_look *look, enum lode_style style);
 
 /* Writes the line of titles. */
 void lode_grid_titles(struct lode_grid *grid);
@@ -41,6 +46,9 @@ void lode_grid_text(struct lode_grid *grid, const char *text);
 void lode_grid_count(struct lode_grid *grid, uint64_t count);
 void lode_grid_duration(struct lode_grid *grid, uint64_t nanoseconds);
 void lode_grid_bytes(struct lode_grid *grid, uint64_t bytes);
+void lode_grid_number(struct lode_grid *grid, double number, int decimals);
+/* A cell in a style of its own. */
+void lode_grid_styled(struct lode_grid *grid, const struct lode_look *look, enum lode_style style, const char *text);
 void lode_grid_share(struct lode_grid *grid, uint64_t part, uint64_t whole);
 /* Begins the last cell; the caller appends to the buffer what stands in it. */
 void lode_grid_open(struct lode_grid *grid);

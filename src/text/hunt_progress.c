@@ -3,6 +3,8 @@
 
 #include "base/safe_text.h"
 #include "base/units.h"
+#include "text/hunt_text.h"
+#include "text/tree.h"
 
 /* ---- lines ---- */
 
@@ -67,14 +69,6 @@ static enum lode_style style_of(enum lode_experiment_state state)
 	default:
 		return LODE_DIM;
 	}
-}
-
-static const char *mark_of(const struct drawing *drawing, enum lode_experiment_state state)
-{
-	static const char *const plain[LODE_EXPERIMENT_STATES] = {".", "?", "+", "-", "$", "x"};
-	static const char *const wide[LODE_EXPERIMENT_STATES] = {"·", "◌", "●", "○", "◔", "×"};
-
-	return drawing->look->utf8 ? wide[state] : plain[state];
 }
 
 /* What is worth a line: all but what was false and led to nothing. */
@@ -146,9 +140,8 @@ static void add_node(struct drawing *drawing, uint32_t id, unsigned depth)
 		drawing->hidden++;
 		return;
 	}
-	for (unsigned i = 0; i < depth; i++)
-		lode_buffer_text(&line, "  ");
-	lode_buffer_print(&line, "%s ", mark_of(drawing, experiment->state));
+	lode_tree_line(&line, depth);
+	lode_buffer_print(&line, "%s ", lode_hunt_mark(experiment->state, drawing->look->utf8));
 	lode_hunt_step(search, id, &line);
 	put_facts(search, experiment, &line);
 	put_false_children(drawing, id, &line);
@@ -160,24 +153,11 @@ static void add_node(struct drawing *drawing, uint32_t id, unsigned depth)
 static void add_tree(struct drawing *drawing)
 {
 	const struct lode_history *history = history_of(drawing);
-	uint32_t id = history->first_root;
 	unsigned depth = 0;
 
-	while (id != LODE_NONE) {
+	for (uint32_t id = history->first_root; id != LODE_NONE; id = lode_hunt_next(history, id, &depth))
 		if (is_shown(drawing, id))
 			add_node(drawing, id, depth);
-		if (history->experiments[id].first_child != LODE_NONE) {
-			id = history->experiments[id].first_child;
-			depth++;
-			continue;
-		}
-		while (id != LODE_NONE && history->experiments[id].next_sibling == LODE_NONE) {
-			id = history->experiments[id].parent;
-			depth--;
-		}
-		if (id != LODE_NONE)
-			id = history->experiments[id].next_sibling;
-	}
 }
 
 static void add_head(struct drawing *drawing)

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "text/hunt_text.h"
+#include "text/tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -280,17 +281,6 @@ static int shares_line(const struct lode_experiment *experiment)
 	       experiment->state != LODE_EXPERIMENT_TRUE && experiment->state != LODE_EXPERIMENT_RUNNING;
 }
 
-static char mark_of(enum lode_experiment_state state)
-{
-	static const char marks[LODE_EXPERIMENT_STATES] = {
-		[LODE_EXPERIMENT_NEVER_RUN] = '.', [LODE_EXPERIMENT_RUNNING] = '?',
-		[LODE_EXPERIMENT_TRUE] = '+',	   [LODE_EXPERIMENT_FALSE] = '-',
-		[LODE_EXPERIMENT_DEFERRED] = '$',  [LODE_EXPERIMENT_IMPOSSIBLE] = 'x',
-	};
-
-	return marks[state];
-}
-
 static void put_node(const struct lode_search *search, uint32_t id, struct lode_buffer *buffer)
 {
 	const struct lode_experiment *experiment = &lode_search_history(search)->experiments[id];
@@ -302,12 +292,6 @@ static void put_node(const struct lode_search *search, uint32_t id, struct lode_
 	}
 	if (experiment->origin != LODE_ORIGIN_CALL_GRAPH)
 		lode_buffer_print(buffer, " [%s]", lode_experiment_origin_name(experiment->origin));
-}
-
-static void put_indent(unsigned depth, struct lode_buffer *buffer)
-{
-	for (unsigned i = 0; i < depth; i++)
-		lode_buffer_text(buffer, "  ");
 }
 
 /* What was false and far from its threshold is only counted. */
@@ -331,8 +315,8 @@ static void put_shared_line(const struct lode_search *search, uint32_t id, enum 
 		if (experiment->state != state || !shares_line(experiment))
 			continue;
 		if (!named && !counted) {
-			put_indent(depth, buffer);
-			lode_buffer_print(buffer, "%c ", mark_of(state));
+			lode_tree_line(buffer, depth);
+			lode_buffer_print(buffer, "%s ", lode_hunt_mark(state, 0));
 		}
 		if (is_far_off(experiment)) {
 			counted++;
@@ -355,8 +339,15 @@ static void put_shared(const struct lode_search *search, uint32_t id, unsigned d
 		put_shared_line(search, id, (enum lode_experiment_state)state, depth, buffer);
 }
 
-/* The node after `id` when the tree is walked from the top, and its depth; LODE_NONE behind the last. */
-static uint32_t walk(const struct lode_history *history, uint32_t id, unsigned *depth)
+const char *lode_hunt_mark(enum lode_experiment_state state, int utf8)
+{
+	static const char *const plain[LODE_EXPERIMENT_STATES] = {".", "?", "+", "-", "$", "x"};
+	static const char *const wide[LODE_EXPERIMENT_STATES] = {"·", "◌", "●", "○", "◔", "×"};
+
+	return utf8 ? wide[state] : plain[state];
+}
+
+uint32_t lode_hunt_next(const struct lode_history *history, uint32_t id, unsigned *depth)
 {
 	if (history->experiments[id].first_child != LODE_NONE) {
 		++*depth;
@@ -376,11 +367,11 @@ static void put_graph(const struct lode_hunt_report *report, struct lode_buffer 
 
 	lode_buffer_text(buffer, "\nThe search (+ true, - false, ? not concluded, $ too costly so far, "
 				 "x impossible, . never run):\n");
-	for (uint32_t id = history->first_root; id != LODE_NONE; id = walk(history, id, &depth)) {
+	for (uint32_t id = history->first_root; id != LODE_NONE; id = lode_hunt_next(history, id, &depth)) {
 		if (shares_line(&history->experiments[id]))
 			continue;
-		put_indent(depth, buffer);
-		lode_buffer_print(buffer, "%c ", mark_of(history->experiments[id].state));
+		lode_tree_line(buffer, depth);
+		lode_buffer_print(buffer, "%s ", lode_hunt_mark(history->experiments[id].state, 0));
 		put_node(report->search, id, buffer);
 		lode_buffer_byte(buffer, '\n');
 		put_shared(report->search, id, depth + 1, buffer);

@@ -322,7 +322,7 @@ static void add_streams(struct writer *writer)
 		{ "NAME", 2, 0 }, { "HOST", 1, 0 }, { "RUN", 1, 11 }, { "WAIT", 1, 11 },
 		{ "CALL", 1, 11 }, { "SPAN", 1, 8 }, { "SIZE", 1, 8 }, { NULL, 0, 0 },
 	};
-	struct lode_grid grid = { writer->buffer, columns, 0 };
+	struct lode_grid grid = { .buffer = writer->buffer, .columns = columns };
 	size_t count = writer->info->stream_count;
 	size_t shown = lode_info_shown(writer->style, count, LODE_INFO_STREAMS);
 	size_t name = 4, host = 4;
@@ -390,7 +390,7 @@ static void add_threads(struct writer *writer, const size_t *busiest)
 		{ "NAME", 2, 0 }, { "PID", 1, 10 }, { "TID", 1, 10 }, { "RUN", 1, 8 },
 		{ "WAIT", 1, 8 }, { "CALLS", 1, 11 }, { "STREAM", 2, 0 }, { NULL, 0, 0 },
 	};
-	struct lode_grid grid = { writer->buffer, columns, 0 };
+	struct lode_grid grid = { .buffer = writer->buffer, .columns = columns };
 	size_t count = writer->info->thread_count;
 	size_t shown = lode_info_shown(writer->style, count, LODE_INFO_TOP);
 	size_t name = 4;

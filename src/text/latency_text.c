@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "text/latency_text.h"
 #include "text/latency_lines.h"
+#include "text/grid.h"
 #include "latency/layer.h"
 
 #include <stdio.h>
@@ -16,7 +17,12 @@ struct page {
 	const struct lode_latency_report *report;
 	struct lode_lines lines;
 	struct lode_buffer *buffer;
+	struct lode_grid grid; /* of the functions of a context */
 	int all_frames;
+};
+
+static const struct lode_grid_column columns[] = {
+	{ "", 2, 1 }, { "own", 2, 8 }, { "all", 1, 8 }, { "function", 2, 0 }, { NULL, 0, 0 },
 };
 
 static const char *style(const struct page *page, enum lode_style which)
@@ -135,15 +141,18 @@ static void put_function(struct page *page, uint32_t leaf, uint32_t node)
 {
 	const struct lode_latency *latency = page->report->latency;
 	unsigned rank = rank_in(latency, leaf, node);
-	char own[LODE_UNITS_TEXT], all[LODE_UNITS_TEXT], mark[16] = "";
+	char own[LODE_UNITS_TEXT], mark[16] = "";
 
 	if (rank < 3 && latency->own[node])
 		snprintf(mark, sizeof(mark), "%u", rank + 1);
-	lode_buffer_print(page->buffer, "  %s%1s  %8s %8s  ", rank ? "" : style(page, LODE_RED), mark,
-			  latency->own[node] ? lode_duration_text(latency->own[node], own) : "",
-			  lode_duration_text(latency->nodes[node].estimate, all));
+	if (!rank)
+		lode_grid_style(&page->grid, page->lines.look, LODE_RED);
+	lode_grid_text(&page->grid, mark);
+	lode_grid_text(&page->grid, latency->own[node] ? lode_duration_text(latency->own[node], own) : "");
+	lode_grid_duration(&page->grid, latency->nodes[node].estimate);
+	lode_grid_open(&page->grid);
 	lode_lines_frame(&page->lines, node);
-	lode_buffer_print(page->buffer, "%s\n", rank ? "" : style(page, LODE_PLAIN));
+	lode_grid_end(&page->grid);
 }
 
 static void put_lines(struct page *page, const uint32_t *path, uint8_t *shown, uint32_t depth)
@@ -175,8 +184,8 @@ static void put_functions(struct page *page, uint32_t leaf)
 
 	for (uint32_t node = leaf, at = depth; path && node; node = tree->nodes[node].parent)
 		path[--at] = node;
-	lode_buffer_print(page->buffer, "  %s         own      all  function%s\n", style(page, LODE_DIM),
-			  style(page, LODE_PLAIN));
+	lode_grid_style(&page->grid, page->lines.look, LODE_DIM);
+	lode_grid_titles(&page->grid);
 	if (path && shown && depth)
 		put_lines(page, path, shown, depth);
 	page->buffer->failed |= !path || !shown;
@@ -191,6 +200,7 @@ void lode_latency_text(const struct lode_latency_report *report, int all_frames,
 		.report = report,
 		.lines = { .dictionary = &report->latency->dictionary, .look = look, .buffer = buffer },
 		.buffer = buffer,
+		.grid = { .buffer = buffer, .columns = columns },
 		.all_frames = all_frames,
 	};
 

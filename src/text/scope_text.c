@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "result/scope_threads.h"
 #include "text/grid.h"
+#include "text/tree.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -185,7 +186,7 @@ static void put_places(struct lode_scope_page *page, const struct lode_scope_lin
 	const struct lode_grid_column columns[] = {
 		{ "TIME", 2, 8 }, { "SHARE", 1, 6 }, { "TIMES", 1, 8 }, { where, 2, 0 }, { NULL, 0, 0 },
 	};
-	struct lode_grid grid = { page->buffer, columns, 0 };
+	struct lode_grid grid = { .buffer = page->buffer, .columns = columns };
 	struct places places = { 0 };
 	size_t shown;
 
@@ -295,16 +296,6 @@ static void put_samples(struct lode_scope_page *page, const struct lode_scope_li
 	lode_free(places.items);
 }
 
-static void put_indent(struct lode_scope_page *page, uint32_t depth)
-{
-	/* Queues for a lock can be deep; the depth is told where it cannot be drawn. */
-	if (depth > 20) {
-		lode_buffer_print(page->buffer, "[%" PRIu32 "] ", depth);
-		depth = 20;
-	}
-	lode_buffer_print(page->buffer, "%*s", (int)depth * 2, "");
-}
-
 static void put_columns(struct lode_scope_page *page, struct lode_grid *grid, uint64_t t, uint64_t length)
 {
 	const struct lode_symptom *symptom = &page->found->symptom;
@@ -335,7 +326,7 @@ static void put_line(struct lode_scope_page *page, struct lode_grid *grid, const
 	const struct lode_events *waits = &page->report->stream.events[LODE_WAIT];
 
 	put_columns(page, grid, line->t, line->length);
-	put_indent(page, line->depth);
+	lode_tree_line(page->buffer, line->depth);
 	switch (line->type) {
 	case LODE_LINE_RUN:
 		put_samples(page, line);
@@ -378,7 +369,7 @@ static size_t put_hidden(struct lode_scope_page *page, struct lode_grid *grid, c
 		length += lines->items[i].length;
 	}
 	put_columns(page, grid, t, length);
-	put_indent(page, depth);
+	lode_tree_line(page->buffer, depth);
 	lode_buffer_print(page->buffer, "%s... %s shorter%s", style(page, LODE_DIM),
 			  lode_count_text(count, number), style(page, LODE_PLAIN));
 	lode_grid_end(grid);
@@ -400,7 +391,7 @@ static void put_timeline(struct lode_scope_page *page, const struct lode_scope_l
 	const struct lode_grid_column columns[] = {
 		{ "AT", 2, 8 }, { "TIME", 1, 8 }, { "SHARE", 1, 6 }, { what, 2, 0 }, { NULL, 0, 0 },
 	};
-	struct lode_grid grid = { page->buffer, columns, 0 };
+	struct lode_grid grid = { .buffer = page->buffer, .columns = columns };
 	size_t shown = count_shown(lines);
 
 	if (shown < lines->count)
@@ -444,7 +435,7 @@ static void put_threads(struct lode_scope_page *page)
 	static const struct lode_grid_column columns[] = {
 		{ "RUN", 2, 8 }, { "WAIT", 1, 8 }, { "EVENTS", 1, 8 }, { NULL, 0, 0 },
 	};
-	struct lode_grid grid = { page->buffer, columns, 0 };
+	struct lode_grid grid = { .buffer = page->buffer, .columns = columns };
 	struct lode_scope_threads threads;
 	size_t shown;
 
