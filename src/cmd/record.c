@@ -18,6 +18,7 @@
 #include "cmd/recorded.h"
 
 #ifdef LODE_HAVE_RECORDER
+#include "cmd/recorded_budget.h"
 #include "record/rule_probes.h"
 #include "record/recording.h"
 #include "record/rules.h"
@@ -331,22 +332,6 @@ static void tell_status(const struct recording *recording)
 		lode_say(err, LODE_YELLOW, "%s: ended with exit status %d", word, WEXITSTATUS(status));
 }
 
-/* What a budget was used for. */
-static void tell_budget(const struct recording *recording)
-{
-	const struct lode_budget *budget = &recording->target.budget;
-	char waits[LODE_UNITS_TEXT], recorded[LODE_UNITS_TEXT];
-
-	if (budget->share <= 0)
-		return;
-	lode_say(&recording->call->err, LODE_GREEN,
-		 "took %.2g%% of the machine, of %.2g%%; recorded %s of %s waits and preemptions%s%s",
-		 100 * lode_budget_share(budget), 100 * budget->share,
-		 lode_count_text(budget->last.recorded, recorded), lode_count_text(budget->last.waits, waits),
-		 budget->frequency < budget->asked ? "; CPUs sampled less often" : "",
-		 budget->fixed > budget->share ? "; context switches alone take more than the budget" : "");
-}
-
 static void tell(const struct recording *recording)
 {
 	const struct lode_corpus_entry *entry = &recording->entry;
@@ -370,7 +355,7 @@ static void tell(const struct recording *recording)
 	if (!line.failed)
 		lode_say(&recording->call->err, LODE_GREEN, "%s: %s", entry->name, line.bytes);
 	lode_buffer_release(&line);
-	tell_budget(recording);
+	lode_recorded_tell_budget(&recording->target, &recording->call->err);
 	lode_notes_say(&recording->notes, &recording->call->err);
 }
 
@@ -408,29 +393,6 @@ static void show_unwinding(const struct recording *recording, const struct lode_
 	lode_json_object_end(json);
 }
 
-static void show_budget(const struct recording *recording, struct lode_json *json)
-{
-	const struct lode_budget *budget = &recording->target.budget;
-
-	if (budget->share <= 0)
-		return;
-	lode_json_key(json, "budget");
-	lode_json_object(json);
-	lode_json_key(json, "share");
-	lode_json_double(json, budget->share);
-	lode_json_key(json, "taken");
-	lode_json_double(json, lode_budget_share(budget));
-	lode_json_key(json, "fixed");
-	lode_json_double(json, budget->fixed);
-	lode_json_key_u64(json, "waits", budget->last.waits);
-	lode_json_key_u64(json, "recorded_waits", budget->last.recorded);
-	lode_json_key_u64(json, "scale_ns", budget->scale);
-	lode_json_key_u64(json, "frequency", budget->frequency);
-	lode_json_key_u64(json, "kernel_ns", budget->last.stacks + budget->last.other);
-	lode_json_key_u64(json, "process_ns", budget->last.process - budget->first.process);
-	lode_json_object_end(json);
-}
-
 static int show_json(struct recording *recording, struct lode_error *error)
 {
 	const struct lode_corpus_entry *entry = &recording->entry;
@@ -454,7 +416,7 @@ static int show_json(struct recording *recording, struct lode_error *error)
 	lode_json_key_u64(&json, "stored_bytes", entry->file_size);
 	lode_json_key_u64(&json, "lost", counts.lost);
 	show_unwinding(recording, &counts, &json);
-	show_budget(recording, &json);
+	lode_recorded_show_budget(&recording->target, &json);
 	lode_json_key(&json, "pid");
 	if (recording->target.has_child)
 		lode_json_u64(&json, (uint64_t)recording->target.child.pid);

@@ -4,6 +4,7 @@
 
 #include "cmd/attributes.h"
 #include "cmd/command.h"
+#include "cmd/recorded_budget.h"
 #include "cmd/signals.h"
 #include "process/processes.h"
 
@@ -228,39 +229,6 @@ static void take_precedence(void)
 	setpriority(PRIO_PROCESS, 0, -15); /* where that is not permitted, what is lost for it is counted */
 }
 
-/* What recording took so far. */
-static struct lode_budget_usage budget_usage(struct lode_recorder *recorder, uint64_t now)
-{
-	struct lode_record_counts counts;
-	struct rusage own;
-
-	lode_recorder_counts(recorder, &counts);
-	getrusage(RUSAGE_SELF, &own);
-	return (struct lode_budget_usage){
-		.t = now,
-		.stacks = counts.stacks_ns,
-		.other = counts.other_ns,
-		.runs = counts.runs,
-		.samples = counts.samples,
-		.process = (uint64_t)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) * 1000000000u +
-			   (uint64_t)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) * 1000u,
-		.waits = counts.waits,
-		.recorded = counts.recorded_waits,
-		.waited = counts.waited_ns,
-	};
-}
-
-static void begin_budget(struct lode_recorded *target, struct lode_recorder *recorder)
-{
-	struct lode_recorder_options options = lode_recorded_recorder(target);
-	uint64_t now = lode_now();
-
-	lode_budget_init(&target->budget, target->budget.share, (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
-			 options.frequency, now);
-	target->budget.first = target->budget.last = budget_usage(recorder, now);
-	lode_recorder_set_scale(recorder, target->budget.scale, target->budget.call_weight);
-}
-
 int lode_recorded_start(struct lode_recorded *target, struct lode_recorder *recorder, struct lode_error *error)
 {
 	const struct lode_recorded_settings *settings = target->settings;
@@ -277,22 +245,8 @@ int lode_recorded_start(struct lode_recorded *target, struct lode_recorder *reco
 	if (code)
 		return code;
 	if (target->budget.share > 0)
-		begin_budget(target, recorder);
+		lode_recorded_begin_budget(target, recorder);
 	return lode_recorder_start(recorder, error);
-}
-
-void lode_recorded_steer(struct lode_recorded *target, struct lode_recorder *recorder, uint64_t now)
-{
-	struct lode_budget *budget = &target->budget;
-	struct lode_budget_usage usage;
-
-	if (!lode_budget_is_due(budget, now))
-		return;
-	usage = budget_usage(recorder, now);
-	lode_budget_step(budget, &usage);
-	lode_recorder_set_scale(recorder, budget->scale, budget->call_weight);
-	if (budget->frequency)
-		lode_recorder_set_frequency(recorder, budget->frequency);
 }
 
 int lode_recorded_release_command(struct lode_recorded *target, struct lode_error *error)

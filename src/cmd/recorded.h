@@ -75,6 +75,7 @@ struct lode_recorded {
 	int has_child;
 	int by_itself; /* the command ended without being asked to */
 	struct lode_budget budget; /* share 0: there is none */
+	uint64_t saving_ns; /* processor time of processes that save for it (recorded_budget.h) */
 };
 
 /* Checks what is asked for; release it in either case. `budget`: that without --budget, 0: none. */
@@ -99,8 +100,6 @@ int lode_recorded_prepare(struct lode_recorded *target, struct lode_error *error
 /* Starts the recorder for it; and lets the command go, unless that is left to the caller. */
 int lode_recorded_start(struct lode_recorded *target, struct lode_recorder *recorder, struct lode_error *error);
 int lode_recorded_release_command(struct lode_recorded *target, struct lode_error *error);
-/* Keeps to the budget: to be called often while recording. */
-void lode_recorded_steer(struct lode_recorded *target, struct lode_recorder *recorder, uint64_t now);
 /* Whether the command has ended; false where there is none. */
 int lode_recorded_has_ended(struct lode_recorded *target);
 /*

@@ -23,6 +23,7 @@
 #include "cmd/recorded.h"
 
 #ifdef LODE_HAVE_RECORDER
+#include "cmd/recorded_budget.h"
 #include "cmd/watch_burst.h"
 #include "cmd/watch_save.h"
 #include "record/rule_probes.h"
@@ -552,6 +553,7 @@ static int watch_all(struct watch *watch, struct lode_error *error)
 		if (read_records(watch) < 0)
 			code = lode_fail_memory(error);
 		look_at_triggers(watch);
+		watch->target.saving_ns = lode_watch_writer_spent(&watch->writer);
 		lode_recorded_steer(&watch->target, watch->recorder, lode_now());
 		draw_progress(watch);
 	}
@@ -600,6 +602,7 @@ static void tell_end(struct watch *watch)
 			 lode_duration_text(lode_now() - watch->began, time),
 			 lode_count_text(counts.records, records), (unsigned long long)watch->burst.fired,
 			 (unsigned long long)watch->saved);
+		lode_recorded_tell_budget(&watch->target, &watch->call->err);
 		lode_notes_say(&watch->notes, &watch->call->err);
 	}
 	if (!watch->settings->json)
@@ -618,6 +621,7 @@ static void tell_end(struct watch *watch)
 	lode_json_key_u64(&json, "failed", watch->failed);
 	lode_json_key_u64(&json, "removed", watch->removed);
 	lode_json_key_u64(&json, "duration_ns", lode_now() - watch->began);
+	lode_recorded_show_budget(&watch->target, &json);
 	lode_json_key(&json, "notes");
 	lode_notes_json(&watch->notes, &json);
 	write_json(watch, &json, &buffer);

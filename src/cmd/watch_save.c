@@ -290,6 +290,16 @@ int lode_watch_writer_start(struct lode_watch_writer *writer, const struct lode_
 	return 0;
 }
 
+uint64_t lode_watch_writer_spent(const struct lode_watch_writer *writer)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	if (!writer->pid || clock_getcpuclockid(writer->pid, &clock) || clock_gettime(clock, &time) < 0)
+		return writer->spent_ns;
+	return writer->spent_ns + (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
 static int is_done(const struct lode_watch_writer *writer, int wait)
 {
 	struct pollfd result = {writer->result, POLLIN, 0};
@@ -304,6 +314,7 @@ static int is_done(const struct lode_watch_writer *writer, int wait)
 int lode_watch_writer_look(struct lode_watch_writer *writer, int wait, struct lode_recorder *recorder,
 			   struct lode_watch_saved *saved, struct lode_error *error)
 {
+	struct rusage usage = { 0 };
 	struct result result;
 	ssize_t size;
 	int status;
@@ -312,8 +323,10 @@ int lode_watch_writer_look(struct lode_watch_writer *writer, int wait, struct lo
 		return 0;
 	size = read(writer->result, &result, sizeof(result));
 	close(writer->result);
-	while (waitpid(writer->pid, &status, 0) < 0 && errno == EINTR)
+	while (wait4(writer->pid, &status, 0, &usage) < 0 && errno == EINTR)
 		continue;
+	writer->spent_ns += (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
+			    (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
 	writer->pid = 0;
 	lode_recorder_leave_out(recorder, 0);
 	if (size != (ssize_t)sizeof(result))

@@ -56,8 +56,11 @@ struct lode_watch_writer {
 	pid_t pid;  /* 0: none is at work */
 	int result; /* where it tells, readable when it is done */
 	int events; /* epoll descriptor that `result` is added to; not owned */
+	uint64_t spent_ns; /* processor time of those that are done */
 };
 
+/* Processor time of all writers so far, in nanoseconds. */
+uint64_t lode_watch_writer_spent(const struct lode_watch_writer *writer);
 /* Starts one; none may be at work. */
 int lode_watch_writer_start(struct lode_watch_writer *writer, const struct lode_watch_save *save,
 			    struct lode_recorder *recorder, struct lode_error *error);

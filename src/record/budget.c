@@ -18,11 +18,17 @@
 #define STEP_NS 250000000u
 
 /*
- * What cannot be measured from inside, in nanoseconds: calling a program, and the interrupt of a sample. Estimates;
- * the tool `floor` of bench/record measures both together.
+ * What cannot be measured from inside, in nanoseconds: calling a program, and the interrupt of a sample; and how much longer
+ * than its own time a program keeps its processor from others, whose caches it uses. Measured by runs with and without
+ * (bench/record --budget); the tool `floor` of bench/record shows the first two.
  */
 #define RUN_NS	  40
-#define SAMPLE_NS 1500
+#define SAMPLE_NS 2000
+#define CACHES	  1.2
+
+/* Before that a recording still loads tables, and learns. */
+#define BEGIN_NS  3000000000u
+#define SECOND_NS 1000000000u
 
 /* Of the budget: what is aimed at, so that noise does not go beyond it; and what records get at least. */
 #define AIM   0.93
@@ -41,7 +47,7 @@ void lode_budget_init(struct lode_budget *budget, double share, unsigned cpus, u
 	budget->asked = budget->frequency = frequency;
 	budget->scale = LODE_THIN_LONG; /* careful at first: the first step knows more */
 	budget->call_weight = (uint32_t)(LODE_THIN_LONG / CALL_NS);
-	budget->first.t = budget->last.t = now;
+	budget->first.t = budget->last.t = budget->second.t = now;
 }
 
 int lode_budget_is_due(const struct lode_budget *budget, uint64_t now)
@@ -57,13 +63,40 @@ static double more(uint64_t now, uint64_t before)
 /* Nanoseconds since `before` that no choice of waits changes. */
 static double fixed_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
 {
-	return more(now->other, before->other) + RUN_NS * more(now->runs, before->runs) +
+	return CACHES * more(now->other, before->other) + RUN_NS * more(now->runs, before->runs) +
 	       SAMPLE_NS * more(now->samples, before->samples);
 }
 
 static double variable_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
 {
-	return more(now->stacks, before->stacks) + more(now->process, before->process);
+	return CACHES * more(now->stacks, before->stacks) + more(now->process, before->process);
+}
+
+/* Of all processors between the two. */
+static double share_between(const struct lode_budget *budget, const struct lode_budget_usage *now,
+			    const struct lode_budget_usage *before)
+{
+	double machine = more(now->t, before->t) * budget->cpus;
+
+	if (machine <= 0)
+		return 0;
+	return (fixed_part(now, before) + variable_part(now, before) + more(now->saving, before->saving)) / machine;
+}
+
+/* Keeps account of whole seconds. */
+static void count_second(struct lode_budget *budget, const struct lode_budget_usage *usage)
+{
+	double share;
+
+	if (usage->t - budget->second.t < SECOND_NS)
+		return;
+	share = share_between(budget, usage, &budget->second);
+	if (budget->second.t - budget->first.t >= BEGIN_NS) {
+		budget->seconds++;
+		budget->seconds_over += share > 1.1 * budget->share;
+		budget->worst = share > budget->worst ? share : budget->worst;
+	}
+	budget->second = *usage;
 }
 
 /* The scale at which so many records would be made of what was waited, where nearly all waits were recorded. */
@@ -113,6 +146,7 @@ void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage
 		room = budget->share * LEAST * machine;
 	budget->fixed = fixed / machine;
 	budget->taken = (fixed + variable) / machine;
+	count_second(budget, usage);
 	choose_scale(budget, usage, variable / room);
 	choose_frequency(budget);
 	budget->last = *usage;
@@ -120,11 +154,7 @@ void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage
 
 double lode_budget_share(const struct lode_budget *budget)
 {
-	double machine = more(budget->last.t, budget->first.t) * budget->cpus;
-
-	if (machine <= 0)
-		return 0;
-	return (fixed_part(&budget->last, &budget->first) + variable_part(&budget->last, &budget->first)) / machine;
+	return share_between(budget, &budget->last, &budget->first);
 }
 
 int lode_budget_parse(const char *text, double *share)

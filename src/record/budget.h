@@ -19,7 +19,8 @@ struct lode_budget_usage {
 	uint64_t other;     /* spent in the kernel on what is not */
 	uint64_t runs;      /* of programs in the kernel, each of which takes a little that it does not see; */
 	uint64_t samples;   /* of CPUs, whose interrupts take more */
-	uint64_t process;   /* of the recorder's process */
+	uint64_t process;   /* of the recorder's process, all its threads */
+	uint64_t saving;    /* of processes that write streams for it: counts, but is not steered by */
 	uint64_t waits;     /* that there were */
 	uint64_t recorded;  /* of them */
 	uint64_t waited;    /* nanoseconds of all of them, LODE_THIN_LONG at most of each */
@@ -36,8 +37,13 @@ struct lode_budget {
 	/* What it took in the last step, as a share of all processors, and what of it does not depend on the scale. */
 	double taken;
 	double fixed;
+	/* Seconds, those in which it took more than a tenth above the budget, and the most; but for the first three. */
+	uint64_t seconds;
+	uint64_t seconds_over;
+	double worst;
 	struct lode_budget_usage last;
 	struct lode_budget_usage first;
+	struct lode_budget_usage second; /* at the beginning of this second */
 };
 
 /* `share`: 0.01 for 1 %. `now`: as in usages. */

@@ -222,6 +222,9 @@ struct {
 	__type(value, uint8_t);
 } pids SEC(".maps");
 
+/* Not 0 where `pids` may have such a process; most switches of a machine need no further look. */
+uint8_t pid_hints[LODE_RECORD_PID_HINTS];
+
 struct {
 	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
 	__uint(max_entries, 1);
@@ -251,7 +254,7 @@ static __always_inline bool is_wanted(struct task_struct *task)
 		return false;
 	if (has_command && pid == command_pid)
 		return false;
-	if (only_pids && !bpf_map_lookup_elem(&pids, &pid))
+	if (only_pids && (!pid_hints[pid % LODE_RECORD_PID_HINTS] || !bpf_map_lookup_elem(&pids, &pid)))
 		return false;
 	if (only_comm && !comm_is_wanted(task))
 		return false;
@@ -454,6 +457,7 @@ static __always_inline bool write_wait(struct lode_record_thread *thread, struct
 	struct lode_record *record;
 	uint8_t type = LODE_RECORD_PREEMPT, flags = 0;
 	uint32_t passed = 0, weight = 1;
+	bool has_waker;
 
 	if (thread->state != LODE_THREAD_PREEMPTED) {
 		type = LODE_RECORD_WAIT;
@@ -487,8 +491,9 @@ static __always_inline bool write_wait(struct lode_record_thread *thread, struct
 	record->delay = delay;
 	record->user = thread->user;
 	record->kernel = thread->kernel;
-	record->waker_user = thread->waker_user;
-	record->waker_kernel = thread->waker_kernel;
+	has_waker = !thin || lode_record_has_waker_stacks(thread);
+	record->waker_user = has_waker ? thread->waker_user : 0;
+	record->waker_kernel = has_waker ? thread->waker_kernel : 0;
 	record->pid = task->tgid;
 	record->tid = task->pid;
 	record->waker_pid = thread->waker_pid;
@@ -503,10 +508,9 @@ static __always_inline bool write_wait(struct lode_record_thread *thread, struct
 	return true;
 }
 
-/* What a thread that blocks is doing, as the value of its record. */
-static __always_inline uint32_t call_of(struct task_struct *task)
+/* What a thread that blocks is doing, as the value of its record; `regs`: as it entered the kernel. */
+static __always_inline uint32_t call_of(struct task_struct *task, struct pt_regs *regs)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	int32_t call = REGS_CALL(regs);
 	uint32_t value = call < 0 || REGS_COMPAT(regs) ? 0 : (uint32_t)call + 1;
 
@@ -515,28 +519,39 @@ static __always_inline uint32_t call_of(struct task_struct *task)
 	return value;
 }
 
+/* Takes the stacks of the current thread, which stops running. */
+static __always_inline bool take_stacks(void *context, struct task_struct *task, struct lode_record_thread *thread)
+{
+	struct scratch *scratch = own_scratch(SCRATCH_SCHEDULER);
+
+	if (!scratch)
+		return false;
+	thread->kernel = kernel_stack(context, scratch, &walkings[0]);
+	thread->user = user_stack(scratch, task, thread, &thread->span, task->pid, LODE_COPY_OWN);
+	/* One that is not whole because its table is not loaded yet is no good for others. */
+	if (thin && (!use_tables || scratch->stack.end == LODE_STACK_WHOLE))
+		keep_stacks(thread);
+	return true;
+}
+
 /* `task` is wanted. Returns whether its stacks were taken. */
-static __always_inline bool switch_out(void *context, struct task_struct *task, bool preempted, uint64_t now)
+static __always_inline bool switch_out(void *context, struct task_struct *task, bool preempted, uint64_t now,
+				       const struct run *run)
 {
 	struct lode_record_thread *thread = own_thread(task);
-	struct scratch *scratch = own_scratch(SCRATCH_SCHEDULER);
+	struct pt_regs *regs = task->flags & PF_KTHREAD ? 0 : (struct pt_regs *)bpf_task_pt_regs(task);
 	bool chosen = true;
 
-	if (!thread || !scratch) {
+	if (!thread) {
 		COUNT(lost_threads);
 		return false;
 	}
 	thread->out = now;
-	thread->call = task->flags & PF_KTHREAD ? 0 : call_of(task);
+	thread->call = regs ? call_of(task, regs) : 0;
 	if (thin)
-		chosen = choose(thread, task, preempted);
-	if (chosen) {
-		thread->kernel = kernel_stack(context, scratch, &walkings[0]);
-		thread->user = user_stack(scratch, task, thread, &thread->span, task->pid, LODE_COPY_OWN);
-	}
-	/* One that is not whole because its table is not loaded yet is no good for others. */
-	if (thin && chosen && (!use_tables || scratch->stack.end == LODE_STACK_WHOLE))
-		keep_stacks(thread);
+		chosen = run->own && choose(thread, task, preempted ? 0 : regs, run->own);
+	if (chosen)
+		chosen = take_stacks(context, task, thread);
 	/* Last: a waker on another CPU that comes while the stack is taken counts as early. */
 	*(volatile uint32_t *)&thread->state = preempted ? LODE_THREAD_PREEMPTED : LODE_THREAD_BLOCKED;
 	return chosen;
@@ -561,20 +576,20 @@ int lode_switch(uint64_t *context)
 	bool preempted = context[0] || !state, dies = !preempted && state & TASK_DEAD, took = false;
 	struct lode_record_thread *thread = next->pid ? find_thread(next->pid) : 0;
 	bool wanted = !dies && is_wanted(previous);
-	uint64_t now;
+	struct run run;
+	uint64_t now = 0;
 
+	begin_run(&run);
 	if (dies)
 		forget_thread(previous->pid);
 	/* Most switches of a machine have nothing to do with the few processes that may be asked for. */
-	if (!wanted && !thread)
-		return 0;
-	now = bpf_ktime_get_ns();
+	if (wanted || thread)
+		now = bpf_ktime_get_ns();
 	if (wanted)
-		took = switch_out(context, previous, preempted, now);
+		took = switch_out(context, previous, preempted, now, &run);
 	if (thread)
 		took |= switch_in(thread, next, now);
-	if (thin)
-		account(now, took);
+	end_run(&run, now, took);
 	return 0;
 }
 
@@ -588,52 +603,59 @@ static __always_inline bool is_interrupted(struct task_struct *task)
 	       task->thread_info.preempt_count & HARDIRQ_MASK;
 }
 
-/*
- * With a budget: whether the stacks of who wakes a thread now are taken: the wait was chosen, or is long. Before a
- * thread stops running nothing is known of the wait that this ends; it takes no time to speak of.
- */
-static __always_inline bool wants_waker(const struct lode_record_thread *thread, uint32_t state, uint64_t now)
+/* Takes the stacks of `waker`, the current thread, for `task`, whose `thread` it wakes. */
+static __always_inline void take_waker(void *context, struct task_struct *waker, struct task_struct *task,
+				       struct lode_record_thread *thread)
 {
-	return state == LODE_THREAD_BLOCKED && (thread->weight || now - thread->out >= thread->limit);
+	struct scratch *scratch = own_scratch(SCRATCH_SCHEDULER);
+
+	thread->waker_kernel = thread->waker_user = 0;
+	if (!scratch || only_own)
+		return;
+	thread->waker_kernel = kernel_stack(context, scratch, &walkings[1]);
+	if ((uint32_t)waker->tgid != own_pid && !is_interrupted(waker))
+		thread->waker_user = user_stack(scratch, waker, with_calls ? find_thread(waker->pid) : 0,
+						&thread->waker_span, task->pid, LODE_COPY_WAKER);
+}
+
+/* Notes who wakes `task`, and when. Returns whether stacks were taken. */
+static __always_inline bool note_waking(void *context, struct task_struct *task, struct lode_record_thread *thread,
+					uint32_t state, uint64_t now)
+{
+	struct task_struct *waker = bpf_get_current_task_btf();
+	bool chosen;
+
+	thread->woken = now;
+	chosen = !thin || (state == LODE_THREAD_BLOCKED && lode_record_has_waker_stacks(thread));
+	thread->waker_pid = waker->tgid;
+	thread->waker_tid = waker->pid;
+	if (chosen)
+		take_waker(context, waker, task, thread);
+	else if (state != LODE_THREAD_BLOCKED)
+		thread->waker_kernel = thread->waker_user = 0; /* else see lode_record_has_waker_stacks */
+	if (state == LODE_THREAD_BLOCKED)
+		thread->state = LODE_THREAD_WOKEN;
+	return chosen;
 }
 
 SEC("tp_btf/sched_waking")
 int lode_waking(uint64_t *context)
 {
-	struct task_struct *task = (void *)context[0], *waker;
-	struct lode_record_thread *thread = find_thread(task->pid);
-	struct scratch *scratch;
-	uint64_t now;
+	struct task_struct *task = (void *)context[0];
+	struct lode_record_thread *thread;
+	uint64_t now = 0;
 	uint32_t state;
-	bool chosen;
+	bool took = false;
+	struct run run;
 
-	if (!thread)
-		return 0;
-	state = *(volatile uint32_t *)&thread->state;
-	if (state == LODE_THREAD_WOKEN || state == LODE_THREAD_PREEMPTED)
-		return 0;
-	scratch = own_scratch(SCRATCH_SCHEDULER);
-	if (!scratch)
-		return 0;
-	waker = bpf_get_current_task_btf();
-	now = bpf_ktime_get_ns();
-	chosen = !thin || wants_waker(thread, state, now);
-	thread->woken = now;
-	thread->waker_pid = waker->tgid;
-	thread->waker_tid = waker->pid;
-	if (!chosen)
-		thread->waker_kernel = thread->waker_user = 0;
-	if (!only_own && chosen) {
-		thread->waker_kernel = kernel_stack(context, scratch, &walkings[1]);
-		thread->waker_user = 0;
-		if ((uint32_t)waker->tgid != own_pid && !is_interrupted(waker))
-			thread->waker_user = user_stack(scratch, waker, with_calls ? find_thread(waker->pid) : 0,
-							&thread->waker_span, task->pid, LODE_COPY_WAKER);
+	begin_run(&run);
+	thread = find_thread(task->pid);
+	state = thread ? *(volatile uint32_t *)&thread->state : LODE_THREAD_WOKEN;
+	if (state != LODE_THREAD_WOKEN && state != LODE_THREAD_PREEMPTED) {
+		now = bpf_ktime_get_ns();
+		took = note_waking(context, task, thread, state, now);
 	}
-	if (state == LODE_THREAD_BLOCKED)
-		thread->state = LODE_THREAD_WOKEN;
-	if (thin)
-		account(now, chosen);
+	end_run(&run, now, took);
 	return 0;
 }
 
@@ -695,12 +717,13 @@ int lode_call(uint64_t *context)
 	struct lode_record_thread *thread;
 	struct pt_regs *regs;
 	uint32_t weight = thin ? call_weight : 1;
+	struct run run;
 	uint64_t begun;
 
-	if (!scratch || !is_wanted(task))
-		return 0;
-	if (thin && weight > 1 && !lode_thin_choose(weight, bpf_get_prandom_u32())) {
-		COUNT(runs);
+	begin_run(&run);
+	if (!scratch || !is_wanted(task) ||
+	    (thin && weight > 1 && !lode_thin_choose(weight, bpf_get_prandom_u32()))) {
+		end_run(&run, 0, false);
 		return 0;
 	}
 	begun = thin ? bpf_ktime_get_ns() : 0;
@@ -718,8 +741,7 @@ int lode_call(uint64_t *context)
 	thread->entry.pc = REGS_PC(regs);
 	write_event(task, LODE_RECORD_CALL, (uint32_t)context[1] | (REGS_COMPAT(regs) ? LODE_RECORD_COMPAT_CALL : 0),
 		    weight, thread->entry.user, 0);
-	if (thin)
-		account(begun, true);
+	end_run(&run, begun, true);
 	return 0;
 }
 
@@ -737,8 +759,10 @@ int lode_fork(uint64_t *context)
 
 	if (pid == new)
 		return 0;
-	if (only_pids && bpf_map_lookup_elem(&pids, &pid))
+	if (only_pids && bpf_map_lookup_elem(&pids, &pid)) {
+		pid_hints[new % LODE_RECORD_PID_HINTS] = 1;
 		bpf_map_update_elem(&pids, &new, &one, BPF_ANY);
+	}
 	space = use_tables ? space_place(pid) : 0;
 	copy = use_tables ? space_place(new) : 0;
 	if (!space || !copy)

@@ -316,6 +316,7 @@ int lode_recorder_add_pid(struct lode_recorder *recorder, uint32_t pid, struct l
 {
 	uint8_t one = 1;
 
+	recorder->programs->bss->pid_hints[pid % LODE_RECORD_PID_HINTS] = 1;
 	if (bpf_map_update_elem(bpf_map__fd(recorder->programs->maps.pids), &pid, &one, BPF_ANY) < 0)
 		return lode_fail(error, LODE_SYSTEM, "process %u cannot be asked for: %s", pid,
 				 strerror(errno));
@@ -618,8 +619,10 @@ static int add_open(struct lode_recorder *recorder, const struct lode_record_thr
 		record.delay = end > thread->out + record.cost ? end - thread->out - record.cost : 0;
 		record.waker_pid = thread->waker_pid;
 		record.waker_tid = thread->waker_tid;
-		record.waker_user = thread->waker_user;
-		record.waker_kernel = thread->waker_kernel;
+		if (!recorder->programs->rodata->thin || lode_record_has_waker_stacks(thread)) {
+			record.waker_user = thread->waker_user;
+			record.waker_kernel = thread->waker_kernel;
+		}
 	}
 	if (lode_grow(&recorder->open, &recorder->open_capacity, recorder->open_count + 1, sizeof(record)) < 0)
 		return LODE_SYSTEM;

@@ -182,10 +182,14 @@ struct lode_record_counts {
 	uint64_t recorded_waits; /* of them */
 	uint64_t waited_ns;      /* in all of them, LODE_THIN_LONG at most in each */
 	uint64_t samples;
-	uint64_t runs;           /* of the programs at switches, wakings and system calls */
+	uint64_t runs;           /* of the programs at switches, wakings and system calls, also for threads that are not wanted */
 	uint64_t stacks_ns;      /* spent in those that took stacks, and in samples */
 	uint64_t other_ns;       /* and in the others, as far as the programs see it */
+	uint64_t random;         /* no count: the state of this CPU's random numbers */
 };
+
+/* Processes that may be asked for, by the remainder of their number: a first look before the table of those that are. */
+#define LODE_RECORD_PID_HINTS 65536
 
 /* Places for threads by tid, a power of two. */
 #define LODE_RECORD_THREADS 32768
@@ -215,7 +219,7 @@ struct lode_record_sent {
 	uint64_t epoch;
 };
 
-/* What is known of a thread between its records; what a switch needs lies in one cache line, the rest in another. */
+/* What is known of a thread between its records: two cache lines, of which a switch that takes no stacks needs the first. */
 struct lode_record_thread {
 	uint32_t tid; /* 0: the place is free */
 	uint32_t pid;
@@ -225,7 +229,9 @@ struct lode_record_thread {
 	uint16_t span;       /* bytes of its user stack that were needed last time */
 	uint16_t waker_span; /* and of its waker's */
 	uint32_t call;       /* what it was doing when it stopped running, as in a record's value */
-	uint32_t weight;     /* with a budget: of the wait; 0: it was not chosen */
+	uint32_t weight;     /* with a budget: of the wait; 0: it was not chosen; */
+	uint32_t limit;      /* from which length on it is recorded in any case; */
+	uint32_t key;        /* and where it stopped (thinning.h) */
 	uint64_t out;   /* when it stopped running */
 	uint64_t woken; /* when it was woken; 0: not yet */
 	uint64_t user;
@@ -233,10 +239,16 @@ struct lode_record_thread {
 	uint64_t waker_user;
 	uint64_t waker_kernel;
 	struct lode_record_entry entry; /* its last system call, when these are recorded */
-	uint64_t key;   /* with a budget: where it stopped (thinning.h), */
-	uint32_t place;
-	uint32_t limit; /* and from which length on it is recorded in any case */
 };
+
+/*
+ * With a budget: whether the stacks of who wakes a thread at `woken` are taken: the wait was chosen, or is long. Before a
+ * thread stops running nothing is known of the wait that this ends; it takes no time to speak of.
+ */
+static inline int lode_record_has_waker_stacks(const struct lode_record_thread *thread)
+{
+	return thread->weight || thread->woken - thread->out >= thread->limit;
+}
 
 /* What is learnt about walking the kernel's stack in one program. */
 struct lode_record_walking {

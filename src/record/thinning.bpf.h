@@ -9,6 +9,7 @@
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE); /* which nobody does: it begins at a page */
 	__uint(max_entries, LODE_THIN_PLACES);
 	__type(key, uint32_t);
 	__type(value, struct lode_thin_place);
@@ -19,21 +20,41 @@ struct {
 /* One in so many short runs of the programs is measured; a power of two. */
 #define MEASURE_EVERY 64
 
-/*
- * A program that began at `begun` ends. Runs that took stacks are measured one by one, of the many others a
- * few stand for all: looking at the clock takes as long as half of them.
- */
-static __always_inline void account(uint64_t begun, bool took_stacks)
-{
-	struct lode_record_counts *own = own_counts();
+/* A run of a program: begin_run() at its first instruction, end_run() at its last. */
+struct run {
+	struct lode_record_counts *own;
+	uint64_t begun; /* 0: it is not measured */
+	uint64_t clock; /* what looking at the clock takes */
+};
 
-	if (!own)
+/*
+ * Counts a run. Those that take stacks are measured one by one (by the time that they look at anyway), of the many
+ * others a few stand for all: looking at the clock takes longer than the rest of them.
+ */
+static __always_inline void begin_run(struct run *run)
+{
+	run->begun = run->clock = 0;
+	run->own = thin ? own_counts() : 0;
+	if (!run->own || ++run->own->runs & (MEASURE_EVERY - 1))
 		return;
-	own->runs++;
-	if (took_stacks)
-		own->stacks_ns += bpf_ktime_get_ns() - begun;
-	else if (!(own->runs & (MEASURE_EVERY - 1)))
-		own->other_ns += (bpf_ktime_get_ns() - begun) * MEASURE_EVERY;
+	run->clock = bpf_ktime_get_ns();
+	run->begun = bpf_ktime_get_ns();
+	run->clock = run->begun - run->clock;
+}
+
+/* `now`: when it took the time; `took_stacks`: since then. */
+static __always_inline void end_run(const struct run *run, uint64_t now, bool took_stacks)
+{
+	uint64_t spent;
+
+	if (!thin || !run->own)
+		return;
+	if (took_stacks) {
+		run->own->stacks_ns += bpf_ktime_get_ns() - now;
+	} else if (run->begun) {
+		spent = bpf_ktime_get_ns() - run->begun;
+		run->own->other_ns += (spent > run->clock ? spent - run->clock : 0) * MEASURE_EVERY;
+	}
 }
 
 /* The same for samples, whose interrupts the caller knows the price of. */
@@ -49,9 +70,25 @@ static __always_inline void account_sample(uint64_t begun)
 
 /* ---- waits ---- */
 
-static __always_inline struct lode_thin_place *thin_place(uint32_t index)
+static __always_inline struct lode_thin_place *thin_place(uint32_t key)
 {
+	uint32_t index = lode_thin_index(key);
+
 	return bpf_map_lookup_elem(&thin_places, &index);
+}
+
+/* 32 random bits (xorshift64*), for a third of what the kernel's take. Only for the scheduler's programs of this CPU. */
+static __always_inline uint32_t next_random(struct lode_record_counts *own)
+{
+	uint64_t state = own->random;
+
+	if (!state)
+		state = (uint64_t)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32() | 1;
+	state ^= state >> 12;
+	state ^= state << 25;
+	state ^= state >> 27;
+	own->random = state;
+	return state * 0x2545f4914f6cdd1dull >> 32;
 }
 
 /* The weight of the next wait at a place, and in the upper half its limit; by itself, so that the verifier sees it once. */
@@ -62,35 +99,38 @@ __noinline uint64_t lode_thin_chance(uint64_t square, uint64_t scale)
 	return weight | (uint64_t)lode_thin_limit(weight, scale) << 32;
 }
 
-/* Decides whether the current thread, which stops running, gets its stacks; the weight is 0 where not. */
-static __always_inline bool choose(struct lode_record_thread *thread, struct task_struct *task, bool preempted)
+static __always_inline void refresh_chance(struct lode_thin_place *place, uint64_t scale, uint32_t random)
 {
-	uint64_t key, chance, pc = 0, sp = 0;
-	uint32_t random = bpf_get_prandom_u32();
-	struct lode_thin_place *place;
-	uint32_t weight;
+	uint64_t chance = lode_thin_chance(place->square, lode_thin_dither(scale, random));
 
-	if (!preempted && !(task->flags & PF_KTHREAD)) {
-		struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	place->weight = (uint32_t)chance;
+	place->limit = chance >> 32;
+	place->scale = place->square ? scale : 0; /* nobody was here: the next one looks again */
+}
 
-		pc = REGS_PC(regs);
-		sp = REGS_SP(regs);
-	}
-	key = lode_thin_key(task->pid, preempted ? ~0u : thread->call, pc, sp);
-	thread->place = lode_thin_index(key);
-	place = thin_place(thread->place);
-	chance = lode_thin_chance(place ? place->square : 0, lode_thin_dither(thin_scale, random));
-	weight = (uint32_t)chance;
-	thread->limit = chance >> 32;
+/* Decides whether the current thread, which stops running, gets its stacks; the weight is 0 where not. */
+static __always_inline bool choose(struct lode_record_thread *thread, struct task_struct *task, struct pt_regs *regs,
+				   struct lode_record_counts *own)
+{
+	uint32_t key = lode_thin_key(task->pid, regs ? thread->call : ~0u, regs ? REGS_PC(regs) : 0, regs ? REGS_SP(regs) : 0);
+	struct lode_thin_place *place = thin_place(key);
+	uint32_t random = next_random(own);
+	uint64_t scale = thin_scale;
+
+	if (!place)
+		return false;
+	if (lode_thin_is_stale(place->scale, scale, random))
+		refresh_chance(place, scale, random);
 	thread->key = key;
-	thread->weight = weight == 1 || lode_thin_choose(weight, random) ? weight : 0;
+	thread->limit = place->limit;
+	thread->weight = lode_thin_choose(place->weight, random) ? place->weight : 0;
 	return thread->weight;
 }
 
 /* Keeps the stacks of a place, for waits there that turn out to be long. Copies are read once, and not kept. */
 static __always_inline void keep_stacks(const struct lode_record_thread *thread)
 {
-	struct lode_thin_place *place = thin_place(thread->place);
+	struct lode_thin_place *place = thin_place(thread->key);
 
 	if (!place || thread->user & LODE_RECORD_COPY_ID)
 		return;
@@ -130,7 +170,7 @@ static __always_inline uint64_t stack_of_switched(struct task_struct *task, stru
 static __always_inline void take_late(struct lode_record_thread *thread, struct task_struct *task)
 {
 	struct scratch *scratch = own_scratch(SCRATCH_SCHEDULER);
-	struct lode_thin_place *place = thin_place(thread->place);
+	struct lode_thin_place *place = thin_place(thread->key);
 	bool known = place && place->key == thread->key && place->epoch == epoch;
 
 	thread->kernel = scratch ? stack_of_switched(task, scratch, known ? place->kernel : 0) : 0;
@@ -141,9 +181,8 @@ static __always_inline void take_late(struct lode_record_thread *thread, struct 
 static __always_inline uint32_t settle(struct lode_record_thread *thread, struct task_struct *task, uint64_t length,
 				       bool must)
 {
-	struct lode_thin_place *place = thin_place(thread->place);
+	struct lode_thin_place *place = thin_place(thread->key);
 	uint32_t weight = must ? 1 : lode_thin_settle(thread->weight, thread->limit, length);
-
 	struct lode_record_counts *own = own_counts();
 
 	if (place)

@@ -48,29 +48,34 @@
 /* A length counts for one in so many against those before it, as a shift. */
 #define LODE_THIN_MEMORY 3
 
+/* A cache line. */
 struct lode_thin_place {
 	uint64_t square; /* mean of the squares of lengths, fading; 0: nobody was here */
-	uint64_t key;	 /* whose stack it is: */
+	uint64_t key;	 /* whose stacks these are; 0: nobody's */
 	uint64_t user;	 /* the user's stack that was taken here last; 0: none */
 	uint64_t kernel; /* and the kernel's */
 	uint64_t epoch;	 /* when they were sent */
+	uint64_t scale;	 /* for which `weight` and `limit` were computed, */
+	uint32_t weight; /* of the next waits here; fixed before their lengths are known */
+	uint32_t limit;
+	uint64_t unused;
 };
 
 #define LODE_THIN_INLINE static inline __attribute__((always_inline))
 
 /* Where a thread stops running, as a number; never 0. */
-LODE_THIN_INLINE uint64_t lode_thin_key(uint32_t tid, uint32_t call, uint64_t pc, uint64_t sp)
+LODE_THIN_INLINE uint32_t lode_thin_key(uint32_t tid, uint32_t call, uint64_t pc, uint64_t sp)
 {
 	uint64_t key = ((uint64_t)tid << 32 | call) * 0x9e3779b97f4a7c15ull;
 
 	key = (key ^ key >> 29 ^ pc) * 0xbf58476d1ce4e5b9ull;
 	key = (key ^ key >> 32 ^ sp) * 0x94d049bb133111ebull;
-	return key | 1;
+	return (uint32_t)(key >> 32) | 1;
 }
 
-LODE_THIN_INLINE uint32_t lode_thin_index(uint64_t key)
+LODE_THIN_INLINE uint32_t lode_thin_index(uint32_t key)
 {
-	return (uint32_t)(key >> 40) & (LODE_THIN_PLACES - 1);
+	return key >> 8 & (LODE_THIN_PLACES - 1);
 }
 
 /* Between three and five quarters of the scale, by the lower bits of a random number. */
@@ -101,6 +106,15 @@ LODE_THIN_INLINE uint32_t lode_thin_weight(uint64_t square, uint64_t scale)
 		root |= bit & ((uint32_t)exceeds - 1);
 	}
 	return root;
+}
+
+/*
+ * Whether weight and limit of a place must be computed anew: the scale changed, or it is time for another
+ * dither and for what was learnt since: once in 16 times, by bits that neither the dither nor the choice uses.
+ */
+LODE_THIN_INLINE int lode_thin_is_stale(uint64_t computed_for, uint64_t scale, uint32_t random)
+{
+	return computed_for != scale || !(random >> 7 & 15);
 }
 
 /* Whether the wait is chosen, by 32 random bits, of which the upper ones decide: once in `weight` times. */

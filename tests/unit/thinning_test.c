@@ -12,6 +12,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- single functions ---- */
 
@@ -103,27 +104,39 @@ struct estimate {
 	double cost, variance;
 };
 
+/* As the programs do it (refresh_chance of thinning.bpf.h). */
+static void refresh(struct lode_thin_place *place, uint64_t scale, uint32_t random)
+{
+	uint64_t own = lode_thin_dither(scale, random);
+
+	if (!lode_thin_is_stale(place->scale, scale, random))
+		return;
+	place->weight = lode_thin_weight(place->square, own);
+	place->limit = lode_thin_limit(place->weight, own);
+	place->scale = place->square ? scale : 0;
+}
+
 /* Thins the waits; `uniform` not 0: with this weight for all, and nothing else. Returns how many were recorded. */
 static size_t thin(const struct wait *waits, uint64_t scale, uint32_t uniform, uint64_t *seed, struct estimate *estimates)
 {
-	uint64_t squares[PLACES] = { 0 };
+	static struct lode_thin_place places[PLACES];
 	size_t recorded = 0;
 
+	memset(places, 0, sizeof(places));
 	for (size_t i = 0; i < PLACES; i++)
 		estimates[i] = (struct estimate){ 0, 0 };
 	for (size_t i = 0; i < WAITS; i++) {
 		const struct wait *wait = &waits[i];
-		uint64_t *square = &squares[wait->place];
-		uint32_t random = (uint32_t)(lode_splitmix64(seed) >> 32);
-		uint64_t own = lode_thin_dither(scale, random);
-		uint32_t weight = uniform ? uniform : lode_thin_weight(*square, own);
-		uint32_t limit = lode_thin_limit(weight, own);
+		struct lode_thin_place *place = &places[wait->place];
+		uint32_t random = (uint32_t)(lode_splitmix64(seed) >> 32), weight;
 
+		refresh(place, scale, random);
+		weight = uniform ? uniform : place->weight;
 		if (!lode_thin_choose(weight, random))
 			weight = 0;
 		if (!uniform)
-			weight = lode_thin_settle(weight, limit, wait->length);
-		lode_thin_learn(square, wait->length);
+			weight = lode_thin_settle(weight, place->limit, wait->length);
+		lode_thin_learn(&place->square, wait->length);
 		if (!weight)
 			continue;
 		recorded++;

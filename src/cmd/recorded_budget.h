@@ -1,0 +1,21 @@
+/*
+ * The budget of `lode record` and `lode watch` (record/budget.h): measures what recording takes, keeps to the budget, and
+ * says at the end what it took.
+ */
+#ifndef LODE_CMD_RECORDED_BUDGET_H
+#define LODE_CMD_RECORDED_BUDGET_H
+
+#include "base/json.h"
+#include "cmd/command.h"
+#include "cmd/recorded.h"
+
+/* Before the recorder starts. */
+void lode_recorded_begin_budget(struct lode_recorded *target, struct lode_recorder *recorder);
+/* Keeps to the budget: to be called often while recording. Does nothing without one. */
+void lode_recorded_steer(struct lode_recorded *target, struct lode_recorder *recorder, uint64_t now);
+/* What it was used for, in one line; nothing without one. */
+void lode_recorded_tell_budget(const struct lode_recorded *target, const struct lode_terminal *err);
+/* The same as the member "budget" of an object. */
+void lode_recorded_show_budget(const struct lode_recorded *target, struct lode_json *json);
+
+#endif
