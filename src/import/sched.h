@@ -25,13 +25,17 @@ enum lode_switch_state {
 /*
  * The state in sched_switch. The lowest byte holds what it waits for (1
  * interruptible, 2 uninterruptible, 4 stopped, 8 traced, 0x10 dead, 0x20 zombie,
- * 0x40 parked, 0x80 idle); a bit above it says that it was preempted.
+ * 0x40 parked, 0x80 idle); a bit above it says that it was preempted. `dead` are the bits
+ * of threads that will not run again: before Linux 4.14 0x40 was one of them.
  */
-static inline enum lode_switch_state lode_switch_state(uint64_t state)
+#define LODE_SWITCH_DEAD_BITS	  0x30u
+#define LODE_SWITCH_DEAD_BITS_OLD 0x70u
+
+static inline enum lode_switch_state lode_switch_state(uint64_t state, unsigned dead)
 {
 	if (!(state & 0xff) || state & 0xff00)
 		return LODE_SWITCH_PREEMPTED;
-	return state & 0x30 ? LODE_SWITCH_DEAD : LODE_SWITCH_BLOCKED;
+	return state & dead ? LODE_SWITCH_DEAD : LODE_SWITCH_BLOCKED;
 }
 
 /* Events go to `stream`; threads are found in it by tid. NULL when memory has run out. */

@@ -281,7 +281,7 @@ static int add_call(struct reader *reader, struct format *format, const struct l
 static int add_switch(struct reader *reader, const struct lode_perf_tracepoint *format, const struct lode_trace_dat_event *event,
 		      uint16_t cpu, uint32_t stack)
 {
-	enum lode_switch_state state = lode_switch_state(number_of(event, format, FIELD_PREV_STATE));
+	enum lode_switch_state state = lode_switch_state(number_of(event, format, FIELD_PREV_STATE), format->dead);
 	uint32_t previous, next;
 
 	if (find_thread(reader, number_of(event, format, FIELD_PREV_PID), event, &format->fields[FIELD_PREV_COMM], &previous) < 0 ||
@@ -437,7 +437,7 @@ static int merge(struct reader *reader)
 /* Names of threads that no event names: lines of `TID NAME`. */
 static int name_threads(struct reader *reader)
 {
-	const char *at = reader->file.names, *end = at + reader->file.names_size;
+	const char *at = reader->file.names, *end = at ? at + reader->file.names_size : NULL;
 
 	while (at && at < end) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;

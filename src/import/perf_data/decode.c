@@ -528,7 +528,8 @@ static int read_tracepoint(struct lode_perf_decoder *decoder, const struct lode_
 		previous = (uint32_t)raw_number(tail, fields[FIELD_PREV_PID]);
 		entry->value =
 			lode_perf_switch_value((uint32_t)raw_number(tail, fields[FIELD_NEXT_PID]),
-					       lode_switch_state(raw_number(tail, fields[FIELD_PREV_STATE])));
+					       lode_switch_state(raw_number(tail, fields[FIELD_PREV_STATE]),
+							 event->tracepoint->dead));
 		if (entry->tid == UINT32_MAX)
 			entry->tid = previous; /* it is past its end, and has no number any more */
 		if (name_thread(decoder, tail, previous, fields[FIELD_PREV_COMM], entry->time) < 0)

@@ -23,6 +23,7 @@
 
 #include "base/cursor.h"
 #include "base/memory.h"
+#include "import/sched.h"
 
 #include <string.h>
 
@@ -143,7 +144,7 @@ static void read_field(struct lode_perf_tracepoint *tracepoint, struct piece lin
 static int read_format(struct lode_perf_tracepoints *tracepoints, const char *system, struct piece text,
 		       struct lode_arena *arena)
 {
-	struct lode_perf_tracepoint tracepoint = { .system = system };
+	struct lode_perf_tracepoint tracepoint = { .system = system, .dead = LODE_SWITCH_DEAD_BITS };
 	struct piece line, name = { "", 0 };
 
 	while (next_line(&text, &line)) {
@@ -153,8 +154,11 @@ static int read_format(struct lode_perf_tracepoints *tracepoints, const char *sy
 			tracepoint.id = number((struct piece){ line.text + 4, line.length - 4 });
 		else if (line.length > 7 && !memcmp(line.text, "\tfield:", 7))
 			read_field(&tracepoint, line);
-		else if (line.length > 9 && !memcmp(line.text, "print fmt", 9))
+		else if (line.length > 9 && !memcmp(line.text, "print fmt", 9)) {
+			if (behind(line, "{ 64, \"x\" }").length || behind(line, "{ 0x40, \"x\" }").length)
+				tracepoint.dead = LODE_SWITCH_DEAD_BITS_OLD;
 			break;
+		}
 	}
 	if (!name.length || lode_perf_tracepoints_find(tracepoints, tracepoint.id))
 		return 0;

@@ -34,6 +34,7 @@ struct lode_perf_tracepoint {
 	uint64_t id;
 	const char *system;
 	const char *name;
+	unsigned dead; /* sched_switch: the bits of a state that is the last one */
 	struct lode_perf_field fields[FIELD_NAMES];
 };
 
