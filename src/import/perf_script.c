@@ -286,15 +286,6 @@ static uint32_t thread_of(struct reader *reader, const struct lode_script_header
 	return thread;
 }
 
-static enum lode_switch_state state_of(struct lode_script_span state)
-{
-	if (state.length && state.text[0] == 'R')
-		return LODE_SWITCH_PREEMPTED;
-	if (state.length && strchr("XZx", state.text[0]))
-		return LODE_SWITCH_DEAD;
-	return LODE_SWITCH_BLOCKED;
-}
-
 static int begin_sched(struct reader *reader, const struct lode_script_header *header)
 {
 	struct sched_record record = {
@@ -313,7 +304,7 @@ static int begin_sched(struct reader *reader, const struct lode_script_header *h
 		if (understood) {
 			record.previous = change.previous;
 			record.next = change.next;
-			record.state = state_of(change.state);
+			record.state = lode_script_state(change.state);
 			comm = change.next_comm;
 		}
 	} else {

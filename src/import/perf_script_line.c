@@ -427,3 +427,12 @@ int lode_script_waking_read(struct lode_script_span trace, uint32_t *target, str
 		return find_tid(trace, "pid=", target);
 	return read_short_task(trace, target, comm, &rest);
 }
+
+enum lode_switch_state lode_script_state(struct lode_script_span state)
+{
+	if (state.length && state.text[0] == 'R')
+		return LODE_SWITCH_PREEMPTED;
+	if (state.length && strchr("XZx", state.text[0]))
+		return LODE_SWITCH_DEAD;
+	return LODE_SWITCH_BLOCKED;
+}

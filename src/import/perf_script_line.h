@@ -5,6 +5,7 @@
 #ifndef LODE_IMPORT_PERF_SCRIPT_LINE_H
 #define LODE_IMPORT_PERF_SCRIPT_LINE_H
 
+#include "import/sched.h"
 #include "trace/stream.h"
 
 struct lode_script_span {
@@ -62,6 +63,9 @@ struct lode_script_switch {
 int lode_script_switch_read(struct lode_script_span trace, struct lode_script_switch *result);
 /* The thread that sched_waking or sched_wakeup is about. */
 int lode_script_waking_read(struct lode_script_span trace, uint32_t *target, struct lode_script_span *comm);
+
+/* What a state in letters ("S", "R+", "Z", …) says. */
+enum lode_switch_state lode_script_state(struct lode_script_span state);
 
 /* Digits and nothing else, at most `most`. */
 int lode_script_number(struct lode_script_span span, uint64_t most, uint64_t *number);
