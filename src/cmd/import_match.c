@@ -80,11 +80,6 @@ void lode_import_match_end(struct lode_import_matching *matching, struct lode_co
 	lode_catalogue_rollback(catalogue);
 }
 
-static uint64_t cost_of(const struct lode_signature *signature)
-{
-	return lode_add_saturating(signature->cost[LODE_RUN], signature->cost[LODE_WAIT]);
-}
-
 void lode_import_match_say(const struct lode_import_matching *matching, const struct lode_terminal *err)
 {
 	for (size_t i = 0; i < matching->signatures.count; i++) {
@@ -97,7 +92,7 @@ void lode_import_match_say(const struct lode_import_matching *matching, const st
 		lode_say(err, fixed ? LODE_YELLOW : LODE_PLAIN, "%s new stream%s \"%s\" (%s)%s%.10s",
 			 lode_count_text(signature->streams, count),
 			 signature->streams == 1 ? " matches" : "s match", signature->name,
-			 lode_duration_text(cost_of(signature), cost), fixed ? ", fixed since " : "",
+			 lode_duration_text(lode_signature_cost(signature), cost), fixed ? ", fixed since " : "",
 			 fixed ? signature->since : "");
 	}
 	if (*matching->error.text)
@@ -117,7 +112,7 @@ void lode_import_match_json(const struct lode_import_matching *matching, struct 
 		lode_json_key_text(json, "name", signature->name);
 		lode_json_key_text(json, "state", lode_signature_state_name(signature->state));
 		lode_json_key_u64(json, "streams", signature->streams);
-		lode_json_key_u64(json, "cost_ns", cost_of(signature));
+		lode_json_key_u64(json, "cost_ns", lode_signature_cost(signature));
 		lode_json_object_end(json);
 	}
 	lode_json_array_end(json);

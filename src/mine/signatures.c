@@ -46,6 +46,13 @@ struct desk {
 	char now[TIME_TEXT];
 };
 
+const char *lode_signature_kind(const struct lode_signature *signature)
+{
+	if (signature->kinds == 1u << LODE_RUN)
+		return "run";
+	return signature->kinds == 1u << LODE_WAIT ? "wait" : "any";
+}
+
 const char *lode_signature_state_name(enum lode_signature_state state)
 {
 	static const char *const names[LODE_SIGNATURE_STATES] = { "open", "fixed", "ignored" };

@@ -49,6 +49,21 @@ struct lode_signature {
 	uint64_t cost[2]; /* by LODE_RUN, LODE_WAIT; saturating */
 };
 
+/* What its events cost, of either kind. */
+static inline uint64_t lode_signature_cost(const struct lode_signature *signature)
+{
+	return lode_add_saturating(signature->cost[0], signature->cost[1]);
+}
+
+/* It was fixed, and it is there again. */
+static inline int lode_signature_is_back(const struct lode_signature *signature)
+{
+	return signature->state == LODE_SIGNATURE_FIXED && signature->newer;
+}
+
+/* The kind of events it can match: "run", "wait", "any". */
+const char *lode_signature_kind(const struct lode_signature *signature);
+
 struct lode_signatures {
 	struct lode_signature *items;  /* as they stand in the file */
 	size_t count;

@@ -1,0 +1,19 @@
+/*
+ * The signatures of a corpus and where they match, as lode signatures shows them, and their JSON.
+ */
+#ifndef LODE_RESULT_SIGNATURES_REPORT_H
+#define LODE_RESULT_SIGNATURES_REPORT_H
+
+#include "mine/signatures.h"
+
+struct lode_signatures_report {
+	const struct lode_signatures *signatures;
+	const char *state; /* only those in this one; NULL: all */
+};
+
+/* The next that is to be shown, from number `i` on; NULL behind the last. `i` is moved behind it. */
+const struct lode_signature *lode_signatures_report_next(const struct lode_signatures_report *report, size_t *i);
+
+void lode_signatures_json(const struct lode_signatures_report *report, struct lode_buffer *buffer);
+
+#endif
