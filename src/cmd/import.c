@@ -11,9 +11,7 @@
  * cannot be written ends the command. Ctrl-C is obeyed between two progress
  * reports: a stream is in the corpus whole or not at all.
  */
-#include "base/json.h"
 #include "base/memory.h"
-#include "base/units.h"
 #include "cmd/command.h"
 #include "cmd/import_match.h"
 #include "cmd/import_names.h"
@@ -22,32 +20,11 @@
 #include "cmd/progress.h"
 #include "cmd/signals.h"
 #include "cmd/stream_id.h"
+#include "text/import_text.h"
 #include "trace/corpus.h"
 
 #include <string.h>
 #include <sys/stat.h>
-
-/* What became of one stream. */
-struct outcome {
-	char id[33];
-	char *name;
-	uint64_t events[LODE_EVENT_TYPES];
-	uint64_t cost[LODE_EVENT_TYPES];
-	uint64_t stacks;
-	uint64_t span;
-	uint64_t stored; /* bytes of its file */
-	int skipped;     /* was there already */
-	int replaced;
-	size_t file; /* index of the operand it came from */
-};
-
-/* What became of one operand. */
-struct file_outcome {
-	uint64_t bytes; /* unpacked */
-	uint64_t took;  /* nanoseconds */
-	int tried;      /* 0: the command ended before it */
-	int code;
-};
 
 struct importing {
 	const struct lode_call *call;
@@ -58,10 +35,10 @@ struct importing {
 	struct lode_import_names names;
 	struct lode_notes notes;
 	struct lode_bar bar;
-	struct outcome *outcomes;
+	struct lode_imported_stream *outcomes;
 	size_t count;
 	size_t capacity;
-	struct file_outcome *files;
+	struct lode_imported_file *files;
 
 	/* of the file that is being read */
 	size_t file;
@@ -92,7 +69,7 @@ static int identify(struct importing *importing, unsigned ordinal, char id[33], 
 	return code < 0 ? code : lode_stream_id(&parts, id, error);
 }
 
-static int describe(struct importing *importing, const struct lode_stream *stream, struct outcome *outcome)
+static int describe(struct importing *importing, const struct lode_stream *stream, struct lode_imported_stream *outcome)
 {
 	struct lode_corpus_entry entry = { .id = "" };
 
@@ -118,7 +95,7 @@ static uint64_t stored_size(struct importing *importing, const char *id)
 	return size;
 }
 
-static int store(struct importing *importing, struct lode_stream *stream, struct outcome *outcome,
+static int store(struct importing *importing, struct lode_stream *stream, struct lode_imported_stream *outcome,
 		 struct lode_error *error)
 {
 	int replace = importing->settings->replace;
@@ -153,7 +130,7 @@ static int store(struct importing *importing, struct lode_stream *stream, struct
 static int take(void *context, struct lode_stream *stream, unsigned ordinal, struct lode_error *error)
 {
 	struct importing *importing = context;
-	struct outcome outcome = { 0 };
+	struct lode_imported_stream outcome = { 0 };
 	int code;
 
 	if (lode_signals_stop())
@@ -245,7 +222,7 @@ static int read_input(struct importing *importing, struct lode_error *error)
 
 static int import_file(struct importing *importing, size_t file, struct lode_error *error)
 {
-	struct file_outcome *outcome = &importing->files[file];
+	struct lode_imported_file *outcome = &importing->files[file];
 	uint64_t began = lode_now();
 	char *name;
 	int code;
@@ -271,39 +248,6 @@ static int import_file(struct importing *importing, size_t file, struct lode_err
 
 /* ---- telling ---- */
 
-static void tell_events(const struct outcome *outcome, struct lode_buffer *line)
-{
-	const char *between = "";
-	char text[LODE_UNITS_TEXT];
-
-	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
-		if (!outcome->events[type])
-			continue;
-		lode_count_text(outcome->events[type], text);
-		lode_buffer_print(line, "%s%s %s", between, text,
-				  lode_event_type_name((enum lode_event_type)type));
-		between = ", ";
-	}
-	if (!*between) {
-		lode_buffer_text(line, "no events");
-		return;
-	}
-	lode_count_text(outcome->stacks, text);
-	lode_buffer_print(line, "; %s stack%s", text, outcome->stacks == 1 ? "" : "s");
-	lode_duration_text(outcome->span, text);
-	lode_buffer_print(line, "; %s", text);
-}
-
-/* What was read, how long it took, how fast that was. */
-static void add_reading(const struct file_outcome *file, struct lode_buffer *line)
-{
-	char bytes[LODE_UNITS_TEXT], took[LODE_UNITS_TEXT], rate[LODE_UNITS_TEXT];
-	double a_second = file->took ? (double)file->bytes * 1e9 / (double)file->took : 0;
-
-	lode_buffer_print(line, "read %s in %s (%s/s)", lode_bytes_text(file->bytes, bytes),
-			  lode_duration_text(file->took, took), lode_bytes_text((uint64_t)a_second, rate));
-}
-
 static void say_line(const struct lode_terminal *err, enum lode_style style, const char *name,
 		     struct lode_buffer *line)
 {
@@ -314,30 +258,18 @@ static void say_line(const struct lode_terminal *err, enum lode_style style, con
 }
 
 /* `file` is given when the stream is all there was in it. */
-static void tell_outcome(const struct lode_terminal *err, const struct outcome *outcome,
-			 const struct file_outcome *file)
+static void tell_outcome(const struct lode_terminal *err, const struct lode_imported_stream *stream,
+			 const struct lode_imported_file *file)
 {
 	struct lode_buffer line = { 0 };
-	char text[LODE_UNITS_TEXT];
 
-	if (outcome->skipped) {
-		lode_say(err, LODE_DIM, "%s: already imported, skipped", outcome->name);
-		return;
-	}
-	if (outcome->replaced)
-		lode_buffer_text(&line, "replaced: ");
-	tell_events(outcome, &line);
-	lode_buffer_print(&line, "; %s stored", lode_bytes_text(outcome->stored, text));
-	if (file) {
-		lode_buffer_text(&line, "; ");
-		add_reading(file, &line);
-	}
-	say_line(err, LODE_GREEN, outcome->name, &line);
+	lode_imported_stream_text(stream, file, &line);
+	say_line(err, stream->skipped ? LODE_DIM : LODE_GREEN, stream->name, &line);
 }
 
 static void tell_file(const struct importing *importing, size_t file)
 {
-	const struct file_outcome *outcome = &importing->files[file];
+	const struct lode_imported_file *outcome = &importing->files[file];
 	const char *path = importing->call->operands[file];
 	const struct lode_terminal *err = &importing->call->err;
 	struct lode_buffer line = { 0 };
@@ -355,54 +287,22 @@ static void tell_file(const struct importing *importing, size_t file)
 				     streams == 1 && !outcome->code ? outcome : NULL);
 	if (outcome->code || !outcome->tried || streams == 1 || (streams && skipped == streams))
 		return;
-	add_reading(outcome, &line);
+	lode_imported_file_text(outcome, &line);
 	say_line(err, LODE_DIM, strcmp(path, "-") ? path : "standard input", &line);
-}
-
-static void write_outcome(struct lode_json *json, const struct outcome *outcome)
-{
-	lode_json_object(json);
-	lode_json_key_text(json, "id", outcome->id);
-	lode_json_key_text(json, "name", outcome->name);
-	lode_json_key(json, "events");
-	lode_json_object(json);
-	for (int type = 0; type < LODE_EVENT_TYPES; type++)
-		lode_json_key_u64(json, lode_event_type_name(type), outcome->events[type]);
-	lode_json_object_end(json);
-	lode_json_key_u64(json, "stacks", outcome->stacks);
-	lode_json_key(json, "cost_ns");
-	lode_json_object(json);
-	for (int type = 0; type < LODE_EVENT_TYPES; type++)
-		lode_json_key_u64(json, lode_event_type_name(type), outcome->cost[type]);
-	lode_json_object_end(json);
-	lode_json_key_u64(json, "span_ns", outcome->span);
-	lode_json_key_u64(json, "stored_bytes", outcome->stored);
-	lode_json_key(json, "skipped");
-	lode_json_bool(json, outcome->skipped);
-	lode_json_key(json, "replaced");
-	lode_json_bool(json, outcome->replaced);
-	lode_json_object_end(json);
 }
 
 static int show_json(const struct importing *importing, struct lode_error *error)
 {
+	const struct lode_import_report report = {
+		.streams = importing->outcomes,
+		.count = importing->count,
+		.signatures = &importing->matching.signatures,
+		.notes = &importing->notes,
+	};
 	struct lode_buffer buffer = { 0 };
-	struct lode_json json;
 	int code;
 
-	lode_json_init(&json, &buffer);
-	lode_json_object(&json);
-	lode_json_key(&json, "streams");
-	lode_json_array(&json);
-	for (size_t i = 0; i < importing->count; i++)
-		write_outcome(&json, &importing->outcomes[i]);
-	lode_json_array_end(&json);
-	lode_json_key(&json, "signatures");
-	lode_import_match_json(&importing->matching, &json);
-	lode_json_key(&json, "notes");
-	lode_notes_json(&importing->notes, &json);
-	lode_json_object_end(&json);
-	lode_json_line(&json);
+	lode_import_json(&report, &buffer);
 	code = lode_show(&importing->call->out, &buffer, error);
 	lode_buffer_release(&buffer);
 	return code;

@@ -1,7 +1,7 @@
 /* Signatures at import: see import_match.h. */
 #include "cmd/import_match.h"
 
-#include "base/units.h"
+#include "text/import_text.h"
 #include "trace/catalogue.h"
 
 #include <string.h>
@@ -84,38 +84,18 @@ void lode_import_match_say(const struct lode_import_matching *matching, const st
 {
 	for (size_t i = 0; i < matching->signatures.count; i++) {
 		const struct lode_signature *signature = &matching->signatures.items[i];
-		int fixed = signature->state == LODE_SIGNATURE_FIXED;
-		char count[LODE_UNITS_TEXT], cost[LODE_UNITS_TEXT];
+		struct lode_buffer line = { 0 };
 
 		if (!signature->streams || signature->state == LODE_SIGNATURE_IGNORED)
 			continue;
-		lode_say(err, fixed ? LODE_YELLOW : LODE_PLAIN, "%s new stream%s \"%s\" (%s)%s%.10s",
-			 lode_count_text(signature->streams, count),
-			 signature->streams == 1 ? " matches" : "s match", signature->name,
-			 lode_duration_text(lode_signature_cost(signature), cost), fixed ? ", fixed since " : "",
-			 fixed ? signature->since : "");
+		lode_import_match_text(signature, &line);
+		if (!line.failed)
+			lode_say(err, signature->state == LODE_SIGNATURE_FIXED ? LODE_YELLOW : LODE_PLAIN, "%s", line.bytes);
+		lode_buffer_release(&line);
 	}
 	if (*matching->error.text)
 		lode_say(err, LODE_YELLOW, "new streams are not matched with signatures yet: %s",
 			 matching->error.text);
-}
-
-void lode_import_match_json(const struct lode_import_matching *matching, struct lode_json *json)
-{
-	lode_json_array(json);
-	for (size_t i = 0; i < matching->signatures.count; i++) {
-		const struct lode_signature *signature = &matching->signatures.items[i];
-
-		if (!signature->streams)
-			continue;
-		lode_json_object(json);
-		lode_json_key_text(json, "name", signature->name);
-		lode_json_key_text(json, "state", lode_signature_state_name(signature->state));
-		lode_json_key_u64(json, "streams", signature->streams);
-		lode_json_key_u64(json, "cost_ns", lode_signature_cost(signature));
-		lode_json_object_end(json);
-	}
-	lode_json_array_end(json);
 }
 
 void lode_import_match_release(struct lode_import_matching *matching)

@@ -7,7 +7,6 @@
 #ifndef LODE_CMD_IMPORT_MATCH_H
 #define LODE_CMD_IMPORT_MATCH_H
 
-#include "base/json.h"
 #include "cmd/terminal.h"
 #include "mine/signatures.h"
 
@@ -30,8 +29,6 @@ void lode_import_match_stream(struct lode_import_matching *matching, struct lode
 void lode_import_match_end(struct lode_import_matching *matching, struct lode_corpus *corpus);
 /* Says for each signature, unless it is ignored, how many of the new streams it matches. */
 void lode_import_match_say(const struct lode_import_matching *matching, const struct lode_terminal *err);
-/* An array of {"name","state","streams","cost_ns"}, of those that match. */
-void lode_import_match_json(const struct lode_import_matching *matching, struct lode_json *json);
 void lode_import_match_release(struct lode_import_matching *matching);
 
 #endif

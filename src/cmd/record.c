@@ -16,6 +16,7 @@
 #include "cmd/progress.h"
 #include "cmd/signals.h"
 #include "cmd/recorded.h"
+#include "result/notes_json.h"
 
 #ifdef LODE_HAVE_RECORDER
 #include "cmd/recorded_budget.h"

@@ -26,6 +26,7 @@
 #include "cmd/recorded_budget.h"
 #include "cmd/watch_burst.h"
 #include "cmd/watch_save.h"
+#include "result/notes_json.h"
 #include "record/rule_probes.h"
 #endif
 
