@@ -4,9 +4,11 @@
  *
  * A stream is a resource with its host and attributes, and a profile each of its runs (`cpu`)
  * and waits (`off_cpu`), in nanoseconds. A sample is a stack of a thread with a value and a time
- * for each event; events that follow each other with the same thread and stack share one. Times
- * are as recorded: where the recorder's clock was no calendar, they count from its own start.
- * Wakers, calls and symptoms have no place.
+ * for each event; events that follow each other with the same thread, stack, waker and CPU share
+ * one. Times are as recorded: where the recorder's clock was no calendar, they count from its own
+ * start; that of a wait is its beginning. Attributes of ours (`lode.…`) hold what the format does not
+ * know: wakers with their stack, and the facts of the stream (stream_facts.h). Calls, symptoms and
+ * times on the run queue have no place.
  *
  * The tables of the dictionary are ours: strings, functions, locations (one a frame) and stacks have the
  * numbers that they have here; they come last, when all are known. A message must know its size
@@ -15,6 +17,7 @@
  */
 #include "export/export.h"
 #include "export/protobuf_out.h"
+#include "export/stream_facts.h"
 
 #include <stdio.h>
 
@@ -73,6 +76,12 @@ enum text {
 	TEXT_THREAD_NAME,
 	TEXT_PID,
 	TEXT_BUILD_ID,
+	TEXT_MODULE,
+	TEXT_CPU_NUMBER,
+	TEXT_WAKER,
+	TEXT_WAKER_PID,
+	TEXT_WAKER_NAME,
+	TEXT_WAKER_STACK,
 	TEXTS,
 };
 
@@ -84,6 +93,12 @@ static const char *const texts[TEXTS] = {
 	"thread.name",
 	"process.pid",
 	"process.executable.build_id.gnu",
+	"lode.module",
+	"cpu.logical_number",
+	"lode.waker.thread.id",
+	"lode.waker.process.pid",
+	"lode.waker.thread.name",
+	"lode.waker.stack_index",
 };
 
 struct writer {
@@ -94,19 +109,22 @@ struct writer {
 	const struct lode_stream *stream;
 	enum lode_event_type type;
 	uint32_t *attributes; /* by thread: number of its first attribute; 0: it has none yet */
+	uint32_t *wakers;     /* the same as a waker */
+	uint32_t *cpus;	      /* by CPU: number of its attribute */
 	uint32_t attribute_count;
 	uint8_t *used; /* by stack: a sample has it */
+	uint32_t *waker_stacks; /* by stack: number of its attribute as that of a waker */
 	size_t used_count;
 	size_t used_capacity;
+	size_t waker_capacity;
 	struct lode_buffer attribute_table; /* fields of the dictionary */
 	struct lode_buffer profile;	    /* being built: its samples */
 	struct lode_buffer inner;
 	struct lode_buffer value;
 	struct lode_buffer outer;
-	/* The sample under way. */
-	uint32_t thread;
-	uint32_t stack;
+	struct lode_event sample; /* the one under way: the last event of it */
 	size_t events;
+	uint64_t delays; /* events with time on the run queue */
 	struct lode_buffer values;
 	struct lode_buffer times;
 };
@@ -151,20 +169,61 @@ static void put_thread_attributes(struct writer *writer, uint32_t thread, struct
 		lode_buffer_varint(packed, writer->attributes[thread] + i);
 }
 
+static void put_cpu_attribute(struct writer *writer, uint16_t cpu, struct lode_buffer *packed)
+{
+	if (cpu == LODE_NO_CPU)
+		return;
+	if (!writer->cpus[cpu]) {
+		writer->cpus[cpu] = writer->attribute_count;
+		add_attribute(writer, TEXT_CPU_NUMBER, NULL, cpu);
+	}
+	lode_buffer_varint(packed, writer->cpus[cpu]);
+}
+
+/* The same for a waker, and one for its stack. */
+static void put_waker_attributes(struct writer *writer, uint32_t waker, uint32_t stack, struct lode_buffer *packed)
+{
+	const struct lode_thread *item = &writer->stream->threads[waker];
+	uint32_t count = 1 + (item->pid != LODE_NO_PID) + (item->name != 0);
+
+	if (!writer->wakers[waker]) {
+		writer->wakers[waker] = writer->attribute_count;
+		add_attribute(writer, TEXT_WAKER, NULL, item->tid);
+		if (item->pid != LODE_NO_PID)
+			add_attribute(writer, TEXT_WAKER_PID, NULL, item->pid);
+		if (item->name)
+			add_attribute(writer, TEXT_WAKER_NAME, text_of(writer, item->name), 0);
+	}
+	for (uint32_t i = 0; i < count; i++)
+		lode_buffer_varint(packed, writer->wakers[waker] + i);
+	if (!stack)
+		return;
+	writer->used[stack] = 1;
+	if (!writer->waker_stacks[stack]) {
+		writer->waker_stacks[stack] = writer->attribute_count;
+		add_attribute(writer, TEXT_WAKER_STACK, NULL, stack);
+	}
+	lode_buffer_varint(packed, writer->waker_stacks[stack]);
+}
+
 /* ---- samples ---- */
 
 static void end_sample(struct writer *writer)
 {
+	const struct lode_event *event = &writer->sample;
 	struct lode_buffer *sample = &writer->inner;
 	struct lode_buffer packed = {0};
 
 	if (!writer->events)
 		return;
 	writer->events = 0;
-	writer->used[writer->stack] = 1;
-	put_thread_attributes(writer, writer->thread, &packed);
-	if (writer->stack)
-		lode_protobuf_put_number(sample, SAMPLE_STACK, writer->stack);
+	writer->used[event->stack] = 1;
+	put_thread_attributes(writer, event->thread, &packed);
+	put_cpu_attribute(writer, event->cpu, &packed);
+	if (event->waker != LODE_NONE)
+		put_waker_attributes(writer, event->waker, event->waker_stack, &packed);
+	if (event->stack)
+		lode_protobuf_put_number(sample, SAMPLE_STACK, event->stack);
 	lode_protobuf_put_message(sample, SAMPLE_ATTRIBUTES, &packed);
 	lode_protobuf_put_message(sample, SAMPLE_VALUES, &writer->values);
 	lode_protobuf_put_message(sample, SAMPLE_TIMES, &writer->times);
@@ -172,15 +231,20 @@ static void end_sample(struct writer *writer)
 	lode_buffer_release(&packed);
 }
 
+static int is_same_sample(const struct lode_event *a, const struct lode_event *b)
+{
+	return a->thread == b->thread && a->stack == b->stack && a->waker == b->waker && a->waker_stack == b->waker_stack &&
+	       a->cpu == b->cpu;
+}
+
 static void add_event(struct writer *writer, const struct lode_event *event)
 {
 	uint64_t cost = lode_weighted(event->cost, event->weight ? event->weight : 1);
 
-	if (writer->events && (event->thread != writer->thread || event->stack != writer->stack ||
-			       writer->events == SAMPLE_EVENTS))
+	if (writer->events && (!is_same_sample(event, &writer->sample) || writer->events == SAMPLE_EVENTS))
 		end_sample(writer);
-	writer->thread = event->thread;
-	writer->stack = event->stack;
+	writer->sample = *event;
+	writer->delays += event->delay != 0;
 	writer->events++;
 	lode_buffer_varint(&writer->values, cost > INT64_MAX ? INT64_MAX : cost);
 	lode_buffer_u64(&writer->times, event->t);
@@ -200,7 +264,15 @@ static void put_key_value(struct writer *writer, struct lode_buffer *resource, c
 static void put_resource(struct writer *writer, struct lode_buffer *resource)
 {
 	const struct lode_stream *stream = writer->stream;
+	struct lode_buffer facts = {0};
 
+	lode_stream_facts_put(&facts, stream, 0);
+	lode_buffer_byte(&facts, '\0');
+	if (facts.failed)
+		resource->failed = 1;
+	else
+		put_key_value(writer, resource, "lode.facts", facts.bytes);
+	lode_buffer_release(&facts);
 	put_key_value(writer, resource, "lode.stream", writer->entry->name);
 	if (*writer->entry->host)
 		put_key_value(writer, resource, "host.name", writer->entry->host);
@@ -266,17 +338,30 @@ static int take_block(void *context, enum lode_event_type type, const struct lod
 	return 0;
 }
 
+/* Room for the stacks that the dictionary has come to hold. */
+static int grow_stacks(struct writer *writer)
+{
+	size_t count = writer->dictionary.tree.count, more = count - writer->used_count;
+
+	if (lode_grow(&writer->used, &writer->used_capacity, count, 1) < 0 ||
+	    lode_grow(&writer->waker_stacks, &writer->waker_capacity, count, sizeof(*writer->waker_stacks)) < 0)
+		return LODE_SYSTEM;
+	memset(writer->used + writer->used_count, 0, more);
+	memset(writer->waker_stacks + writer->used_count, 0, more * sizeof(*writer->waker_stacks));
+	writer->used_count = count;
+	return 0;
+}
+
 static int write_opened(struct writer *writer, struct lode_export_stream *source, struct lode_error *error)
 {
 	static const enum lode_event_type types[] = {LODE_RUN, LODE_WAIT};
 	int code = 0;
 
 	writer->stream = &source->stream;
-	if (lode_grow(&writer->used, &writer->used_capacity, writer->dictionary.tree.count, 1) < 0 ||
-	    !(writer->attributes = lode_calloc(source->stream.thread_count, sizeof(*writer->attributes))))
-		return lode_fail_memory(error);
-	memset(writer->used + writer->used_count, 0, writer->dictionary.tree.count - writer->used_count);
-	writer->used_count = writer->dictionary.tree.count;
+	writer->attributes = lode_calloc(source->stream.thread_count, sizeof(*writer->attributes));
+	writer->wakers = lode_calloc(source->stream.thread_count, sizeof(*writer->wakers));
+	if (!writer->attributes || !writer->wakers || grow_stacks(writer) < 0)
+		code = lode_fail_memory(error);
 	for (size_t i = 0; i < 2 && code == 0; i++) {
 		writer->type = types[i];
 		code = lode_export_blocks(writer->export, source, 1u << types[i], LODE_ALL_COLUMNS,
@@ -285,6 +370,7 @@ static int write_opened(struct writer *writer, struct lode_export_stream *source
 			code = end_profile(writer, error);
 	}
 	lode_free(writer->attributes);
+	lode_free(writer->wakers);
 	return code;
 }
 
@@ -299,6 +385,8 @@ static int write_stream(struct writer *writer, size_t i, struct lode_error *erro
 	if (lode_export_wants(writer->export, LODE_CALL))
 		lode_notes_add(writer->export->options->notes, writer->entry->events[LODE_CALL],
 			       "calls, which this format has no place for", writer->entry->name);
+	lode_notes_add(writer->export->options->notes, source.stream.symptom_count,
+		       "symptoms, which this format has no place for", writer->entry->name);
 	code = write_opened(writer, &source, error);
 	lode_export_close(&source);
 	return code;
@@ -306,21 +394,29 @@ static int write_stream(struct writer *writer, size_t i, struct lode_error *erro
 
 /* ---- the dictionary ---- */
 
+static void put_module(struct writer *writer, const struct lode_module *module)
+{
+	struct lode_buffer packed = {0};
+
+	lode_protobuf_put_number(&writer->outer, MAPPING_FILE, module->path ? module->path : module->name);
+	lode_buffer_varint(&packed, writer->attribute_count);
+	add_attribute(writer, TEXT_MODULE, text_of(writer, module->name), 0);
+	if (module->build_id) {
+		lode_buffer_varint(&packed, writer->attribute_count);
+		add_attribute(writer, TEXT_BUILD_ID, text_of(writer, module->build_id), 0);
+	}
+	lode_protobuf_put_message(&writer->outer, MAPPING_ATTRIBUTES, &packed);
+	lode_buffer_release(&packed);
+}
+
 /* Number 0 of each table is the zero value: module 0 is none, and so is stack 0. Frames begin at 1. */
 static void put_modules(struct writer *writer, struct lode_buffer *dictionary)
 {
 	const struct lode_frames *frames = &writer->dictionary.frames;
 
 	for (uint32_t i = 0; i < frames->module_count; i++) {
-		const struct lode_module *module = &frames->modules[i];
-
 		if (i)
-			lode_protobuf_put_number(&writer->outer, MAPPING_FILE,
-						 module->path ? module->path : module->name);
-		if (i && module->build_id) {
-			lode_protobuf_put_number(&writer->outer, MAPPING_ATTRIBUTES, writer->attribute_count);
-			add_attribute(writer, TEXT_BUILD_ID, text_of(writer, module->build_id), 0);
-		}
+			put_module(writer, &frames->modules[i]);
 		lode_protobuf_put_message(dictionary, DICTIONARY_MAPPING, &writer->outer);
 	}
 }
@@ -380,6 +476,9 @@ static int write_dictionary(struct writer *writer, struct lode_error *error)
 
 static int init(struct writer *writer, struct lode_error *error)
 {
+	writer->cpus = lode_calloc(LODE_NO_CPU, sizeof(*writer->cpus));
+	if (!writer->cpus)
+		return lode_fail_memory(error);
 	for (int i = 0; i < TEXTS; i++) {
 		writer->strings[i] =
 			lode_strings_add(&writer->dictionary.frames.strings, texts[i], strlen(texts[i]));
@@ -395,6 +494,8 @@ static void release(struct writer *writer)
 {
 	lode_dictionary_release(&writer->dictionary);
 	lode_free(writer->used);
+	lode_free(writer->cpus);
+	lode_free(writer->waker_stacks);
 	lode_buffer_release(&writer->attribute_table);
 	lode_buffer_release(&writer->profile);
 	lode_buffer_release(&writer->inner);
@@ -416,6 +517,8 @@ static int write_all(struct lode_export *export, struct lode_error *error)
 		code = write_stream(&writer, i, error);
 	if (code == 0)
 		code = write_dictionary(&writer, error);
+	lode_notes_add(export->options->notes, writer.delays, "times on the run queue, which this format has no place for",
+		       NULL);
 	release(&writer);
 	return code;
 }

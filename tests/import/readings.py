@@ -134,3 +134,97 @@ def read_chrome(data):
     for p in profiles.values():
         read_v8(reading, nanoseconds(p["startTime"]), nanoseconds(p["endTime"]), p["nodes"], p["samples"], p["timeDeltas"])
     return reading
+
+
+# ---- protobuf ----
+
+
+def varint(data, at):
+    number = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return number, at
+
+
+def fields(data):
+    """(number, value) of a message: numbers, or bytes."""
+    at = 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        if tag & 7 == 0:
+            value, at = varint(data, at)
+        elif tag & 7 in (1, 5):
+            size = 8 if tag & 7 == 1 else 4
+            value, at = int.from_bytes(data[at:at + size], "little"), at + size
+        else:
+            size, at = varint(data, at)
+            value, at = data[at:at + size], at + size
+        yield tag >> 3, value
+
+
+def message(data):
+    """All values of each field."""
+    found = collections.defaultdict(list)
+    for number, value in fields(data):
+        found[number].append(value)
+    return found
+
+
+def numbers(values):
+    """A repeated number, packed or not."""
+    for value in values:
+        at = 0
+        while isinstance(value, bytes) and at < len(value):
+            number, at = varint(value, at)
+            yield number
+        if not isinstance(value, bytes):
+            yield value
+
+
+def fixed(values):
+    for value in values:
+        if isinstance(value, bytes):
+            yield from (int.from_bytes(value[i:i + 8], "little") for i in range(0, len(value), 8))
+        else:
+            yield value
+
+
+# ---- OpenTelemetry's profiles ----
+
+WAITS = ("off_cpu", "block", "lock", "contention", "delay")
+
+
+def otlp_stacks(tables):
+    strings = [s.decode("utf-8", "replace") for s in tables[5]]
+    functions = [strings[(message(f)[1] or [0])[0]] for f in tables[3]]
+    locations = []
+    for data in tables[2]:
+        location = message(data)
+        lines = [functions[(message(line)[1] or [0])[0]] for line in location[3]]
+        address = (location[2] or [0])[0]
+        if (location[1] or [0])[0]:
+            mapping = message(tables[1][location[1][0]])
+            start, limit, offset = ((mapping[i] or [0])[0] for i in (1, 2, 3))
+            address = address - start + offset if start <= address < limit else address
+        locations.append(tuple(reversed(lines)) or (hex(address),))
+    return strings, [sum((locations[i] for i in reversed(list(numbers(message(s)[1])))), ()) for s in tables[7]]
+
+
+def read_otlp(data):
+    root, reading = message(data), Reading()
+    strings, stacks = otlp_stacks(message(b"".join(root[2])))
+    for resource in root[1]:
+        for scope in message(resource)[2]:
+            for profile in map(message, message(scope)[2]):
+                kind = message(profile[1][0])
+                name, unit = strings[kind[1][0]], strings[kind[2][0]]
+                scale = {"nanoseconds": 1}.get(unit) or (profile[6] or [1])[0]
+                for sample in map(message, profile[2]):
+                    values, times = list(numbers(sample[4])), list(fixed(sample[5]))
+                    for value in values or [1] * len(times):
+                        reading.add("wait" if name in WAITS else "run", stacks[(sample[1] or [0])[0]], value * scale)
+    return reading
