@@ -62,6 +62,7 @@ struct lode_recorder {
 	struct lode_buffer held; /* stacks that came while a table was made: their size, then they, to 8 bytes */
 	size_t held_limit;       /* the others wait in their ring */
 	int holds;               /* they come to `held` */
+	size_t ring_left;        /* bytes of their ring that this reading may still take */
 	struct lode_stack_copies copies;
 	int unwinds;               /* stacks by tables, in the kernel or here */
 	int cgroup;                /* descriptor, or -1 */
@@ -393,16 +394,15 @@ void lode_recorder_wait(struct lode_recorder *recorder, int milliseconds, int de
 		poll(waited, 2, milliseconds);
 }
 
-static int take_copy(struct lode_recorder *recorder, const struct lode_record_copy *copy, size_t size)
+static void take_copy(struct lode_recorder *recorder, const struct lode_record_copy *copy, size_t size)
 {
 	size_t head = offsetof(struct lode_record_copy, bytes);
 
 	if (size < head || copy->size > size - head || !recorder->unwinds)
-		return 0;
+		return;
 	if (lode_stack_copies_add(&recorder->copies, copy) < 0 ||
 	    (recorder->loader && lode_unwind_loader_changed(recorder->loader, copy->pid) < 0))
 		recorder->failed = 1;
-	return 0;
 }
 
 /* Negative, which ends the reading of the ring, when enough is held. */
@@ -416,21 +416,41 @@ static int hold_stack(struct lode_recorder *recorder, const void *bytes, uint64_
 	return recorder->held.size < recorder->held_limit ? 0 : -1;
 }
 
-static int take_stack(void *context, void *bytes, size_t size)
+static void take_one(struct lode_recorder *recorder, const void *bytes, size_t size)
 {
-	struct lode_recorder *recorder = context;
 	const struct lode_record_stack *stack = bytes;
 	size_t head = offsetof(struct lode_record_stack, addresses);
 
-	if (recorder->holds)
-		return hold_stack(recorder, bytes, size);
-	if (size >= head && stack->count == LODE_RECORD_COPY_MARK)
-		return take_copy(recorder, bytes, size);
+	if (size >= head && stack->count == LODE_RECORD_COPY_MARK) {
+		take_copy(recorder, bytes, size);
+		return;
+	}
 	if (size < head || size < head + stack->count * sizeof(*stack->addresses))
-		return 0; /* only a bell */
+		return; /* only a bell */
 	if (recorder->sink->stack(recorder->sink->context, stack) < 0)
 		recorder->failed = 1;
-	return 0;
+}
+
+/*
+ * Negative, which ends the reading, when as much was taken as the ring can hold: what was in
+ * it when the reading began. Others may write as fast as this reads.
+ */
+static int take_stack(void *context, void *bytes, size_t size)
+{
+	struct lode_recorder *recorder = context;
+
+	if (recorder->holds)
+		return hold_stack(recorder, bytes, size);
+	take_one(recorder, bytes, size);
+	size += BPF_RINGBUF_HDR_SZ;
+	recorder->ring_left -= size < recorder->ring_left ? size : recorder->ring_left;
+	return recorder->ring_left ? 0 : -1;
+}
+
+static void read_stacks(struct lode_recorder *recorder)
+{
+	recorder->ring_left = bpf_map__max_entries(recorder->programs->maps.stacks);
+	ring_buffer__consume(recorder->stacks);
 }
 
 /* What was held comes first, in its order. */
@@ -443,7 +463,7 @@ static int take_held(struct lode_recorder *recorder)
 		return LODE_SYSTEM;
 	for (size_t at = 0; at < held->size; at += sizeof(size) + ((size + 7) & ~(uint64_t)7)) {
 		memcpy(&size, held->bytes + at, sizeof(size));
-		take_stack(recorder, held->bytes + at + sizeof(size), size);
+		take_one(recorder, held->bytes + at + sizeof(size), size);
 	}
 	lode_buffer_release(held);
 	return 0;
@@ -557,10 +577,10 @@ int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorde
 	recorder->failed = 0;
 	if (take_held(recorder) < 0)
 		return LODE_SYSTEM;
-	ring_buffer__consume(recorder->stacks);
+	read_stacks(recorder);
 	/* The next copy wakes the reader; what came before is taken now. */
 	__atomic_store_n(&recorder->programs->bss->copies_wait, 0, __ATOMIC_SEQ_CST);
-	ring_buffer__consume(recorder->stacks);
+	read_stacks(recorder);
 	if (recorder->failed)
 		return LODE_SYSTEM;
 	if (lode_sideband_read(recorder->sideband, until, &changes.items, &changes.count) < 0)

@@ -45,7 +45,8 @@ static __noinline int send_stack(struct scratch *scratch, uint64_t id)
 
 static __always_inline struct known *known_place(const struct scratch *scratch)
 {
-	uint32_t place = scratch->hash >> (64 - KNOWN_BITS);
+	/* The hash of a single address is the address. */
+	uint32_t place = scratch->hash * MULTIPLIER >> (64 - KNOWN_BITS);
 
 	return bpf_map_lookup_elem(&known_stacks, &place);
 }

@@ -243,12 +243,13 @@ static int add_user(struct lode_record_stacks *stacks, const struct lode_record_
 	return 0;
 }
 
+/* The id of a stack of one frame is its address: those of a process all have the same upper half. */
 static const struct lode_record_content *find_content(const struct lode_record_stacks *stacks, uint64_t id)
 {
 	size_t probe = 0;
 	uint32_t found;
 
-	while ((found = lode_index_next(&stacks->index, id, &probe)) != LODE_NONE)
+	while ((found = lode_index_next(&stacks->index, lode_hash_u64(id), &probe)) != LODE_NONE)
 		if (stacks->contents[found].id == id)
 			return &stacks->contents[found];
 	return NULL;
@@ -266,7 +267,7 @@ int lode_record_stacks_add(struct lode_record_stacks *stacks, const struct lode_
 		return 0;
 	if ((stack->user ? add_user(stacks, stack, &content) : add_kernel(stacks, stack, &content)) < 0 ||
 	    lode_grow(&stacks->contents, &stacks->capacity, stacks->count + 1, sizeof(content)) < 0 ||
-	    lode_index_insert(&stacks->index, stack->id, (uint32_t)stacks->count) < 0)
+	    lode_index_insert(&stacks->index, lode_hash_u64(stack->id), (uint32_t)stacks->count) < 0)
 		return LODE_SYSTEM;
 	stacks->contents[stacks->count++] = content;
 	return 0;

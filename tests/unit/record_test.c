@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 /* A kernel of some functions, each 0x100 bytes long. */
 static const char kallsyms_text[] = "ffff800080000000 T _text\n"
@@ -993,9 +994,31 @@ static void memory_that_runs_out_anywhere_is_told(void **state)
 	close_symbols(&fixture);
 }
 
+/* The id of a stack of one frame is its address, so that ids differ in few of their bits. */
+static void many_stacks_of_one_frame_are_taken_in_linear_time(void **state)
+{
+	const uint64_t count = 300000, base = 0xffff80000000u;
+	struct fixture fixture;
+	clock_t began;
+
+	(void)state;
+	set_up(&fixture);
+	began = clock();
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t address = base + i * 4;
+
+		assert_int_equal(tell_stack(&fixture, address, 1, &address, 1), 0);
+	}
+	/* Some 50 ms; with one chain for all of them it took minutes. */
+	assert_true(clock() - began < 5 * CLOCKS_PER_SEC);
+	assert_int_equal(fixture.builder.stacks.count, count);
+	tear_down(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(many_stacks_of_one_frame_are_taken_in_linear_time),
 		cmocka_unit_test(a_wait_has_its_stack_and_its_waker),
 		cmocka_unit_test(an_interrupt_is_no_threads_doing),
 		cmocka_unit_test(the_way_from_a_tracepoint_to_the_program_is_no_part_of_a_stack),
