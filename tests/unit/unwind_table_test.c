@@ -231,7 +231,7 @@ static void compare_at(struct comparison *comparison, uint64_t address)
 	};
 	result = lode_unwind_step(&state, rule, NULL);
 	/* glibc's description of what linkage tables jump to leaves out what these pushed. */
-	if (machine_number == EM_AARCH64 && truth == CALLER &&
+	if (machine_number == EM_AARCH64 && truth == CALLER && rule->cfa == LODE_CFA_SP &&
 	    caller.registers[numbers.pc] == memory_at(caller.registers[numbers.sp] + 8))
 		caller.registers[numbers.sp] += 16;
 	if (truth == ROOT ? result == LODE_UNWIND_ROOT
