@@ -181,8 +181,8 @@ static int is_one_of(const char *format, const char *const *formats)
 /* Options that the format has no use for would be ignored in silence. */
 static void note_useless_options(struct importing *importing)
 {
-	static const char *const with_kinds[] = { "folded", "otlp", "pprof", NULL };
-	static const char *const with_units[] = { "chrome", "folded", "otlp", "perf-script", "pprof", "speedscope", NULL };
+	static const char *const with_kinds[] = { "bpftrace", "folded", "otlp", "pprof", NULL };
+	static const char *const with_units[] = { "bpftrace", "chrome", "folded", "jfr", "otlp", "perf-script", "pprof", "speedscope", NULL };
 	static const char *const with_markers[] = { "chrome", NULL };
 	const struct lode_import_settings *settings = importing->settings;
 	const char *format = importing->importer->name, *name = lode_input_name(importing->input);

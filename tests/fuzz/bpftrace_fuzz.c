@@ -1,0 +1,12 @@
+/* the text of bpftrace and DTrace: see fuzz_import for what is checked. */
+#include "fuzz.h"
+
+#include "import/import.h"
+
+extern const struct lode_importer lode_importer_bpftrace;
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	fuzz_import(&lode_importer_bpftrace, 0, bytes, size);
+	return 0;
+}
