@@ -41,7 +41,6 @@
 struct writer {
 	struct lode_export *export;
 	struct lode_json json;
-	struct lode_dictionary dictionary;
 	const struct lode_stream *stream; /* the one being written */
 	uint32_t *processes;		  /* number of each thread's process */
 	uint32_t *leaders; /* thread that names the process, for its first thread; else LODE_NONE */
@@ -55,7 +54,7 @@ struct writer {
 
 static const char *text_of(const struct writer *writer, uint32_t string)
 {
-	return lode_strings_get(&writer->dictionary.frames.strings, string);
+	return lode_strings_get(&writer->export->dictionary.frames.strings, string);
 }
 
 static int end_event(struct writer *writer, struct lode_error *error)
@@ -102,7 +101,7 @@ static void write_stack(struct writer *writer, const char *key, uint32_t node)
 /* The frames from the root on, as one text. Memory that runs out marks the output's buffer. */
 static void write_stack_text(struct writer *writer, uint32_t node)
 {
-	const struct lode_stack_tree *tree = &writer->dictionary.tree;
+	const struct lode_stack_tree *tree = &writer->export->dictionary.tree;
 	uint32_t depth = lode_stack_tree_depth(tree, node), *frames;
 	struct lode_buffer text = {0};
 
@@ -116,7 +115,7 @@ static void write_stack_text(struct writer *writer, uint32_t node)
 	lode_stack_tree_frames(tree, node, frames, depth);
 	for (uint32_t i = 0; i < depth; i++) {
 		lode_buffer_text(&text, i ? ";" : "");
-		lode_frames_text(&writer->dictionary.frames, frames[i], &text);
+		lode_frames_text(&writer->export->dictionary.frames, frames[i], &text);
 	}
 	lode_json_key(&writer->json, "stack");
 	if (!text.failed)
@@ -128,8 +127,8 @@ static void write_stack_text(struct writer *writer, uint32_t node)
 
 static const char *leaf_name(const struct writer *writer, uint32_t node, const char *otherwise)
 {
-	return node ? lode_frames_function(&writer->dictionary.frames,
-					   writer->dictionary.tree.nodes[node].frame)
+	return node ? lode_frames_function(&writer->export->dictionary.frames,
+					   writer->export->dictionary.tree.nodes[node].frame)
 		    : otherwise;
 }
 
@@ -202,7 +201,7 @@ static int write_threads(struct writer *writer, struct lode_error *error)
 
 	for (uint32_t i = 0; i < stream->thread_count && code == 0; i++) {
 		const struct lode_string *name =
-			&writer->dictionary.frames.strings.items[stream->threads[i].name];
+			&writer->export->dictionary.frames.strings.items[stream->threads[i].name];
 
 		if (writer->leaders[i] != LODE_NONE)
 			code = write_process_name(writer, writer->leaders[i], error);
@@ -352,8 +351,8 @@ static int write_events(struct writer *writer, struct lode_export_stream *source
 static int write_inferred(struct writer *writer, uint32_t thread, const struct lode_call_step *step,
 			  struct lode_error *error)
 {
-	const struct lode_frames *frames = &writer->dictionary.frames;
-	uint32_t frame = writer->dictionary.tree.nodes[step->node].frame;
+	const struct lode_frames *frames = &writer->export->dictionary.frames;
+	uint32_t frame = writer->export->dictionary.tree.nodes[step->node].frame;
 
 	begin_event(writer, "X", lode_frames_module_name(frames, frame), lode_frames_function(frames, frame),
 		    thread, step->t);
@@ -434,28 +433,25 @@ static uint64_t start_of_host(const struct lode_export *export, const char *host
 	return start;
 }
 
-static int write_stream(struct writer *writer, size_t i, struct lode_error *error)
+static int write_stream(void *context, struct lode_export_stream *source, struct lode_error *error)
 {
-	struct lode_export_stream source;
-	int code = lode_export_open(writer->export, i, &writer->dictionary, &source, error);
+	struct writer *writer = context;
+	int code;
 
-	if (code < 0)
-		return code;
-	writer->stream = &source.stream;
-	writer->start = start_of_host(writer->export, writer->export->entries[i]->host);
-	code = write_opened(writer, &source, error);
+	writer->stream = &source->stream;
+	writer->start = start_of_host(writer->export, source->entry->host);
+	code = write_opened(writer, source, error);
 	if (writer->export->count == 1)
-		lode_stream_facts_put(&writer->facts, &source.stream, writer->start == UINT64_MAX ? 0 : writer->start);
-	else if (i == 0)
+		lode_stream_facts_put(&writer->facts, &source->stream, writer->start == UINT64_MAX ? 0 : writer->start);
+	else if (source->number == 0)
 		lode_stream_facts_put_several(&writer->facts, writer->export->count);
-	lode_export_close(&source);
 	return code;
 }
 
 static int write_stack_frames(struct writer *writer, struct lode_error *error)
 {
-	const struct lode_stack_tree *tree = &writer->dictionary.tree;
-	const struct lode_frames *frames = &writer->dictionary.frames;
+	const struct lode_stack_tree *tree = &writer->export->dictionary.tree;
+	const struct lode_frames *frames = &writer->export->dictionary.frames;
 	struct lode_json *json = &writer->json;
 	int code = 0;
 
@@ -480,14 +476,13 @@ static int write_stack_frames(struct writer *writer, struct lode_error *error)
 static int write_file(struct writer *writer, struct lode_error *error)
 {
 	struct lode_json *json = &writer->json;
-	int code = 0;
+	int code;
 
 	lode_json_object(json);
 	lode_json_key_text(json, "displayTimeUnit", "ns");
 	lode_json_key(json, "traceEvents");
 	lode_json_array(json);
-	for (size_t i = 0; i < writer->export->count && code == 0; i++)
-		code = write_stream(writer, i, error);
+	code = lode_export_streams(writer->export, write_stream, writer, error);
 	lode_json_array_end(json);
 	if (writer->facts.size) {
 		lode_json_key(json, "otherData");
@@ -507,11 +502,8 @@ static int write_all(struct lode_export *export, struct lode_error *error)
 	int code;
 
 	lode_json_init(&writer.json, &export->output->buffer);
-	if (lode_dictionary_init(&writer.dictionary) < 0)
-		return lode_fail_memory(error);
 	code = write_file(&writer, error);
 	lode_buffer_release(&writer.facts);
-	lode_dictionary_release(&writer.dictionary);
 	return code;
 }
 

@@ -23,8 +23,7 @@
 
 struct writer {
 	struct lode_export *export;
-	struct lode_export_stream source;
-	struct lode_dictionary dictionary;
+	struct lode_export_stream *source;
 	struct lode_stack_text stacks;
 	struct lode_buffer names; /* quoted names of events and symptoms, made when first needed */
 	size_t *name_starts;	  /* of string i in it, plus one; 0: not yet */
@@ -39,12 +38,12 @@ enum thread_mark {
 
 static const char *text_of(const struct writer *writer, uint32_t string)
 {
-	return lode_strings_get(&writer->dictionary.frames.strings, string);
+	return lode_strings_get(&writer->export->dictionary.frames.strings, string);
 }
 
 static const struct lode_thread *thread_of(const struct writer *writer, uint32_t thread)
 {
-	return &writer->source.stream.threads[thread];
+	return &writer->source->stream.threads[thread];
 }
 
 /* ---- names ---- */
@@ -90,7 +89,7 @@ static void write_attribute(struct writer *writer, struct lode_json *json,
 static int write_stream_line(struct writer *writer, struct lode_error *error)
 {
 	struct lode_output *output = writer->export->output;
-	const struct lode_stream *stream = &writer->source.stream;
+	const struct lode_stream *stream = &writer->source->stream;
 	struct lode_json json;
 
 	lode_json_init(&json, &output->buffer);
@@ -112,7 +111,7 @@ static int write_stream_line(struct writer *writer, struct lode_error *error)
 
 static int write_module(struct writer *writer, const struct lode_module *module, struct lode_error *error)
 {
-	const struct lode_string *name = &writer->dictionary.frames.strings.items[module->name];
+	const struct lode_string *name = &writer->export->dictionary.frames.strings.items[module->name];
 	enum lode_kind guess = lode_kind_guess(name->text, name->length);
 	struct lode_output *output = writer->export->output;
 	struct lode_json json;
@@ -151,14 +150,14 @@ static int mark_block(void *context, enum lode_event_type type, const struct lod
 
 static int mark_threads(struct writer *writer, struct lode_error *error)
 {
-	const struct lode_stream *stream = &writer->source.stream;
+	const struct lode_stream *stream = &writer->source->stream;
 
 	writer->thread_marks = lode_calloc(stream->thread_count, 1);
 	if (!writer->thread_marks)
 		return lode_fail_memory(error);
 	for (size_t i = 0; i < stream->symptom_count; i++)
 		writer->thread_marks[stream->symptoms[i].thread] |= MENTIONED;
-	return lode_export_blocks(writer->export, &writer->source, ~0u, LODE_THREAD | LODE_WAKER, mark_block,
+	return lode_export_blocks(writer->export, writer->source, ~0u, LODE_THREAD | LODE_WAKER, mark_block,
 				  writer, error);
 }
 
@@ -193,14 +192,14 @@ static int write_thread(struct writer *writer, uint32_t thread, struct lode_erro
 
 static int write_head(struct writer *writer, struct lode_error *error)
 {
-	const struct lode_frames *frames = &writer->dictionary.frames;
+	const struct lode_frames *frames = &writer->export->dictionary.frames;
 	int code = write_stream_line(writer, error);
 
 	for (size_t i = 1; i < frames->module_count && code == 0; i++)
 		code = write_module(writer, &frames->modules[i], error);
 	if (code == 0)
 		code = mark_threads(writer, error);
-	for (size_t i = 0; i < writer->source.stream.thread_count && code == 0; i++)
+	for (size_t i = 0; i < writer->source->stream.thread_count && code == 0; i++)
 		code = write_thread(writer, (uint32_t)i, error);
 	return code;
 }
@@ -235,7 +234,7 @@ static char *put_event(const struct writer *writer, enum lode_event_type type, c
 		"{\"type\":\"wait\",\"t\":",
 		"{\"type\":\"call\",\"t\":",
 	};
-	const struct lode_stack_tree *tree = &writer->dictionary.tree;
+	const struct lode_stack_tree *tree = &writer->export->dictionary.tree;
 
 	at = lode_put_bytes(at, starts[type], strlen(starts[type]));
 	at = lode_put_number(at, event->t);
@@ -298,8 +297,8 @@ static int quote_block(void *context, enum lode_event_type type, const struct lo
 /* Names are quoted before events are written, so that a line is put together by copying. */
 static int quote_names(struct writer *writer, struct lode_error *error)
 {
-	const struct lode_stream *stream = &writer->source.stream;
-	size_t count = writer->dictionary.frames.strings.count;
+	const struct lode_stream *stream = &writer->source->stream;
+	size_t count = writer->export->dictionary.frames.strings.count;
 	int code;
 
 	writer->name_starts = lode_calloc(count, sizeof(*writer->name_starts));
@@ -310,7 +309,7 @@ static int quote_names(struct writer *writer, struct lode_error *error)
 	for (size_t i = 0; i < stream->symptom_count && code == 0; i++)
 		code = quote_name(writer, stream->symptoms[i].name, error);
 	if (code == 0)
-		code = lode_export_blocks(writer->export, &writer->source, ~0u, LODE_NAME, quote_block,
+		code = lode_export_blocks(writer->export, writer->source, ~0u, LODE_NAME, quote_block,
 					  writer, error);
 	return code;
 }
@@ -322,7 +321,7 @@ static int write_events(struct writer *writer, struct lode_error *error)
 	struct lode_merge merge;
 	int code;
 
-	code = lode_merge_init(&merge, writer->export, &writer->source, error);
+	code = lode_merge_init(&merge, writer->export, writer->source, error);
 	while (code == 0 && (code = lode_merge_next(&merge, &type, &event, error)) > 0)
 		code = write_event(writer, type, &event, error);
 	lode_merge_release(&merge);
@@ -356,7 +355,7 @@ static int write_symptom(struct writer *writer, const struct lode_symptom *sympt
 
 static int write_symptoms(struct writer *writer, struct lode_error *error)
 {
-	const struct lode_stream *stream = &writer->source.stream;
+	const struct lode_stream *stream = &writer->source->stream;
 	int code = 0;
 
 	for (size_t i = 0; i < stream->symptom_count && code == 0; i++)
@@ -366,12 +365,13 @@ static int write_symptoms(struct writer *writer, struct lode_error *error)
 
 /* ---- streams ---- */
 
-static int write_opened(struct writer *writer, struct lode_error *error)
+static int write_stream(void *context, struct lode_export_stream *source, struct lode_error *error)
 {
+	struct writer own = {.export = context, .source = source}, *writer = &own;
 	int code = write_head(writer, error);
 
 	if (code == 0)
-		code = lode_stack_text_init(&writer->stacks, &writer->dictionary, error);
+		code = lode_stack_text_init(&writer->stacks, &writer->export->dictionary, error);
 	if (code == 0)
 		code = quote_names(writer, error);
 	if (code == 0)
@@ -386,36 +386,16 @@ static int write_opened(struct writer *writer, struct lode_error *error)
 	return code;
 }
 
-/* Each stream has a dictionary of its own, so that memory does not grow from one to the next. */
-static int write_stream(struct lode_export *export, size_t i, struct lode_error *error)
-{
-	struct writer writer = {.export = export};
-	int code;
-
-	if (lode_dictionary_init(&writer.dictionary) < 0)
-		return lode_fail_memory(error);
-	code = lode_export_open(export, i, &writer.dictionary, &writer.source, error);
-	if (code == 0) {
-		code = write_opened(&writer, error);
-		lode_export_close(&writer.source);
-	}
-	lode_dictionary_release(&writer.dictionary);
-	return code;
-}
-
 static int write_all(struct lode_export *export, struct lode_error *error)
 {
-	int code = 0;
-
-	for (size_t i = 0; i < export->count && code == 0; i++)
-		code = write_stream(export, i, error);
-	return code;
+	return lode_export_streams(export, write_stream, export, error);
 }
 
 const struct lode_exporter lode_exporter_events = {
 	.name = "events",
 	.description = "plain events, one JSON object a line; lode import reads it back without loss",
 	.extension = ".jsonl",
+	.forgets = 1,
 	.passes = 3,
 	.write = write_all,
 };

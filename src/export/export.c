@@ -85,8 +85,7 @@ static int check_found(const struct lode_export *export, size_t streams, struct 
 			 export->corpus, where[0], export->corpus);
 }
 
-static int select_streams(struct lode_export *export, const struct lode_corpus_list *list,
-			  const struct lode_exporter *exporter, struct lode_error *error)
+static int select_streams(struct lode_export *export, const struct lode_corpus_list *list, struct lode_error *error)
 {
 	const char *const *names = export->options->streams;
 	int code = lode_where_check(export->options->where, error);
@@ -114,7 +113,7 @@ static int select_streams(struct lode_export *export, const struct lode_corpus_l
 		export->entries[export->count++] = entry;
 		for (int type = 0; type < LODE_EVENT_TYPES; type++)
 			if (lode_export_wants(export, (enum lode_event_type)type))
-				export->total += entry->events[type] * exporter->passes;
+				export->total += entry->events[type] * export->exporter->passes;
 	}
 	return check_found(export, list->count, error);
 }
@@ -123,7 +122,7 @@ int lode_export_corpus(struct lode_corpus *corpus, const struct lode_exporter *e
 		       const struct lode_export_options *options, struct lode_output *output,
 		       struct lode_error *error)
 {
-	struct lode_export export = {.options = options, .output = output};
+	struct lode_export export = {.exporter = exporter, .options = options, .output = output};
 	struct lode_corpus_list list = {0};
 	int code;
 
@@ -134,38 +133,79 @@ int lode_export_corpus(struct lode_corpus *corpus, const struct lode_exporter *e
 	if (code < 0)
 		return code;
 	export.corpus = lode_corpus_path(corpus);
-	code = select_streams(&export, &list, exporter, error);
+	code = lode_dictionary_init(&export.dictionary) < 0 ? lode_fail_memory(error)
+							    : select_streams(&export, &list, error);
 	if (code == 0)
 		code = exporter->write(&export, error);
 	if (code == 0 && output->buffer.failed)
 		code = lode_fail_memory(error);
+	lode_dictionary_release(&export.dictionary);
 	lode_free(export.entries);
 	lode_corpus_list_release(&list);
 	return code;
 }
 
-int lode_export_open(struct lode_export *export, size_t i, struct lode_dictionary *dictionary,
-		     struct lode_export_stream *source, struct lode_error *error)
+static int open_stream(struct lode_export *export, size_t i, struct lode_export_stream *source, struct lode_error *error)
 {
 	int code;
 
-	memset(source, 0, sizeof(*source));
-	lode_stream_init(&source->stream, dictionary);
-	code = lode_store_open(&source->store, export->entries[i]->path, error);
-	if (code == 0)
-		code = lode_store_head(source->store, &source->stream, error);
-	if (code < 0)
-		lode_export_close(source);
-	return code;
+	*source = (struct lode_export_stream){.number = i, .entry = export->entries[i]};
+	lode_stream_init(&source->stream, &export->dictionary);
+	code = lode_store_open(&source->store, source->entry->path, error);
+	return code ? code : lode_store_head(source->store, &source->stream, error);
 }
 
-void lode_export_close(struct lode_export_stream *source)
+static void close_stream(struct lode_export_stream *source)
 {
 	lode_events_release(&source->events);
 	lode_stream_release(&source->stream);
 	if (source->store)
 		lode_store_close(source->store);
-	memset(source, 0, sizeof(*source));
+}
+
+/* Memory does not grow from one stream to the next. */
+static int forget(struct lode_export *export, struct lode_error *error)
+{
+	lode_dictionary_release(&export->dictionary);
+	return lode_dictionary_init(&export->dictionary) < 0 ? lode_fail_memory(error) : 0;
+}
+
+static void note_calls(const struct lode_export *export, const struct lode_corpus_entry *entry)
+{
+	if (export->exporter->has_no_calls && !export->options->inferred && lode_export_wants(export, LODE_CALL))
+		lode_notes_add(export->options->notes, entry->events[LODE_CALL],
+			       "calls, which this format has no place for", entry->name);
+}
+
+int lode_export_streams(struct lode_export *export,
+			int (*take)(void *context, struct lode_export_stream *source, struct lode_error *error),
+			void *context, struct lode_error *error)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < export->count && code == 0; i++) {
+		struct lode_export_stream source;
+
+		code = open_stream(export, i, &source, error);
+		if (code == 0) {
+			note_calls(export, source.entry);
+			code = take(context, &source, error);
+		}
+		close_stream(&source);
+		if (code == 0 && export->exporter->forgets)
+			code = forget(export, error);
+	}
+	return code;
+}
+
+uint64_t lode_export_start(const struct lode_export *export)
+{
+	uint64_t start = UINT64_MAX;
+
+	for (size_t i = 0; i < export->count; i++)
+		if (export->entries[i]->last_t && export->entries[i]->first_t < start)
+			start = export->entries[i]->first_t;
+	return start;
 }
 
 int lode_export_wants(const struct lode_export *export, enum lode_event_type type)

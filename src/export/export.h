@@ -29,11 +29,13 @@ struct lode_export_options {
 
 /* One export under way: what exporters get. */
 struct lode_export {
+	const struct lode_exporter *exporter;
 	const struct lode_export_options *options;
 	struct lode_output *output;
 	const char *corpus;			  /* its path, for messages and titles */
 	const struct lode_corpus_entry **entries; /* the streams asked for */
 	size_t count;
+	struct lode_dictionary dictionary; /* of the streams that were opened so far */
 	uint64_t done;	/* events read, for progress */
 	uint64_t total; /* events in all, times `passes` */
 };
@@ -44,6 +46,8 @@ struct lode_exporter {
 	const char *extension;	 /* usual end of a file's name, with the dot */
 	int binary;		 /* not fit for a terminal */
 	int has_time_line;	 /* it can show inferred calls (the option `inferred`) */
+	int has_no_calls;	 /* it has no place for `call` events; that they are left out is noted */
+	int forgets;		 /* streams need nothing of one another: each has a fresh dictionary */
 	unsigned passes;	 /* times it reads the events, for progress */
 	int (*write)(struct lode_export *export, struct lode_error *error);
 };
@@ -66,15 +70,19 @@ int lode_export_corpus(struct lode_corpus *corpus, const struct lode_exporter *e
 
 /* A stream that is being read: all but its events in `stream`, and one block of events. */
 struct lode_export_stream {
+	size_t number; /* its place among the streams */
+	const struct lode_corpus_entry *entry;
 	struct lode_store *store;
-	struct lode_stream stream;
+	struct lode_stream stream; /* over the export's dictionary */
 	struct lode_events events;
 };
 
-/* Opens stream `i` and reads its head over `dictionary`. On success the caller closes it. */
-int lode_export_open(struct lode_export *export, size_t i, struct lode_dictionary *dictionary,
-		     struct lode_export_stream *source, struct lode_error *error);
-void lode_export_close(struct lode_export_stream *source);
+/* Opens one stream after the other, gives it to `take` and closes it. */
+int lode_export_streams(struct lode_export *export,
+			int (*take)(void *context, struct lode_export_stream *source, struct lode_error *error),
+			void *context, struct lode_error *error);
+/* When the first event of all streams was; UINT64_MAX: there is none. */
+uint64_t lode_export_start(const struct lode_export *export);
 
 /* Whether the options ask for events of this type. */
 int lode_export_wants(const struct lode_export *export, enum lode_event_type type);

@@ -68,7 +68,6 @@ struct marker {
 struct writer {
 	struct lode_export *export;
 	struct lode_json json;
-	struct lode_dictionary dictionary;
 	struct lode_spool spool;
 	struct lode_stream *stream;
 	uint64_t start;			     /* time 0 of the profile */
@@ -84,7 +83,7 @@ struct writer {
 
 static const char *text_of(const struct writer *writer, uint32_t string)
 {
-	return lode_strings_get(&writer->dictionary.frames.strings, string);
+	return lode_strings_get(&writer->export->dictionary.frames.strings, string);
 }
 
 /* Milliseconds, exactly. */
@@ -115,7 +114,7 @@ static void write_node(struct writer *writer, uint32_t node)
 /* Numbers a node and those above it, parents first. */
 static int use_stack(struct writer *writer, uint32_t node, struct lode_error *error)
 {
-	const struct lode_stack_tree *tree = &writer->dictionary.tree;
+	const struct lode_stack_tree *tree = &writer->export->dictionary.tree;
 	size_t depth = 0;
 
 	for (; node && !lode_renumber_has(&writer->nodes, node); node = tree->nodes[node].parent) {
@@ -125,7 +124,7 @@ static int use_stack(struct writer *writer, uint32_t node, struct lode_error *er
 	}
 	while (depth) {
 		uint32_t frame = tree->nodes[writer->path[--depth]].frame;
-		uint32_t module = writer->dictionary.frames.items[frame].module;
+		uint32_t module = writer->export->dictionary.frames.items[frame].module;
 
 		lode_renumber_get(&writer->nodes, writer->path[depth]);
 		lode_renumber_get(&writer->frames, frame);
@@ -149,7 +148,7 @@ static int use_list(struct writer *writer, uint32_t thread, enum lode_event_type
 
 static int start_tables(struct writer *writer, struct lode_error *error)
 {
-	const struct lode_dictionary *dictionary = &writer->dictionary;
+	const struct lode_dictionary *dictionary = &writer->export->dictionary;
 	int code = lode_renumber_start(&writer->nodes, dictionary->tree.count, error);
 
 	if (code == 0)
@@ -216,25 +215,25 @@ static void cell_self(struct writer *writer, uint32_t i)
 
 static void cell_stack_frame(struct writer *writer, uint32_t i)
 {
-	uint32_t frame = writer->dictionary.tree.nodes[writer->nodes.ids[i]].frame;
+	uint32_t frame = writer->export->dictionary.tree.nodes[writer->nodes.ids[i]].frame;
 
 	lode_json_u64(&writer->json, writer->frames.numbers[frame]);
 }
 
 static void cell_stack_prefix(struct writer *writer, uint32_t i)
 {
-	write_node(writer, writer->dictionary.tree.nodes[writer->nodes.ids[i]].parent);
+	write_node(writer, writer->export->dictionary.tree.nodes[writer->nodes.ids[i]].parent);
 }
 
 static const struct lode_frame *frame_of(const struct writer *writer, uint32_t i)
 {
-	return &writer->dictionary.frames.items[writer->frames.ids[i]];
+	return &writer->export->dictionary.frames.items[writer->frames.ids[i]];
 }
 
 static void cell_frame_category(struct writer *writer, uint32_t i)
 {
 	uint32_t module = frame_of(writer, i)->module;
-	unsigned kind = writer->dictionary.frames.modules[module].kind;
+	unsigned kind = writer->export->dictionary.frames.modules[module].kind;
 
 	lode_json_u64(&writer->json, module && kind < LODE_KINDS ? CATEGORY_KINDS + kind : CATEGORY_OTHER);
 }
@@ -259,7 +258,7 @@ static void cell_resource_library(struct writer *writer, uint32_t i)
 
 static void cell_resource_name(struct writer *writer, uint32_t i)
 {
-	lode_json_u64(&writer->json, writer->dictionary.frames.modules[writer->modules.ids[i]].name);
+	lode_json_u64(&writer->json, writer->export->dictionary.frames.modules[writer->modules.ids[i]].name);
 }
 
 struct column {
@@ -649,8 +648,9 @@ static int fill_spool(struct writer *writer, struct lode_export_stream *source, 
 			       LODE_T | LODE_DELAY | LODE_WAKER | LODE_NAME, error);
 }
 
-static int write_opened(struct writer *writer, struct lode_export_stream *source, struct lode_error *error)
+static int write_stream(void *context, struct lode_export_stream *source, struct lode_error *error)
 {
+	struct writer *writer = context;
 	struct lode_stream *stream = &source->stream;
 	int code = fill_spool(writer, source, error);
 
@@ -663,18 +663,6 @@ static int write_opened(struct writer *writer, struct lode_export_stream *source
 	for (uint32_t i = 0; i < stream->thread_count && code == 0; i++)
 		code = write_both_threads(writer, i, error);
 	lode_spool_release(&writer->spool);
-	return code;
-}
-
-static int write_stream(struct writer *writer, size_t i, struct lode_error *error)
-{
-	struct lode_export_stream source;
-	int code = lode_export_open(writer->export, i, &writer->dictionary, &source, error);
-
-	if (code < 0)
-		return code;
-	code = write_opened(writer, &source, error);
-	lode_export_close(&source);
 	return code;
 }
 
@@ -759,7 +747,7 @@ static void write_meta(struct writer *writer)
 
 static int write_libraries(struct writer *writer, struct lode_error *error)
 {
-	const struct lode_frames *frames = &writer->dictionary.frames;
+	const struct lode_frames *frames = &writer->export->dictionary.frames;
 	struct lode_json *json = &writer->json;
 	int code = 0;
 
@@ -797,21 +785,20 @@ static void cell_string(struct writer *writer, uint32_t i)
 static int write_profile(struct writer *writer, struct lode_error *error)
 {
 	struct lode_json *json = &writer->json;
-	int code = 0;
+	int code;
 
 	lode_json_object(json);
 	write_meta(writer);
 	lode_json_key(json, "threads");
 	lode_json_array(json);
-	for (size_t i = 0; i < writer->export->count && code == 0; i++)
-		code = write_stream(writer, i, error);
+	code = lode_export_streams(writer->export, write_stream, writer, error);
 	lode_json_array_end(json);
 	if (code == 0)
 		code = write_libraries(writer, error);
 	lode_json_key(json, "shared");
 	lode_json_object(json);
 	if (code == 0)
-		code = write_column(writer, "stringArray", (uint32_t)writer->dictionary.frames.strings.count,
+		code = write_column(writer, "stringArray", (uint32_t)writer->export->dictionary.frames.strings.count,
 				    cell_string, error);
 	lode_json_object_end(json);
 	lode_json_object_end(json);
@@ -824,21 +811,13 @@ static int init(struct writer *writer, struct lode_error *error)
 	static const char *const names[MARKER_KINDS] = {"wait", "call", "symptom"};
 
 	lode_json_init(&writer->json, &writer->export->output->buffer);
-	if (lode_dictionary_init(&writer->dictionary) < 0)
-		return lode_fail_memory(error);
 	for (int i = 0; i < MARKER_KINDS; i++) {
 		writer->marker_names[i] =
-			lode_strings_add(&writer->dictionary.frames.strings, names[i], strlen(names[i]));
+			lode_strings_add(&writer->export->dictionary.frames.strings, names[i], strlen(names[i]));
 		if (writer->marker_names[i] == LODE_NONE)
 			return lode_fail_memory(error);
 	}
-	writer->start = UINT64_MAX;
-	for (size_t i = 0; i < writer->export->count; i++) {
-		const struct lode_corpus_entry *entry = writer->export->entries[i];
-
-		if (entry->last_t && entry->first_t < writer->start)
-			writer->start = entry->first_t;
-	}
+	writer->start = lode_export_start(writer->export);
 	return 0;
 }
 
@@ -849,7 +828,6 @@ static int write_all(struct lode_export *export, struct lode_error *error)
 
 	if (code == 0)
 		code = write_profile(&writer, error);
-	lode_dictionary_release(&writer.dictionary);
 	lode_renumber_release(&writer.nodes);
 	lode_renumber_release(&writer.frames);
 	lode_renumber_release(&writer.modules);

@@ -14,7 +14,6 @@
 struct writer {
 	struct lode_export *export;
 	enum lode_event_type type;
-	struct lode_dictionary dictionary;
 	struct lode_folded_texts texts;
 	uint64_t *sums; /* a node each */
 	uint8_t *met;	/* a node each: it has events, even if their costs are 0 */
@@ -29,7 +28,7 @@ struct writer {
 
 static int grow_sums(struct writer *writer, struct lode_error *error)
 {
-	size_t count = writer->dictionary.tree.count;
+	size_t count = writer->export->dictionary.tree.count;
 
 	if (lode_grow(&writer->sums, &writer->sums_capacity, count, sizeof(*writer->sums)) < 0 ||
 	    lode_grow(&writer->met, &writer->met_capacity, count, sizeof(*writer->met)) < 0)
@@ -60,7 +59,7 @@ static int take_block(void *context, enum lode_event_type type, const struct lod
 
 		writer->no_stack += events->stack[i] == 0;
 		if (writer->export->options->per_event)
-			code = lode_folded_line(&writer->texts, &writer->dictionary.tree, events->stack[i],
+			code = lode_folded_line(&writer->texts, &writer->export->dictionary.tree, events->stack[i],
 						&value, 1, writer->export->output, error);
 		else
 			add_to_sum(writer, events->stack[i], value);
@@ -68,21 +67,17 @@ static int take_block(void *context, enum lode_event_type type, const struct lod
 	return code;
 }
 
-static int read_stream(struct writer *writer, size_t i, struct lode_error *error)
+static int read_stream(void *context, struct lode_export_stream *source, struct lode_error *error)
 {
+	struct writer *writer = context;
 	unsigned columns = LODE_STACK | LODE_WEIGHT | (writer->type == LODE_CALL ? 0 : LODE_COST);
-	struct lode_export_stream source;
-	int code = lode_export_open(writer->export, i, &writer->dictionary, &source, error);
+	int code = lode_folded_texts_add(&writer->texts, &writer->export->dictionary.frames, error);
 
-	if (code < 0)
-		return code;
-	code = lode_folded_texts_add(&writer->texts, &writer->dictionary.frames, error);
 	if (code == 0)
 		code = grow_sums(writer, error);
 	if (code == 0)
-		code = lode_export_blocks(writer->export, &source, 1u << writer->type, columns, take_block,
+		code = lode_export_blocks(writer->export, source, 1u << writer->type, columns, take_block,
 					  writer, error);
-	lode_export_close(&source);
 	return code;
 }
 
@@ -94,12 +89,12 @@ static int name_empty_stack(struct writer *writer, struct lode_error *error)
 
 	if (!writer->nodes_done || !writer->met[0])
 		return 0;
-	frame = lode_frames_add(&writer->dictionary.frames, 0, LODE_FOLDED_NO_STACK,
+	frame = lode_frames_add(&writer->export->dictionary.frames, 0, LODE_FOLDED_NO_STACK,
 				strlen(LODE_FOLDED_NO_STACK));
-	node = frame == LODE_NONE ? LODE_NONE : lode_stack_tree_child(&writer->dictionary.tree, 0, frame);
+	node = frame == LODE_NONE ? LODE_NONE : lode_stack_tree_child(&writer->export->dictionary.tree, 0, frame);
 	if (node == LODE_NONE)
 		return lode_fail_memory(error);
-	code = lode_folded_texts_add(&writer->texts, &writer->dictionary.frames, error);
+	code = lode_folded_texts_add(&writer->texts, &writer->export->dictionary.frames, error);
 	if (code == 0)
 		code = grow_sums(writer, error);
 	if (code == 0)
@@ -111,7 +106,6 @@ static int name_empty_stack(struct writer *writer, struct lode_error *error)
 
 static void release(struct writer *writer)
 {
-	lode_dictionary_release(&writer->dictionary);
 	lode_folded_texts_release(&writer->texts);
 	lode_free(writer->sums);
 	lode_free(writer->met);
@@ -164,7 +158,7 @@ static void write_notes(const struct writer *writer)
 static int write_sums(struct writer *writer, struct lode_error *error)
 {
 	struct lode_folded_table table = {
-		.dictionary = &writer->dictionary,
+		.dictionary = &writer->export->dictionary,
 		.columns = {writer->sums},
 		.column_count = 1,
 		.wanted = writer->met,
@@ -182,10 +176,7 @@ static int write_all(struct lode_export *export, struct lode_error *error)
 
 	if (code < 0)
 		return code;
-	if (lode_dictionary_init(&writer.dictionary) < 0)
-		return lode_fail_memory(error);
-	for (size_t i = 0; i < export->count && code == 0; i++)
-		code = read_stream(&writer, i, error);
+	code = lode_export_streams(export, read_stream, &writer, error);
 	if (code == 0)
 		code = name_empty_stack(&writer, error);
 	if (code == 0 && !export->options->per_event)

@@ -103,7 +103,6 @@ static const char *const texts[TEXTS] = {
 
 struct writer {
 	struct lode_export *export;
-	struct lode_dictionary dictionary;
 	uint32_t strings[TEXTS];
 	const struct lode_corpus_entry *entry; /* the stream being written */
 	const struct lode_stream *stream;
@@ -131,7 +130,7 @@ struct writer {
 
 static const char *text_of(const struct writer *writer, uint32_t string)
 {
-	return lode_strings_get(&writer->dictionary.frames.strings, string);
+	return lode_strings_get(&writer->export->dictionary.frames.strings, string);
 }
 
 /* ---- attributes ---- */
@@ -341,7 +340,7 @@ static int take_block(void *context, enum lode_event_type type, const struct lod
 /* Room for the stacks that the dictionary has come to hold. */
 static int grow_stacks(struct writer *writer)
 {
-	size_t count = writer->dictionary.tree.count, more = count - writer->used_count;
+	size_t count = writer->export->dictionary.tree.count, more = count - writer->used_count;
 
 	if (lode_grow(&writer->used, &writer->used_capacity, count, 1) < 0 ||
 	    lode_grow(&writer->waker_stacks, &writer->waker_capacity, count, sizeof(*writer->waker_stacks)) < 0)
@@ -352,12 +351,16 @@ static int grow_stacks(struct writer *writer)
 	return 0;
 }
 
-static int write_opened(struct writer *writer, struct lode_export_stream *source, struct lode_error *error)
+static int write_stream(void *context, struct lode_export_stream *source, struct lode_error *error)
 {
 	static const enum lode_event_type types[] = {LODE_RUN, LODE_WAIT};
+	struct writer *writer = context;
 	int code = 0;
 
 	writer->stream = &source->stream;
+	writer->entry = source->entry;
+	lode_notes_add(writer->export->options->notes, source->stream.symptom_count,
+		       "symptoms, which this format has no place for", source->entry->name);
 	writer->attributes = lode_calloc(source->stream.thread_count, sizeof(*writer->attributes));
 	writer->wakers = lode_calloc(source->stream.thread_count, sizeof(*writer->wakers));
 	if (!writer->attributes || !writer->wakers || grow_stacks(writer) < 0)
@@ -371,24 +374,6 @@ static int write_opened(struct writer *writer, struct lode_export_stream *source
 	}
 	lode_free(writer->attributes);
 	lode_free(writer->wakers);
-	return code;
-}
-
-static int write_stream(struct writer *writer, size_t i, struct lode_error *error)
-{
-	struct lode_export_stream source;
-	int code = lode_export_open(writer->export, i, &writer->dictionary, &source, error);
-
-	if (code < 0)
-		return code;
-	writer->entry = writer->export->entries[i];
-	if (lode_export_wants(writer->export, LODE_CALL))
-		lode_notes_add(writer->export->options->notes, writer->entry->events[LODE_CALL],
-			       "calls, which this format has no place for", writer->entry->name);
-	lode_notes_add(writer->export->options->notes, source.stream.symptom_count,
-		       "symptoms, which this format has no place for", writer->entry->name);
-	code = write_opened(writer, &source, error);
-	lode_export_close(&source);
 	return code;
 }
 
@@ -412,7 +397,7 @@ static void put_module(struct writer *writer, const struct lode_module *module)
 /* Number 0 of each table is the zero value: module 0 is none, and so is stack 0. Frames begin at 1. */
 static void put_modules(struct writer *writer, struct lode_buffer *dictionary)
 {
-	const struct lode_frames *frames = &writer->dictionary.frames;
+	const struct lode_frames *frames = &writer->export->dictionary.frames;
 
 	for (uint32_t i = 0; i < frames->module_count; i++) {
 		if (i)
@@ -423,7 +408,7 @@ static void put_modules(struct writer *writer, struct lode_buffer *dictionary)
 
 static void put_frames(struct writer *writer, struct lode_buffer *dictionary)
 {
-	const struct lode_frames *frames = &writer->dictionary.frames;
+	const struct lode_frames *frames = &writer->export->dictionary.frames;
 
 	lode_protobuf_put_message(dictionary, DICTIONARY_LOCATION, &writer->outer);
 	lode_protobuf_put_message(dictionary, DICTIONARY_FUNCTION, &writer->outer);
@@ -441,7 +426,7 @@ static void put_frames(struct writer *writer, struct lode_buffer *dictionary)
 /* Leaf first. Of stacks that no sample has only the number is left. */
 static void put_stacks(struct writer *writer, struct lode_buffer *dictionary)
 {
-	const struct lode_stack_tree *tree = &writer->dictionary.tree;
+	const struct lode_stack_tree *tree = &writer->export->dictionary.tree;
 
 	for (uint32_t i = 0; i < tree->count; i++) {
 		for (uint32_t node = i < writer->used_count && writer->used[i] ? i : 0; node;
@@ -455,7 +440,7 @@ static void put_stacks(struct writer *writer, struct lode_buffer *dictionary)
 
 static int write_dictionary(struct writer *writer, struct lode_error *error)
 {
-	const struct lode_strings *strings = &writer->dictionary.frames.strings;
+	const struct lode_strings *strings = &writer->export->dictionary.frames.strings;
 	struct lode_buffer dictionary = {0};
 
 	put_modules(writer, &dictionary);
@@ -481,7 +466,7 @@ static int init(struct writer *writer, struct lode_error *error)
 		return lode_fail_memory(error);
 	for (int i = 0; i < TEXTS; i++) {
 		writer->strings[i] =
-			lode_strings_add(&writer->dictionary.frames.strings, texts[i], strlen(texts[i]));
+			lode_strings_add(&writer->export->dictionary.frames.strings, texts[i], strlen(texts[i]));
 		if (writer->strings[i] == LODE_NONE)
 			return lode_fail_memory(error);
 	}
@@ -492,7 +477,6 @@ static int init(struct writer *writer, struct lode_error *error)
 
 static void release(struct writer *writer)
 {
-	lode_dictionary_release(&writer->dictionary);
 	lode_free(writer->used);
 	lode_free(writer->cpus);
 	lode_free(writer->waker_stacks);
@@ -510,11 +494,9 @@ static int write_all(struct lode_export *export, struct lode_error *error)
 	struct writer writer = {.export = export};
 	int code;
 
-	if (lode_dictionary_init(&writer.dictionary) < 0)
-		return lode_fail_memory(error);
 	code = init(&writer, error);
-	for (size_t i = 0; i < export->count && code == 0; i++)
-		code = write_stream(&writer, i, error);
+	if (code == 0)
+		code = lode_export_streams(export, write_stream, &writer, error);
 	if (code == 0)
 		code = write_dictionary(&writer, error);
 	lode_notes_add(export->options->notes, writer.delays, "times on the run queue, which this format has no place for",
@@ -528,6 +510,7 @@ const struct lode_exporter lode_exporter_otlp = {
 	.description = "OpenTelemetry profiles (protobuf): cpu and off_cpu time of threads, with times",
 	.extension = ".otlp",
 	.binary = 1,
+	.has_no_calls = 1,
 	.passes = 1,
 	.write = write_all,
 };

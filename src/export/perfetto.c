@@ -97,7 +97,6 @@ enum {
 
 struct writer {
 	struct lode_export *export;
-	struct lode_dictionary dictionary;
 	const struct lode_stream *stream; /* the one being written */
 	size_t number;			  /* its place among the streams */
 	uint64_t first_track; /* thread i has track first_track + 2 * i, a process the one behind it */
@@ -125,7 +124,7 @@ struct writer {
 
 static const char *text_of(const struct writer *writer, uint32_t string)
 {
-	return lode_strings_get(&writer->dictionary.frames.strings, string);
+	return lode_strings_get(&writer->export->dictionary.frames.strings, string);
 }
 
 /* ---- packets ---- */
@@ -165,7 +164,7 @@ static int grow_table(uint8_t **table, size_t *count, size_t *capacity, size_t w
 /* Room for what the dictionary has come to hold. */
 static int grow_tables(struct writer *writer, struct lode_error *error)
 {
-	const struct lode_dictionary *dictionary = &writer->dictionary;
+	const struct lode_dictionary *dictionary = &writer->export->dictionary;
 
 	if (grow_table(&writer->frames_done, &writer->frame_count, &writer->frame_capacity,
 		       dictionary->frames.count) < 0 ||
@@ -187,7 +186,7 @@ static void intern_text(struct writer *writer, unsigned field, uint64_t id, cons
 /* Numbers begin at 1. Module 0 is none. */
 static void intern_module(struct writer *writer, uint32_t module)
 {
-	const struct lode_module *item = &writer->dictionary.frames.modules[module];
+	const struct lode_module *item = &writer->export->dictionary.frames.modules[module];
 	const char *path = text_of(writer, item->path ? item->path : item->name);
 
 	if (!module || writer->modules_done[module])
@@ -202,7 +201,7 @@ static void intern_module(struct writer *writer, uint32_t module)
 /* Frames have no addresses here; their numbers keep them apart. */
 static void intern_frame(struct writer *writer, uint32_t frame)
 {
-	const struct lode_frames *frames = &writer->dictionary.frames;
+	const struct lode_frames *frames = &writer->export->dictionary.frames;
 	const char *function = lode_frames_function(frames, frame);
 	uint32_t module = frames->items[frame].module;
 
@@ -222,7 +221,7 @@ static void intern_frame(struct writer *writer, uint32_t frame)
 /* The stack's call stack and its text, both under the number of its node. Stack 0 is none. */
 static int intern_stack(struct writer *writer, uint32_t node, struct lode_error *error)
 {
-	const struct lode_stack_tree *tree = &writer->dictionary.tree;
+	const struct lode_stack_tree *tree = &writer->export->dictionary.tree;
 	uint32_t depth = lode_stack_tree_depth(tree, node);
 
 	if (!node || writer->stacks_done[node])
@@ -235,7 +234,7 @@ static int intern_stack(struct writer *writer, uint32_t node, struct lode_error 
 	for (uint32_t i = 0; i < depth; i++) {
 		intern_frame(writer, writer->path[i]);
 		lode_buffer_text(&writer->text, i ? ";" : "");
-		lode_frames_text(&writer->dictionary.frames, writer->path[i], &writer->text);
+		lode_frames_text(&writer->export->dictionary.frames, writer->path[i], &writer->text);
 	}
 	intern_text(writer, INTERNED_ANNOTATION_TEXT, node, writer->text.bytes, writer->text.size);
 	writer->interned.failed |= writer->text.failed;
@@ -325,13 +324,13 @@ static int write_threads(struct writer *writer, struct lode_error *error)
 
 static int write_run(struct writer *writer, const struct lode_event *event, struct lode_error *error)
 {
-	const struct lode_frames *frames = &writer->dictionary.frames;
+	const struct lode_frames *frames = &writer->export->dictionary.frames;
 	int code = intern_stack(writer, event->stack, error), is_kernel = 0;
 
 	if (code < 0)
 		return code;
 	if (event->stack) {
-		uint32_t leaf = writer->dictionary.tree.nodes[event->stack].frame;
+		uint32_t leaf = writer->export->dictionary.tree.nodes[event->stack].frame;
 
 		is_kernel = frames->modules[frames->items[leaf].module].kind == LODE_KIND_KERNEL;
 	}
@@ -404,8 +403,8 @@ static const char *name_of(const struct writer *writer, const struct lode_event 
 {
 	if (event->name)
 		return text_of(writer, event->name);
-	return event->stack ? lode_frames_function(&writer->dictionary.frames,
-						   writer->dictionary.tree.nodes[event->stack].frame)
+	return event->stack ? lode_frames_function(&writer->export->dictionary.frames,
+						   writer->export->dictionary.tree.nodes[event->stack].frame)
 			    : otherwise;
 }
 
@@ -515,11 +514,13 @@ static int write_events(struct writer *writer, struct lode_export_stream *source
 	return code < 0 ? code : got;
 }
 
-static int write_opened(struct writer *writer, struct lode_export_stream *source, struct lode_error *error)
+static int write_stream(void *context, struct lode_export_stream *source, struct lode_error *error)
 {
+	struct writer *writer = context;
 	int code = grow_tables(writer, error);
 
 	writer->stream = &source->stream;
+	writer->number = source->number;
 	writer->first_track = writer->next_track;
 	writer->next_track += 2 * source->stream.thread_count;
 	if (code == 0)
@@ -531,22 +532,8 @@ static int write_opened(struct writer *writer, struct lode_export_stream *source
 	return code;
 }
 
-static int write_stream(struct writer *writer, size_t i, struct lode_error *error)
-{
-	struct lode_export_stream source;
-	int code = lode_export_open(writer->export, i, &writer->dictionary, &source, error);
-
-	if (code < 0)
-		return code;
-	writer->number = i;
-	code = write_opened(writer, &source, error);
-	lode_export_close(&source);
-	return code;
-}
-
 static void release(struct writer *writer)
 {
-	lode_dictionary_release(&writer->dictionary);
 	lode_buffer_release(&writer->packet);
 	lode_buffer_release(&writer->data);
 	lode_buffer_release(&writer->inner);
@@ -561,16 +548,13 @@ static void release(struct writer *writer)
 static int write_all(struct lode_export *export, struct lode_error *error)
 {
 	struct writer writer = {.export = export, .next_track = 1, .next_flow = 1};
-	int code = 0;
+	int code;
 
 	if (export->count > MOST_STREAMS)
 		return lode_fail(error, LODE_USAGE,
 				 "perfetto: a trace has room for %u streams; choose some with --stream",
 				 MOST_STREAMS);
-	if (lode_dictionary_init(&writer.dictionary) < 0)
-		return lode_fail_memory(error);
-	for (size_t i = 0; i < export->count && code == 0; i++)
-		code = write_stream(&writer, i, error);
+	code = lode_export_streams(export, write_stream, &writer, error);
 	lode_notes_add(export->options->notes, writer.weighted,
 		       "events that stand for several in a thinned recording, shown once", NULL);
 	release(&writer);

@@ -39,7 +39,6 @@ struct sums {
 
 struct writer {
 	struct lode_export *export;
-	struct lode_dictionary dictionary;
 	struct lode_spool spool;
 	uint32_t strings[TEXTS];
 	struct lode_renumber nodes; /* of one thread */
@@ -112,7 +111,7 @@ static int put_sample(struct writer *writer, const struct lode_stream *stream, u
 static int write_thread(struct writer *writer, const struct lode_stream *stream, uint32_t thread,
 			struct lode_error *error)
 {
-	int code = lode_renumber_start(&writer->nodes, writer->dictionary.tree.count, error);
+	int code = lode_renumber_start(&writer->nodes, writer->export->dictionary.tree.count, error);
 
 	if (code == 0)
 		code = add_list(writer, thread, LODE_RUN, error);
@@ -123,25 +122,16 @@ static int write_thread(struct writer *writer, const struct lode_stream *stream,
 	return code;
 }
 
-static int write_stream(struct writer *writer, size_t i, struct lode_error *error)
+static int write_stream(void *context, struct lode_export_stream *source, struct lode_error *error)
 {
-	const struct lode_corpus_entry *entry = writer->export->entries[i];
-	struct lode_export_stream source;
-	int code = lode_export_open(writer->export, i, &writer->dictionary, &source, error);
+	struct writer *writer = context;
+	int code = lode_spool_fill(&writer->spool, writer->export, source, 1u << LODE_RUN | 1u << LODE_WAIT, 0, error);
 
 	if (code < 0)
 		return code;
-	if (lode_export_wants(writer->export, LODE_CALL))
-		lode_notes_add(writer->export->options->notes, entry->events[LODE_CALL],
-			       "calls, which this format has no place for", entry->name);
-	code = lode_spool_fill(&writer->spool, writer->export, &source, 1u << LODE_RUN | 1u << LODE_WAIT, 0,
-			       error);
-	if (code == 0) {
-		for (uint32_t thread = 0; thread < source.stream.thread_count && code == 0; thread++)
-			code = write_thread(writer, &source.stream, thread, error);
-		lode_spool_release(&writer->spool);
-	}
-	lode_export_close(&source);
+	for (uint32_t thread = 0; thread < source->stream.thread_count && code == 0; thread++)
+		code = write_thread(writer, &source->stream, thread, error);
+	lode_spool_release(&writer->spool);
 	return code;
 }
 
@@ -204,35 +194,31 @@ static int write_profile(struct writer *writer, struct lode_error *error)
 
 	if (code == 0)
 		code = write_summary(writer, error);
-	for (size_t i = 0; i < writer->export->count && code == 0; i++)
-		code = write_stream(writer, i, error);
+	if (code == 0)
+		code = lode_export_streams(writer->export, write_stream, writer, error);
 	return code ? code : lode_pprof_finish(&writer->pprof, error);
 }
 
 static int init(struct writer *writer, struct lode_error *error)
 {
-	struct lode_strings *strings = &writer->dictionary.frames.strings;
+	struct lode_strings *strings = &writer->export->dictionary.frames.strings;
 
 	for (int i = 0; i < TEXTS; i++) {
 		writer->strings[i] = lode_strings_add(strings, texts[i], strlen(texts[i]));
 		if (writer->strings[i] == LODE_NONE)
 			return lode_fail_memory(error);
 	}
-	return lode_pprof_open(&writer->pprof, writer->export->output, &writer->dictionary, error);
+	return lode_pprof_open(&writer->pprof, writer->export->output, &writer->export->dictionary, error);
 }
 
 static int write_all(struct lode_export *export, struct lode_error *error)
 {
 	struct writer writer = {.export = export};
-	int code;
+	int code = init(&writer, error);
 
-	if (lode_dictionary_init(&writer.dictionary) < 0)
-		return lode_fail_memory(error);
-	code = init(&writer, error);
 	if (code == 0)
 		code = write_profile(&writer, error);
 	lode_pprof_release(&writer.pprof);
-	lode_dictionary_release(&writer.dictionary);
 	lode_renumber_release(&writer.nodes);
 	lode_free(writer.sums);
 	return code;
@@ -243,6 +229,7 @@ const struct lode_exporter lode_exporter_pprof = {
 	.description = "profile.proto, for go tool pprof: cpu and wait time of each thread's stacks",
 	.extension = ".pb.gz",
 	.binary = 1,
+	.has_no_calls = 1,
 	.passes = 1,
 	.write = write_all,
 };

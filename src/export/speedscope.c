@@ -22,7 +22,6 @@
 struct writer {
 	struct lode_export *export;
 	struct lode_json json;
-	struct lode_dictionary dictionary;
 	struct lode_spool spool;
 	uint32_t *path; /* frames of one stack */
 	size_t path_capacity;
@@ -36,7 +35,7 @@ struct writer {
 /* `[0,5,7]`, straight into the output: there is one for every event. */
 static int write_sample(struct writer *writer, uint32_t node, int first, struct lode_error *error)
 {
-	const struct lode_stack_tree *tree = &writer->dictionary.tree;
+	const struct lode_stack_tree *tree = &writer->export->dictionary.tree;
 	struct lode_output *output = writer->export->output;
 	uint32_t depth = lode_stack_tree_depth(tree, node);
 	char *at;
@@ -149,7 +148,7 @@ static int write_step(struct writer *writer, const struct lode_call_step *step, 
 	if (!first)
 		*at++ = ',';
 	at = step->ends ? LODE_PUT(at, "{\"type\":\"C\",\"frame\":") : LODE_PUT(at, "{\"type\":\"O\",\"frame\":");
-	at = lode_put_number(at, writer->dictionary.tree.nodes[step->node].frame);
+	at = lode_put_number(at, writer->export->dictionary.tree.nodes[step->node].frame);
 	at = LODE_PUT(at, ",\"at\":");
 	at = lode_put_number(at, since_start(writer, step->t));
 	*at++ = '}';
@@ -228,25 +227,17 @@ static int write_opened(struct writer *writer, struct lode_export_stream *source
 	return code;
 }
 
-static int write_stream(struct writer *writer, size_t i, struct lode_error *error)
+static int write_stream(void *context, struct lode_export_stream *source, struct lode_error *error)
 {
-	struct lode_export_stream source;
-	int code = lode_export_open(writer->export, i, &writer->dictionary, &source, error);
+	struct writer *writer = context;
 
-	if (code < 0)
-		return code;
-	if (!writer->export->options->inferred && lode_export_wants(writer->export, LODE_CALL))
-		lode_notes_add(writer->export->options->notes, writer->export->entries[i]->events[LODE_CALL],
-			       "calls, which this format has no place for", writer->export->entries[i]->name);
-	code = writer->export->options->inferred ? write_inferred(writer, &source, error)
-						 : write_opened(writer, &source, error);
-	lode_export_close(&source);
-	return code;
+	return writer->export->options->inferred ? write_inferred(writer, source, error)
+						 : write_opened(writer, source, error);
 }
 
 static int write_frames(struct writer *writer, struct lode_error *error)
 {
-	const struct lode_frames *frames = &writer->dictionary.frames;
+	const struct lode_frames *frames = &writer->export->dictionary.frames;
 	struct lode_json *json = &writer->json;
 	int code = 0;
 
@@ -270,7 +261,7 @@ static int write_frames(struct writer *writer, struct lode_error *error)
 static int write_file(struct writer *writer, struct lode_error *error)
 {
 	struct lode_json *json = &writer->json;
-	int code = 0;
+	int code;
 
 	lode_json_object(json);
 	lode_json_key_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
@@ -278,8 +269,7 @@ static int write_file(struct writer *writer, struct lode_error *error)
 	lode_json_key_text(json, "name", writer->export->corpus);
 	lode_json_key(json, "profiles");
 	lode_json_array(json);
-	for (size_t i = 0; i < writer->export->count && code == 0; i++)
-		code = write_stream(writer, i, error);
+	code = lode_export_streams(writer->export, write_stream, writer, error);
 	lode_json_array_end(json);
 	lode_json_key_u64(json, "activeProfileIndex", writer->heaviest);
 	if (code == 0)
@@ -291,18 +281,11 @@ static int write_file(struct writer *writer, struct lode_error *error)
 
 static int write_all(struct lode_export *export, struct lode_error *error)
 {
-	struct writer writer = {.export = export, .start = UINT64_MAX};
+	struct writer writer = {.export = export, .start = lode_export_start(export)};
 	int code;
 
-	for (size_t i = 0; i < export->count; i++)
-		if (export->entries[i]->last_t && export->entries[i]->first_t < writer.start)
-			writer.start = export->entries[i]->first_t;
-
 	lode_json_init(&writer.json, &export->output->buffer);
-	if (lode_dictionary_init(&writer.dictionary) < 0)
-		return lode_fail_memory(error);
 	code = write_file(&writer, error);
-	lode_dictionary_release(&writer.dictionary);
 	lode_buffer_release(&writer.name);
 	lode_free(writer.path);
 	return code;
@@ -313,6 +296,7 @@ const struct lode_exporter lode_exporter_speedscope = {
 	.description = "speedscope.app: a flame graph for each thread, running and waiting",
 	.extension = ".speedscope.json",
 	.has_time_line = 1,
+	.has_no_calls = 1,
 	.passes = 1,
 	.write = write_all,
 };
