@@ -21,6 +21,7 @@ static struct lode_budget_usage budget_usage(const struct lode_recorded *target,
 		.other = counts.other_ns,
 		.runs = counts.runs,
 		.samples = counts.samples,
+		.calls = counts.calls,
 		.process = (uint64_t)(own.ru_utime.tv_sec + own.ru_stime.tv_sec) * 1000000000u +
 			   (uint64_t)(own.ru_utime.tv_usec + own.ru_stime.tv_usec) * 1000u,
 		.saving = target->saving_ns,
@@ -66,7 +67,7 @@ void lode_recorded_tell_budget(const struct lode_recorded *target, const struct 
 		 100 * lode_budget_share(budget), 100 * budget->share,
 		 lode_count_text(budget->last.recorded, recorded), lode_count_text(budget->last.waits, waits),
 		 budget->frequency < budget->asked ? "; CPUs sampled less often" : "",
-		 budget->fixed > budget->share ? "; context switches alone take more than the budget" : "");
+		 budget->fixed > budget->share ? "; context switches and processes that come and go take more than the budget by themselves" : "");
 }
 
 void lode_recorded_show_budget(const struct lode_recorded *target, struct lode_json *json)

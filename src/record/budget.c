@@ -32,10 +32,16 @@
 
 /* Of the budget: what is aimed at, so that noise does not go beyond it; and what records get at least. */
 #define AIM   0.93
-#define LEAST 0.02
+#define LEAST 0.1
+
+/*
+ * What a record takes of the recorder's process at most, in nanoseconds; where it takes more, that is because processes come
+ * and go, which are followed however little is recorded.
+ */
+#define RECORD_NS 15000
 
 #define LEAST_SCALE 16u
-#define MOST_SCALE  (LODE_THIN_LONG * 10)
+#define MOST_SCALE  (LODE_THIN_LONG * 100)
 /* One in so many nanoseconds of scale: the weight of system calls, which have no length to go by. */
 #define CALL_NS	    100000u
 
@@ -60,16 +66,27 @@ static double more(uint64_t now, uint64_t before)
 	return now > before ? (double)(now - before) : 0;
 }
 
+/* Of the process, what records take. */
+static double process_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
+{
+	double process = more(now->process, before->process);
+	double most = RECORD_NS * (more(now->recorded, before->recorded) + more(now->samples, before->samples) +
+				   more(now->calls, before->calls));
+
+	return process < most ? process : most;
+}
+
 /* Nanoseconds since `before` that no choice of waits changes. */
 static double fixed_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
 {
 	return CACHES * more(now->other, before->other) + RUN_NS * more(now->runs, before->runs) +
-	       SAMPLE_NS * more(now->samples, before->samples);
+	       SAMPLE_NS * more(now->samples, before->samples) + more(now->process, before->process) -
+	       process_part(now, before);
 }
 
 static double variable_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
 {
-	return CACHES * more(now->stacks, before->stacks) + more(now->process, before->process);
+	return CACHES * more(now->stacks, before->stacks) + process_part(now, before);
 }
 
 /* Of all processors between the two. */
@@ -127,8 +144,9 @@ static void choose_scale(struct lode_budget *budget, const struct lode_budget_us
 static void choose_frequency(struct lode_budget *budget)
 {
 	unsigned least = budget->asked < LODE_BUDGET_LEAST_FREQUENCY ? budget->asked : LODE_BUDGET_LEAST_FREQUENCY;
+	int over = budget->fixed > budget->share * AIM || (budget->taken > budget->share && budget->scale >= LODE_THIN_LONG);
 
-	if (budget->fixed > budget->share * AIM && budget->frequency > least)
+	if (over && budget->frequency > least)
 		budget->frequency = budget->frequency * 2 / 3 > least ? budget->frequency * 2 / 3 : least;
 	else if (budget->taken < budget->share / 2 && budget->frequency < budget->asked)
 		budget->frequency = budget->frequency * 3 / 2 < budget->asked ? budget->frequency * 3 / 2 : budget->asked;

@@ -21,6 +21,7 @@ struct lode_budget_usage {
 	uint64_t samples;   /* of CPUs, whose interrupts take more */
 	uint64_t process;   /* of the recorder's process, all its threads */
 	uint64_t saving;    /* of processes that write streams for it: counts, but is not steered by */
+	uint64_t calls;     /* recorded, of the system */
 	uint64_t waits;     /* that there were */
 	uint64_t recorded;  /* of them */
 	uint64_t waited;    /* nanoseconds of all of them, LODE_THIN_LONG at most of each */

@@ -491,7 +491,7 @@ static __always_inline bool write_wait(struct lode_record_thread *thread, struct
 	record->delay = delay;
 	record->user = thread->user;
 	record->kernel = thread->kernel;
-	has_waker = !thin || lode_record_has_waker_stacks(thread);
+	has_waker = !thin || thread->random & LODE_RECORD_WAKER_TAKEN;
 	record->waker_user = has_waker ? thread->waker_user : 0;
 	record->waker_kernel = has_waker ? thread->waker_kernel : 0;
 	record->pid = task->tgid;
@@ -553,7 +553,7 @@ static __always_inline bool switch_out(void *context, struct task_struct *task, 
 	if (chosen)
 		chosen = take_stacks(context, task, thread);
 	/* Last: a waker on another CPU that comes while the stack is taken counts as early. */
-	*(volatile uint32_t *)&thread->state = preempted ? LODE_THREAD_PREEMPTED : LODE_THREAD_BLOCKED;
+	*(volatile uint16_t *)&thread->state = preempted ? LODE_THREAD_PREEMPTED : LODE_THREAD_BLOCKED;
 	return chosen;
 }
 
@@ -603,6 +603,15 @@ static __always_inline bool is_interrupted(struct task_struct *task)
 	       task->thread_info.preempt_count & HARDIRQ_MASK;
 }
 
+/*
+ * With a budget: whether the stacks of who wakes a thread now are taken: the wait was chosen, or is long. Before a
+ * thread stops running nothing is known of the wait that this ends; it takes no time to speak of.
+ */
+static __always_inline bool wants_waker(const struct lode_record_thread *thread, uint32_t state, uint64_t now)
+{
+	return state == LODE_THREAD_BLOCKED && would_record(thread, now - thread->out);
+}
+
 /* Takes the stacks of `waker`, the current thread, for `task`, whose `thread` it wakes. */
 static __always_inline void take_waker(void *context, struct task_struct *waker, struct task_struct *task,
 				       struct lode_record_thread *thread)
@@ -623,16 +632,15 @@ static __always_inline bool note_waking(void *context, struct task_struct *task,
 					uint32_t state, uint64_t now)
 {
 	struct task_struct *waker = bpf_get_current_task_btf();
-	bool chosen;
+	bool chosen = !thin || wants_waker(thread, state, now);
 
 	thread->woken = now;
-	chosen = !thin || (state == LODE_THREAD_BLOCKED && lode_record_has_waker_stacks(thread));
 	thread->waker_pid = waker->tgid;
 	thread->waker_tid = waker->pid;
 	if (chosen)
 		take_waker(context, waker, task, thread);
-	else if (state != LODE_THREAD_BLOCKED)
-		thread->waker_kernel = thread->waker_user = 0; /* else see lode_record_has_waker_stacks */
+	if (thin && chosen)
+		thread->random |= LODE_RECORD_WAKER_TAKEN;
 	if (state == LODE_THREAD_BLOCKED)
 		thread->state = LODE_THREAD_WOKEN;
 	return chosen;
@@ -650,7 +658,7 @@ int lode_waking(uint64_t *context)
 
 	begin_run(&run);
 	thread = find_thread(task->pid);
-	state = thread ? *(volatile uint32_t *)&thread->state : LODE_THREAD_WOKEN;
+	state = thread ? *(volatile uint16_t *)&thread->state : LODE_THREAD_WOKEN;
 	if (state != LODE_THREAD_WOKEN && state != LODE_THREAD_PREEMPTED) {
 		now = bpf_ktime_get_ns();
 		took = note_waking(context, task, thread, state, now);
@@ -741,6 +749,8 @@ int lode_call(uint64_t *context)
 	thread->entry.pc = REGS_PC(regs);
 	write_event(task, LODE_RECORD_CALL, (uint32_t)context[1] | (REGS_COMPAT(regs) ? LODE_RECORD_COMPAT_CALL : 0),
 		    weight, thread->entry.user, 0);
+	if (run.own)
+		run.own->calls++;
 	end_run(&run, begun, true);
 	return 0;
 }

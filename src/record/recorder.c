@@ -599,9 +599,10 @@ int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorde
 /* ---- stopping ---- */
 
 /* With which weight a wait counts that is not over, as if it were; 0: it was not chosen, and is not long. */
-static int thin_open(const struct lode_record_thread *thread, struct lode_record *record)
+static int thin_open(const struct lode_recorder *recorder, const struct lode_record_thread *thread, struct lode_record *record)
 {
-	record->weight = lode_thin_settle(thread->weight, thread->limit, record->cost + record->delay);
+	record->weight = lode_thin_settle(thread->weight, (uint32_t)thread->limit * LODE_RECORD_LIMIT_UNIT,
+					  record->cost + record->delay, recorder->programs->bss->thin_scale, thread->random);
 	if (!thread->weight) { /* the stacks are those of another wait */
 		record->user = record->kernel = 0;
 		record->flags |= LODE_RECORD_LATE;
@@ -631,7 +632,7 @@ static int add_open(struct lode_recorder *recorder, const struct lode_record_thr
 		record.cost = record.delay;
 		record.delay = 0;
 	}
-	if (recorder->programs->rodata->thin && !thin_open(thread, &record))
+	if (recorder->programs->rodata->thin && !thin_open(recorder, thread, &record))
 		return 0;
 	if (thread->state == LODE_THREAD_WOKEN) {
 		record.flags |= LODE_RECORD_WOKEN;
@@ -639,7 +640,7 @@ static int add_open(struct lode_recorder *recorder, const struct lode_record_thr
 		record.delay = end > thread->out + record.cost ? end - thread->out - record.cost : 0;
 		record.waker_pid = thread->waker_pid;
 		record.waker_tid = thread->waker_tid;
-		if (!recorder->programs->rodata->thin || lode_record_has_waker_stacks(thread)) {
+		if (!recorder->programs->rodata->thin || thread->random & LODE_RECORD_WAKER_TAKEN) {
 			record.waker_user = thread->waker_user;
 			record.waker_kernel = thread->waker_kernel;
 		}

@@ -182,6 +182,7 @@ struct lode_record_counts {
 	uint64_t recorded_waits; /* of them */
 	uint64_t waited_ns;      /* in all of them, LODE_THIN_LONG at most in each */
 	uint64_t samples;
+	uint64_t calls;          /* of the system that were recorded */
 	uint64_t runs;           /* of the programs at switches, wakings and system calls, also for threads that are not wanted */
 	uint64_t stacks_ns;      /* spent in those that took stacks, and in samples */
 	uint64_t other_ns;       /* and in the others, as far as the programs see it */
@@ -204,6 +205,11 @@ enum lode_thread_state {
 	LODE_THREAD_PREEMPTED,
 };
 
+/* Nanoseconds; a power of two, so that limits fit. */
+#define LODE_RECORD_LIMIT_UNIT 256
+/* With a budget: the stacks of who woke the thread are its waker's. */
+#define LODE_RECORD_WAKER_TAKEN 1u
+
 /* Registers of a thread as it entered the kernel, and the user's stack that it had there. */
 struct lode_record_entry {
 	uint64_t pc; /* 0: none */
@@ -225,12 +231,13 @@ struct lode_record_thread {
 	uint32_t pid;
 	uint32_t waker_pid;
 	uint32_t waker_tid;
-	uint32_t state;
+	uint16_t state;
+	uint16_t limit;      /* with a budget: from which length on its length decides, in LODE_RECORD_LIMIT_UNIT; */
 	uint16_t span;       /* bytes of its user stack that were needed last time */
 	uint16_t waker_span; /* and of its waker's */
 	uint32_t call;       /* what it was doing when it stopped running, as in a record's value */
 	uint32_t weight;     /* with a budget: of the wait; 0: it was not chosen; */
-	uint32_t limit;      /* from which length on it is recorded in any case; */
+	uint32_t random;     /* by these bits, of which the lowest is LODE_RECORD_WAKER_TAKEN; */
 	uint32_t key;        /* and where it stopped (thinning.h) */
 	uint64_t out;   /* when it stopped running */
 	uint64_t woken; /* when it was woken; 0: not yet */
@@ -240,15 +247,6 @@ struct lode_record_thread {
 	uint64_t waker_kernel;
 	struct lode_record_entry entry; /* its last system call, when these are recorded */
 };
-
-/*
- * With a budget: whether the stacks of who wakes a thread at `woken` are taken: the wait was chosen, or is long. Before a
- * thread stops running nothing is known of the wait that this ends; it takes no time to speak of.
- */
-static inline int lode_record_has_waker_stacks(const struct lode_record_thread *thread)
-{
-	return thread->weight || thread->woken - thread->out >= thread->limit;
-}
 
 /* What is learnt about walking the kernel's stack in one program. */
 struct lode_record_walking {

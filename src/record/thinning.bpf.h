@@ -122,7 +122,8 @@ static __always_inline bool choose(struct lode_record_thread *thread, struct tas
 	if (lode_thin_is_stale(place->scale, scale, random))
 		refresh_chance(place, scale, random);
 	thread->key = key;
-	thread->limit = place->limit;
+	thread->limit = place->limit / LODE_RECORD_LIMIT_UNIT + 1;
+	thread->random = random & ~LODE_RECORD_WAKER_TAKEN;
 	thread->weight = lode_thin_choose(place->weight, random) ? place->weight : 0;
 	return thread->weight;
 }
@@ -166,6 +167,13 @@ static __always_inline uint64_t stack_of_switched(struct task_struct *task, stru
 	return identify(scratch);
 }
 
+/* The weight of a wait that has this length; 0: it is not recorded. */
+static __always_inline uint32_t would_record(const struct lode_record_thread *thread, uint64_t length)
+{
+	return lode_thin_settle(thread->weight, (uint32_t)thread->limit * LODE_RECORD_LIMIT_UNIT, length, thin_scale,
+				thread->random);
+}
+
 /* Gets what can still be had of the stacks of a wait that was not chosen and is long. */
 static __always_inline void take_late(struct lode_record_thread *thread, struct task_struct *task)
 {
@@ -182,7 +190,7 @@ static __always_inline uint32_t settle(struct lode_record_thread *thread, struct
 				       bool must)
 {
 	struct lode_thin_place *place = thin_place(thread->key);
-	uint32_t weight = must ? 1 : lode_thin_settle(thread->weight, thread->limit, length);
+	uint32_t weight = must ? 1 : would_record(thread, length);
 	struct lode_record_counts *own = own_counts();
 
 	if (place)

@@ -15,21 +15,24 @@
  * be nothing, so the scale of each wait is another, by chance, around what was asked for: how many are recorded
  * then follows the scale smoothly.
  *
- * A wait that was not chosen and turns out to be long is recorded as well: one of LODE_THIN_LONG, or
+ * A wait that was not chosen and turns out to be long may be recorded as well: one of LODE_THIN_LONG, or
  * of so many times the usual length of its place that its weight would make it count for far more
  * than the others (a few of these would decide a sum). Where a wait begins to be long, its *limit*, is known
- * before its length is, like its chance. Sums stay right on average. Proof: let a wait have length y,
- * known after the choice, and chance p = 1/w and limit l, known before it. It is recorded with the weight
+ * before its length is, like its chance. From there on its weight follows from its length: v = scale / y,
+ * so that what is as long as the scale is always recorded. The same random number u, drawn when the thread stops,
+ * decides both. Sums stay right on average. Proof: let a wait have length y, known after the choice,
+ * and weight w and limit l, known before it, and let u be uniform in [0, 1). It is recorded with the weight
  *
- *	w, where y <  l and it was chosen: E = p * w * y = y
- *	1, where y >= l, chosen or not:	   E = p * y + (1 - p) * y = y
+ *	w, where y <  l and u < 1/w: E = 1/w * w * y = y
+ *	v, where y >= l and u < 1/v: E = 1/v * v * y = y
  *	0 (not at all) otherwise
  *
  * so what it adds is y on average, given all that was before it, whatever its chance and limit. These may
  * depend in any way on what was before, and they do; the differences to the truth are a martingale, and the
- * variance of their sum is the sum of (w - 1) y^2 over all waits below their limits, which the sum of
+ * variance of their sum is the sum of (w - 1) y^2 over all waits, with v for w from the limit on, which the sum of
  * w (w - 1) y^2 over the recorded ones estimates without bias. The same goes for numbers of waits, and for
- * whatever else makes sure that a wait is recorded (a trigger's limit): its weight is 1 then.
+ * whatever else makes sure that a wait is recorded (a trigger's limit): its weight is 1 then. A wait
+ * beyond its limit has the larger chance, so one that was chosen stays so while the scale does.
  *
  * The limit is the root of w times the usual length, and 4 times at least: by Chebyshev's inequality at most
  * one in w waits is longer, so that long ones cost no more than chosen ones.
@@ -39,7 +42,7 @@
 
 #include <stdint.h>
 
-/* Nanoseconds: what takes as long is always recorded. */
+/* Nanoseconds: no limit is longer; what takes as long is always recorded, unless the scale is longer still. */
 #define LODE_THIN_LONG 10000000ull
 /* No chance is smaller than one in so many; a power of two. */
 #define LODE_THIN_MOST 4096u
@@ -148,10 +151,24 @@ LODE_THIN_INLINE uint32_t lode_thin_limit(uint32_t weight, uint64_t scale)
 	return (uint32_t)(limit < LODE_THIN_LONG ? limit : LODE_THIN_LONG);
 }
 
-/* With which weight a wait of this length is recorded that was chosen with `weight`, or not chosen (0); 0: not at all. */
-LODE_THIN_INLINE uint32_t lode_thin_settle(uint32_t weight, uint32_t limit, uint64_t length)
+/* The weight of a wait that reached its limit: 1 where it is as long as what a record stands for. */
+LODE_THIN_INLINE uint32_t lode_thin_long_weight(uint64_t length, uint64_t scale)
 {
-	return length >= limit ? 1 : weight;
+	uint64_t weight = length < scale ? scale / length : 1;
+
+	return weight < LODE_THIN_MOST ? (uint32_t)weight : LODE_THIN_MOST;
+}
+
+/*
+ * With which weight a wait of this length is recorded that was chosen with `weight`, or not chosen (0), by these random
+ * bits; 0: not at all.
+ */
+LODE_THIN_INLINE uint32_t lode_thin_settle(uint32_t weight, uint32_t limit, uint64_t length, uint64_t scale, uint32_t random)
+{
+	if (length < limit || !length)
+		return weight;
+	weight = lode_thin_long_weight(length, lode_thin_dither(scale, random));
+	return lode_thin_choose(weight, random) ? weight : 0;
 }
 
 #endif

@@ -135,7 +135,7 @@ static size_t thin(const struct wait *waits, uint64_t scale, uint32_t uniform, u
 		if (!lode_thin_choose(weight, random))
 			weight = 0;
 		if (!uniform)
-			weight = lode_thin_settle(weight, place->limit, wait->length);
+			weight = lode_thin_settle(weight, place->limit, wait->length, scale, random);
 		lode_thin_learn(&place->square, wait->length);
 		if (!weight)
 			continue;
