@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -204,6 +205,20 @@ int lode_file_close(int fd, const char *path, struct lode_error *error)
 	return planted == 1 ? fail_errno(error, path, "cannot be closed") : 0;
 }
 
+/*
+ * Whether to try again, after a signal or when others are ready. Descriptors that were
+ * inherited can be non-blocking: whoever shares them may make them so at any time, as
+ * launchers of MPI do.
+ */
+static int try_again(int fd, short events)
+{
+	struct pollfd ready = { fd, events, 0 };
+
+	if (errno == EINTR)
+		return 1;
+	return (errno == EAGAIN || errno == EWOULDBLOCK) && (poll(&ready, 1, -1) >= 0 || errno == EINTR);
+}
+
 ssize_t lode_file_read(int fd, void *bytes, size_t size, const char *path, struct lode_error *error)
 {
 	ssize_t got;
@@ -216,7 +231,7 @@ ssize_t lode_file_read(int fd, void *bytes, size_t size, const char *path, struc
 	}
 	do {
 		got = read(fd, bytes, size);
-	} while (got < 0 && errno == EINTR);
+	} while (got < 0 && try_again(fd, POLLIN));
 	if (got < 0)
 		return fail_errno(error, path, "cannot be read");
 	return got;
@@ -230,7 +245,7 @@ int lode_file_write(int fd, const void *bytes, size_t size, const char *path, st
 		int planted = planted_failure();
 		ssize_t put = planted == 1 ? -1 : write(fd, next, planted == 2 ? (size + 1) / 2 : size);
 
-		if (put < 0 && errno == EINTR && !planted)
+		if (put < 0 && !planted && try_again(fd, POLLOUT))
 			continue;
 		if (put < 0)
 			return fail_errno(error, path, "cannot be written");

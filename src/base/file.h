@@ -18,9 +18,9 @@
 int lode_file_open(const char *path, int flags, mode_t mode, struct lode_error *error);
 /* Closes; a failing close is reported, because a network file system tells its write errors there. */
 int lode_file_close(int fd, const char *path, struct lode_error *error);
-/* Up to `size` bytes; 0 at the end, LODE_SYSTEM on failure. Restarts after signals. */
+/* Up to `size` bytes; 0 at the end, LODE_SYSTEM on failure. Restarts after signals, waits where `fd` does not. */
 ssize_t lode_file_read(int fd, void *bytes, size_t size, const char *path, struct lode_error *error);
-/* All of `size` bytes, however many writes it takes. */
+/* All of `size` bytes, however many writes it takes; waits likewise. */
 int lode_file_write(int fd, const void *bytes, size_t size, const char *path, struct lode_error *error);
 int lode_file_sync(int fd, const char *path, struct lode_error *error);
 /* Makes the entries of a folder durable after a create or rename in it. */

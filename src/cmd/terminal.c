@@ -70,13 +70,15 @@ int lode_show(const struct lode_terminal *out, const struct lode_buffer *results
 void lode_say(const struct lode_terminal *err, enum lode_style style, const char *format, ...)
 {
 	struct lode_error sentence; /* for its escaping */
-	char text[sizeof(sentence.text)];
+	char text[sizeof(sentence.text)], line[sizeof(sentence.text) + 64];
 	va_list arguments;
+	int size;
 
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	lode_fail(&sentence, 0, "%s", text);
-	dprintf(err->fd, "%slode:%s %s\n", lode_style(&err->look, style), lode_style(&err->look, LODE_PLAIN),
-		sentence.text);
+	size = snprintf(line, sizeof(line), "%slode:%s %s\n", lode_style(&err->look, style),
+			lode_style(&err->look, LODE_PLAIN), sentence.text);
+	lode_file_write(err->fd, line, (size_t)size, "standard error", NULL);
 }

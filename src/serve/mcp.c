@@ -3,6 +3,7 @@
  */
 #include "serve/mcp.h"
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "serve/jobs.h"
@@ -64,26 +65,11 @@ static void begin(struct mcp *mcp, yajl_val id)
 
 static int send(struct mcp *mcp, struct lode_error *error)
 {
-	const char *bytes = mcp->answer.bytes;
-	size_t left;
-
 	lode_json_object_end(&mcp->json);
 	lode_json_line(&mcp->json);
-	left = mcp->answer.size;
-	bytes = mcp->answer.bytes;
 	if (mcp->answer.failed)
 		return lode_fail_memory(error);
-	while (left) {
-		ssize_t size = write(mcp->out, bytes, left);
-
-		if (size < 0 && errno != EINTR)
-			return lode_fail(error, LODE_SYSTEM, "cannot answer: %s", strerror(errno));
-		if (size > 0) {
-			bytes += size;
-			left -= (size_t)size;
-		}
-	}
-	return 0;
+	return lode_file_write(mcp->out, mcp->answer.bytes, mcp->answer.size, "standard output", error);
 }
 
 static int send_error(struct mcp *mcp, yajl_val id, int number, const char *sentence, struct lode_error *error)
@@ -402,7 +388,7 @@ static int read_messages(struct mcp *mcp, int in, struct lode_error *error)
 		if (poll(&file, 1, 100) <= 0)
 			continue;
 		size = read(in, room, 65536);
-		if (size == 0 || (size < 0 && errno != EINTR))
+		if (size == 0 || (size < 0 && errno != EINTR && errno != EAGAIN))
 			break;
 		input.size += size > 0 ? (size_t)size : 0;
 		code = take_lines(mcp, &input, error);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct fixture {
@@ -219,6 +220,36 @@ static void every_failure_on_the_way_leaves_the_old_file_and_no_other(void **sta
 	assert_true(failures > 8);
 }
 
+/* A process that shares the pipe has made it non-blocking. */
+static void a_pipe_that_does_not_wait_is_waited_for(void **state)
+{
+	const size_t size = 1 << 20;
+	struct lode_error error;
+	char *bytes = malloc(size), piece[1000];
+	size_t got = 0;
+	int ends[2];
+	pid_t child;
+
+	(void)state;
+	assert_non_null(bytes);
+	assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+	child = fork();
+	if (!child) {
+		memset(bytes, 'x', size);
+		_exit(lode_file_write(ends[1], bytes, size, "pipe", NULL) < 0);
+	}
+	close(ends[1]);
+	for (ssize_t read = 1; read > 0; got += (size_t)read) {
+		read = lode_file_read(ends[0], piece, sizeof(piece), "pipe", &error);
+		assert_true(read >= 0);
+	}
+	assert_int_equal(got, size);
+	assert_int_equal(waitpid(child, &ends[1], 0), child);
+	assert_int_equal(ends[1], 0);
+	close(ends[0]);
+	free(bytes);
+}
+
 /* Without a name from the start, or (the first operation fails) with one that is gone at once. */
 static void a_scratch_file_has_no_name(void **state)
 {
@@ -258,6 +289,7 @@ int main(void)
 		TEST(a_pipe_that_nobody_reads_is_an_error_and_says_so),
 		TEST(what_is_written_leaves_in_pieces),
 		TEST(every_failure_on_the_way_leaves_the_old_file_and_no_other),
+		TEST(a_pipe_that_does_not_wait_is_waited_for),
 		TEST(a_scratch_file_has_no_name),
 	};
 
