@@ -157,13 +157,17 @@ const struct lode_importer *lode_import_choose(struct lode_input *input,
 
 char *lode_import_file(const char *path)
 {
+	static const char *const files[] = { "data", "metadata", "kernel/metadata" };
 	size_t length = strlen(path);
-	char *data = lode_format("%s%sdata", path, length && path[length - 1] == '/' ? "" : "/");
 
-	if (data && access(data, F_OK) == 0)
-		return data;
-	lode_free(data);
-	return data ? lode_strdup(path) : NULL;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		char *file = lode_format("%s%s%s", path, length && path[length - 1] == '/' ? "" : "/", files[i]);
+
+		if (!file || access(file, F_OK) == 0)
+			return file;
+		lode_free(file);
+	}
+	return lode_strdup(path);
 }
 
 static int ends_with(const char *text, size_t length, const char *end)

@@ -1,0 +1,174 @@
+/* CTF traces: a small one, of two CPUs, in a folder of its own; and the sentence of a build without libbabeltrace2. */
+#include "import_fixture.h"
+#include "temporary.h"
+
+extern const struct lode_importer lode_importer_ctf;
+
+static const char metadata[] =
+	"/* CTF 1.8 */\n"
+	"typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
+	"trace { major = 1; minor = 8; byte_order = le; packet.header := struct { uint32_t magic; uint32_t stream_id; }; };\n"
+	"env { hostname = \"h7\"; kernel_release = \"5.10.0\"; };\n"
+	"clock { name = c; freq = 1000000000; };\n"
+	"typealias integer { size = 64; align = 8; signed = false; map = clock.c.value; } := stamp_t;\n"
+	"typealias integer { size = 64; align = 8; signed = false; base = 16; } := address_t;\n"
+	"stream { id = 0; packet.context := struct { uint32_t cpu_id; }; event.header := struct { uint32_t id; stamp_t timestamp; };\n"
+	"  event.context := struct { uint32_t count; address_t callstack_kernel[count]; }; };\n"
+	"event { name = \"sched_switch\"; id = 0; stream_id = 0; fields := struct { string prev_comm; uint32_t prev_tid;\n"
+	"  uint32_t prev_state; string next_comm; uint32_t next_tid; }; };\n"
+	"event { name = \"sched_waking\"; id = 1; stream_id = 0; fields := struct { string comm; uint32_t tid; }; };\n"
+	"event { name = \"syscall_entry_openat\"; id = 2; stream_id = 0; fields := struct { uint32_t flags; }; };\n"
+	"event { name = \"lttng_statedump_process_state\"; id = 3; stream_id = 0; fields := struct { uint32_t tid; string name; }; };\n";
+
+static void put(struct lode_buffer *buffer, uint64_t number, int size)
+{
+	for (int i = 0; i < size; i++)
+		lode_buffer_byte(buffer, (char)(number >> 8 * i));
+}
+
+static void put_text(struct lode_buffer *buffer, const char *text)
+{
+	lode_buffer_add(buffer, text, strlen(text) + 1);
+}
+
+/* The header of an event, with a stack of `depth` addresses. */
+static void put_event(struct lode_buffer *buffer, uint32_t id, uint64_t t, uint32_t depth)
+{
+	put(buffer, id, 4);
+	put(buffer, t, 8);
+	put(buffer, depth, 4);
+	for (uint32_t i = 0; i < depth; i++)
+		put(buffer, 0xffff0000 + i, 8);
+}
+
+static void put_switch(struct lode_buffer *buffer, uint64_t t, uint32_t from, uint32_t state, uint32_t to, uint32_t depth)
+{
+	put_event(buffer, 0, t, depth);
+	put_text(buffer, from ? "worker" : "swapper");
+	put(buffer, from, 4);
+	put(buffer, state, 4);
+	put_text(buffer, to ? "worker" : "swapper");
+	put(buffer, to, 4);
+}
+
+static void put_head(struct lode_buffer *buffer, uint32_t cpu)
+{
+	put(buffer, 0xc1fc1fc1, 4);
+	put(buffer, 0, 4);
+	put(buffer, cpu, 4);
+}
+
+static void write_file(const char *folder, const char *name, const void *bytes, size_t size)
+{
+	char path[200];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "wb");
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	fclose(file);
+}
+
+static void remove_trace(const char *folder)
+{
+	static const char *const names[] = { "metadata", "channel_0", "channel_1" };
+	char path[200];
+
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		unlink(path);
+	}
+	rmdir(folder);
+}
+
+/* Thread 7 sleeps at 1000 on CPU 0; thread 9, on CPU 1 since 900, wakes it at 1400; it runs at 1500. */
+static void write_trace(const char *folder)
+{
+	struct lode_buffer cpus[2] = { { 0 }, { 0 } };
+
+	put_head(&cpus[0], 0);
+	put_switch(&cpus[0], 1000, 7, 1, 0, 2);
+	put_switch(&cpus[0], 1500, 0, 0, 7, 0);
+	put_head(&cpus[1], 1);
+	put_event(&cpus[1], 3, 800, 0);
+	put(&cpus[1], 9, 4);
+	put_text(&cpus[1], "waker");
+	put_switch(&cpus[1], 900, 0, 0, 9, 0);
+	put_event(&cpus[1], 1, 1400, 0);
+	put_text(&cpus[1], "worker");
+	put(&cpus[1], 7, 4);
+	put_event(&cpus[1], 2, 1450, 0);
+	put(&cpus[1], 5, 4);
+	write_file(folder, "metadata", metadata, strlen(metadata));
+	write_file(folder, "channel_0", cpus[0].bytes, cpus[0].size);
+	write_file(folder, "channel_1", cpus[1].bytes, cpus[1].size);
+	lode_buffer_release(&cpus[0]);
+	lode_buffer_release(&cpus[1]);
+}
+
+static void import_folder(struct imported *imported, const char *folder)
+{
+	struct lode_import_sink sink = { tell_stream, imported };
+	struct lode_import_options options = { .jobs = 1, .notes = &imported->notes, .stream_name = "x" };
+	char *path = lode_import_file(folder);
+	struct lode_input *input;
+
+	memset(imported, 0, sizeof(*imported));
+	lode_notes_init(&imported->notes);
+	assert_non_null(path);
+	assert_int_equal(lode_input_open(&input, path, &imported->error), 0);
+	assert_ptr_equal(lode_import_choose(input, &options, &imported->error), &lode_importer_ctf);
+	imported->code = lode_importer_ctf.read(input, &options, &sink, &imported->error);
+	lode_input_close(input);
+	lode_free(path);
+	lode_buffer_byte(&imported->text, '\0');
+}
+
+static void a_trace_of_two_cpus_is_joined(void **state)
+{
+	struct imported imported;
+	char folder[100];
+
+	(void)state;
+	assert_int_equal(temporary_folder(folder, sizeof(folder)), 0);
+	write_trace(folder);
+	import_folder(&imported, folder);
+	remove_trace(folder);
+	if (imported.code < 0 && strstr(imported.error.text, "built without libbabeltrace2")) {
+		release_imported(&imported);
+		skip();
+	}
+	assert_string_equal(imported.code < 0 ? imported.error.text : "", "");
+	assert_string_equal(imported.text.bytes,
+			    "stream x h7\nthread 9 waker\nthread 7 worker\n"
+			    "wait 1000+400 7 delay=100 cpu=0 waker=9 kernel!0xffff0001|kernel!0xffff0000\n"
+			    "call 1450+0 9 cpu=1 name=openat \n");
+	assert_int_equal(note_count(&imported, "no symbols"), 1);
+	release_imported(&imported);
+}
+
+static void a_damaged_trace_is_refused(void **state)
+{
+	struct imported imported;
+	char folder[100];
+
+	(void)state;
+	assert_int_equal(temporary_folder(folder, sizeof(folder)), 0);
+	write_file(folder, "metadata", metadata, 200);
+	import_folder(&imported, folder);
+	remove_trace(folder);
+	assert_int_equal(imported.code, LODE_BAD_INPUT);
+	assert_non_null(strstr(imported.error.text, "libbabeltrace2"));
+	release_imported(&imported);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_trace_of_two_cpus_is_joined),
+		cmocka_unit_test(a_damaged_trace_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
