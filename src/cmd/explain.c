@@ -7,7 +7,6 @@
 #include "cmd/analysis.h"
 #include "cmd/source.h"
 #include "trace/corpus_names.h"
-#include "explain/cell.h"
 #include "explain/corpus_table.h"
 #include "explain/table_read.h"
 #include "export/graphs.h"
@@ -37,9 +36,7 @@ struct settings {
 
 static const char *method_choice(size_t i)
 {
-	static const char *const choices[] = { "klinear", "spectral" };
-
-	return i < 2 ? choices[i] : NULL;
+	return i < 2 ? (i ? "spectral" : "klinear") : NULL;
 }
 
 static const char *functions_choice(size_t i)
@@ -49,9 +46,7 @@ static const char *functions_choice(size_t i)
 
 static const char *tree_choice(size_t i)
 {
-	static const char *const choices[] = { "cart", "optimal" };
-
-	return i < 2 ? choices[i] : NULL;
+	return i < 2 ? (i ? "optimal" : "cart") : NULL;
 }
 
 static const char *features_choice(size_t i)
@@ -61,9 +56,7 @@ static const char *features_choice(size_t i)
 
 static const char *rows_choice(size_t i)
 {
-	static const char *const choices[] = { "streams", "symptoms" };
-
-	return i < 2 ? choices[i] : NULL;
+	return i < 2 ? (i ? "symptoms" : "streams") : NULL;
 }
 
 #define FIELD(field) offsetof(struct settings, field)
@@ -105,49 +98,6 @@ static unsigned chosen(const char *value, const char *(*choice)(size_t i))
 	while (value && choice(i) && strcmp(choice(i), value))
 		i++;
 	return i;
-}
-
-/* `K`, `auto`, `smallest` or `smallest:B`. */
-static int read_clusters(const char *text, struct lode_explain_options *how, struct lode_error *error)
-{
-	const char *count = text;
-	double number;
-
-	if (!text || !strcmp(text, "auto"))
-		return 0;
-	if (!strncmp(text, "smallest", 8) && (!text[8] || text[8] == ':')) {
-		how->smallest = 1;
-		if (!text[8])
-			return 0;
-		count = text + 9;
-	}
-	if (lode_cell_read(count, strlen(count), &number) > LODE_CELL_NUMBER || !*count || !(number >= 1) ||
-	    number > 1e6 || number != (double)(unsigned)number)
-		return lode_fail(error, LODE_USAGE,
-				 "explain: '--clusters %s' is no number of clusters; use 1, 2, ..., auto, smallest or "
-				 "smallest:B. See 'lode help explain'.",
-				 text);
-	how->clusters = (unsigned)number;
-	return 0;
-}
-
-static int read_max_error(const char *text, struct lode_explain_options *how, struct lode_error *error)
-{
-	size_t length = text ? strlen(text) : 0;
-	enum lode_cell cell;
-
-	if (!text)
-		return 0;
-	how->max_error_relative = length && text[length - 1] == '%';
-	cell = lode_cell_read(text, length - (size_t)how->max_error_relative, &how->max_error);
-	if ((cell != LODE_CELL_NUMBER && cell != LODE_CELL_BINARY) || !(how->max_error > 0))
-		return lode_fail(error, LODE_USAGE,
-				 "explain: '--max-error %s' is no bound; use a mean square error (1e6) or a relative "
-				 "error (5%%), above 0. See 'lode help explain'.",
-				 text);
-	if (how->max_error_relative)
-		how->max_error /= 100;
-	return 0;
 }
 
 /* A table has no events to look at. */
@@ -199,9 +149,9 @@ static int read_options(const struct settings *settings, int is_corpus, struct l
 	how->jobs = (unsigned)settings->area.jobs;
 	code = is_corpus ? refuse_narrow_latency(settings, error) : refuse_area(settings, error);
 	if (code == 0)
-		code = read_clusters(settings->clusters, how, error);
+		code = lode_explain_clusters(settings->clusters, how, error);
 	if (code == 0)
-		code = read_max_error(settings->max_error, how, error);
+		code = lode_explain_max_error(settings->max_error, how, error);
 	return code < 0 ? code : lode_explain_check(how, error);
 }
 

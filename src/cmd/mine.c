@@ -2,17 +2,13 @@
  * lode mine: from millions of stacks to a short ranked list (StackMine).
  *
  * The last result of a corpus is kept in CORPUS/mined.txt as a pattern file, so
- * that `lode sign --from ID` and `lode mine --show ID` know what an id means.
+ * that `lode sign --from ID` and `lode mine --show ID` know what an id means. What a
+ * mining is, is in mining.c.
  */
 #include "cmd/mine.h"
 
-#include "base/file.h"
-#include "base/output.h"
-#include "mine/signatures.h"
+#include "mine/pattern_id.h"
 #include "text/mine_text.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define TOP 10
 
@@ -59,220 +55,19 @@ static const struct lode_option options[] = {
 	LODE_NO_MORE_OPTIONS,
 };
 
-/* ---- options ---- */
-
-static int read_similarity(const char *text, double *similarity, struct lode_error *error)
-{
-	char *rest;
-
-	*similarity = LODE_SIMILARITY;
-	if (!text)
-		return 0;
-	*similarity = strtod(text, &rest);
-	if (rest == text || *rest || !(*similarity >= 0 && *similarity <= 1))
-		return lode_fail(error, LODE_USAGE,
-				 "mine: '--similarity' wants a number from 0 (one cluster) to 1 (only equals), not '%s'. "
-				 "See 'lode help mine'.",
-				 text);
-	return 0;
-}
-
-static enum lode_rank chosen_rank(const char *name)
-{
-	for (size_t i = 0; name && i < LODE_RANKS; i++)
-		if (!strcmp(name, rank_choice(i)))
-			return (enum lode_rank)i;
-	return LODE_RANK_TOTAL;
-}
-
-/* Waits are what people come for; a profile without any is mined for CPU time. */
-static int choose_kind(struct lode_corpus *corpus, const char *name, enum lode_event_type *kind,
-		       struct lode_error *error)
-{
-	struct lode_corpus_list list = { 0 };
-	uint64_t waits = 0, runs = 0;
-	int code;
-
-	*kind = name && !strcmp(name, "run") ? LODE_RUN : LODE_WAIT;
-	if (name)
-		return 0;
-	code = lode_corpus_streams(corpus, &list, error);
-	for (size_t i = 0; !code && i < list.count; i++) {
-		waits += list.items[i].events[LODE_WAIT];
-		runs += list.items[i].events[LODE_RUN];
-	}
-	if (!waits && runs)
-		*kind = LODE_RUN;
-	lode_corpus_list_release(&list);
-	return code;
-}
-
-static int choose_threshold(const struct lode_mine_settings *settings, const struct lode_area *area,
-			    struct lode_mine_options *how, struct lode_error *error)
-{
-	if (settings->threshold && settings->impact)
-		return lode_fail(error, LODE_USAGE,
-				 "mine: '--threshold' and '--impact' say the same thing twice; give one of them. "
-				 "See 'lode help mine'.");
-	if (settings->impact)
-		return lode_mine_impact(settings->impact, area->stream_count, &how->threshold, error);
-	return lode_mine_threshold(settings->threshold ? settings->threshold : "1%", area->rows[how->kind].cost,
-				   &how->threshold, error);
-}
-
-/* ---- the last result ---- */
-
-static void write_groups(const struct lode_mine_report *report, struct lode_buffer *buffer)
-{
-	const struct lode_mined *mined = report->mined;
-
-	lode_buffer_text(buffer, "# What the last 'lode mine' found; 'lode sign --from ID' and "
-				 "'lode mine --show ID' look here.\n");
-	for (size_t i = 0; i < mined->clusters.count; i++) {
-		const struct lode_cluster *cluster = &mined->clusters.items[i];
-
-		lode_buffer_byte(buffer, '\n');
-		lode_pattern_line_write("cluster", mined->cluster_groups[i].id, buffer);
-		if (!report->options->both) /* without a line it is either */
-			lode_pattern_line_write("kind", lode_event_type_name(report->options->kind), buffer);
-		for (size_t k = 0; k < cluster->count; k++)
-			lode_pattern_write(&mined->patterns, mined->clusters.members[cluster->first + k],
-					   &report->area->dictionary.frames, buffer);
-	}
-}
-
-/* A corpus that cannot be written to is mined all the same; only the ids are not remembered. */
-static void remember_in(const char *corpus, const struct lode_mine_report *report, struct lode_notes *notes)
-{
-	char *path = lode_format("%s/mined.txt", corpus);
-	struct lode_error error = { "" };
-	struct lode_output output;
-
-	if (path && !lode_output_open(&output, path, &error)) {
-		write_groups(report, &output.buffer);
-		if (!lode_output_finish(&output, &error)) {
-			lode_free(path);
-			return;
-		}
-	}
-	lode_notes_add(notes, 1, "result could not be kept for '--show' and 'lode sign'", error.text);
-	lode_free(path);
-}
-
+/* Keeps the result for '--show' and 'lode sign'. A corpus that cannot be written to is mined all the same. */
 static void remember(struct lode_mining *mining, struct lode_notes *notes)
 {
-	for (size_t i = 0; i < lode_corpus_count(mining->source.corpus); i++)
-		remember_in(lode_corpus_path(lode_corpus_member(mining->source.corpus, i)), &mining->report, notes);
-}
+	const char *kind = mining->how.both ? NULL : lode_event_type_name(mining->how.kind);
 
-/* ---- one mining ---- */
+	for (size_t i = 0; i < lode_corpus_count(mining->source.corpus); i++) {
+		struct lode_corpus *member = lode_corpus_member(mining->source.corpus, i);
+		struct lode_error error = { "" };
 
-int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings *settings,
-		     char *const *names, size_t count, struct lode_work *work, struct lode_error *error)
-{
-	int code;
-
-	memset(mining, 0, sizeof(*mining));
-	mining->how = (struct lode_mine_options){
-		.rank = chosen_rank(settings->rank),
-		.both = settings->kind && !strcmp(settings->kind, "both"),
-		.fold_recursion = settings->fold_recursion,
-		.min_length = (uint32_t)settings->min_length,
-		.max_length = (uint32_t)settings->max_length,
-		.max_patterns = settings->max_patterns,
-		.jobs = (unsigned)settings->area.jobs,
-		.progress = &work->bar.progress,
-	};
-	code = read_similarity(settings->similarity, &mining->how.similarity, error);
-	if (!code)
-		code = lode_source_open(&mining->source, names, count, &settings->area, error);
-	if (!code)
-		code = choose_kind(mining->source.corpus, settings->kind, &mining->how.kind, error);
-	if (!code)
-		code = lode_source_area(&mining->source, &settings->area, mining->how.both ? 0 : 1u << mining->how.kind,
-					work, &mining->reading, error);
-	if (!code && settings->fold_recursion && lode_area_fold(&mining->reading.area) < 0)
-		code = lode_fail_memory(error);
-	mining->report = (struct lode_mine_report){
-		.corpus = mining->source.path,
-		.area = &mining->reading.area,
-		.options = &mining->how,
-		.mined = &mining->mined,
-		.top = settings->top,
-		.all_frames = settings->all_frames,
-		.timing = settings->timing,
-		.read_time = mining->reading.time,
-	};
-	return code;
-}
-
-/* Takes out of the area what signatures cover of one kind. */
-static int remove_covered(struct lode_mining *mining, const struct lode_signatures *signatures,
-			  enum lode_event_type kind, struct lode_error *error)
-{
-	struct lode_area *area = &mining->reading.area;
-	uint8_t *marks = lode_calloc(area->dictionary.tree.count, 1);
-
-	if (!marks || lode_signatures_cover(signatures, &area->dictionary, kind, marks) < 0) {
-		lode_free(marks);
-		return lode_fail_memory(error);
+		if (lode_mined_file_write(lode_corpus_path(member), &mining->mined, kind,
+					  &mining->reading.area.dictionary.frames, &error) < 0)
+			lode_notes_add(notes, 1, "result could not be kept for '--show' and 'lode sign'", error.text);
 	}
-	mining->report.covered = lode_add_saturating(mining->report.covered, lode_area_remove(area, kind, marks));
-	lode_free(marks);
-	return 0;
-}
-
-/* --new: takes out of the area what signatures cover, whatever their state. */
-static int leave_out_known(struct lode_mining *mining, struct lode_error *error)
-{
-	struct lode_signatures signatures;
-	int code = lode_signatures_load(mining->source.corpus, &signatures, error);
-
-	for (int kind = 0; !code && kind < LODE_AREA_KINDS; kind++)
-		if (mining->how.both || kind == (int)mining->how.kind)
-			code = remove_covered(mining, &signatures, (enum lode_event_type)kind, error);
-	mining->report.only_new = 1;
-	lode_signatures_release(&signatures);
-	return code;
-}
-
-static int read_patterns(struct lode_mining *mining, const char *path, struct lode_error *error)
-{
-	int code = lode_pattern_file_read(&mining->file, path, &mining->reading.area.dictionary.frames, error);
-
-	if (!code && !mining->file.patterns.count)
-		return lode_fail(error, LODE_BAD_INPUT, "%s: holds no patterns; see lode-patterns(5)", path);
-	mining->how.given = &mining->file.patterns;
-	return code;
-}
-
-int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings *settings, uint64_t threshold,
-		    struct lode_error *error)
-{
-	int code = settings->only_new ? leave_out_known(mining, error) : 0;
-
-	mining->how.threshold = threshold;
-	if (!code && mining->how.both && lode_area_join_kinds(&mining->reading.area) < 0)
-		code = lode_fail_memory(error);
-	if (!code && !threshold)
-		code = choose_threshold(settings, &mining->reading.area, &mining->how, error);
-	if (!code && settings->patterns)
-		code = read_patterns(mining, settings->patterns, error);
-	if (!code)
-		code = lode_mine(&mining->reading.area, &mining->how, &mining->mined, error);
-	if (!code)
-		code = lode_idle_stacks_make(&mining->idle, mining->source.rules, &mining->reading.area.dictionary, error);
-	mining->report.idle = mining->idle;
-	return code;
-}
-
-void lode_mining_release(struct lode_mining *mining)
-{
-	lode_idle_stacks_free(mining->idle);
-	lode_mined_release(&mining->mined);
-	lode_pattern_file_release(&mining->file);
-	lode_area_reading_release(&mining->reading);
-	lode_source_close(&mining->source);
 }
 
 /* ---- the whole ---- */

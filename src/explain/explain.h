@@ -96,6 +96,9 @@ struct lode_explanation {
 
 /* Defaults: clusters chosen, K-linear, linear functions, CART, 10 folds. */
 void lode_explain_defaults(struct lode_explain_options *options);
+/* The options as people write them: `K`, `auto`, `smallest`, `smallest:B`; a mean square error or a share (`5%`). */
+int lode_explain_clusters(const char *text, struct lode_explain_options *options, struct lode_error *error);
+int lode_explain_max_error(const char *text, struct lode_explain_options *options, struct lode_error *error);
 /* Whether the options make sense: 0, or LODE_USAGE with a sentence. */
 int lode_explain_check(const struct lode_explain_options *options, struct lode_error *error);
 /*

@@ -1,4 +1,5 @@
 /* Explaining a table: options, columns by their names, and the rows that take part; see explain.h. */
+#include "explain/cell.h"
 #include "explain/explain.h"
 #include "explain/explain_parts.h"
 
@@ -27,6 +28,48 @@ int lode_explain_check(const struct lode_explain_options *options, struct lode_e
 	if (options->smallest && !(options->max_error > 0))
 		return lode_fail(error, LODE_USAGE,
 				 "the smallest number of clusters needs a bound on the error; give one with '--max-error'");
+	return 0;
+}
+
+int lode_explain_clusters(const char *text, struct lode_explain_options *options, struct lode_error *error)
+{
+	const char *count = text;
+	double number;
+
+	if (!text || !strcmp(text, "auto"))
+		return 0;
+	if (!strncmp(text, "smallest", 8) && (!text[8] || text[8] == ':')) {
+		options->smallest = 1;
+		if (!text[8])
+			return 0;
+		count = text + 9;
+	}
+	if (lode_cell_read(count, strlen(count), &number) > LODE_CELL_NUMBER || !*count || !(number >= 1) ||
+	    number > 1e6 || number != (double)(unsigned)number)
+		return lode_fail(error, LODE_USAGE,
+				 "explain: '--clusters %s' is no number of clusters; use 1, 2, ..., auto, smallest or "
+				 "smallest:B. See 'lode help explain'.",
+				 text);
+	options->clusters = (unsigned)number;
+	return 0;
+}
+
+int lode_explain_max_error(const char *text, struct lode_explain_options *options, struct lode_error *error)
+{
+	size_t length = text ? strlen(text) : 0;
+	enum lode_cell cell;
+
+	if (!text)
+		return 0;
+	options->max_error_relative = length && text[length - 1] == '%';
+	cell = lode_cell_read(text, length - (size_t)options->max_error_relative, &options->max_error);
+	if ((cell != LODE_CELL_NUMBER && cell != LODE_CELL_BINARY) || !(options->max_error > 0))
+		return lode_fail(error, LODE_USAGE,
+				 "explain: '--max-error %s' is no bound; use a mean square error (1e6) or a relative "
+				 "error (5%%), above 0. See 'lode help explain'.",
+				 text);
+	if (options->max_error_relative)
+		options->max_error /= 100;
 	return 0;
 }
 

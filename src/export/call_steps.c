@@ -58,19 +58,6 @@ static int find_callers(struct lode_stream *stream, struct lode_error *error)
 	return code < 0 ? lode_fail_memory(error) : 0;
 }
 
-static int make_filter(struct order *order, const struct lode_dictionary *dictionary,
-		       const char *const *match)
-{
-	uint8_t *frames;
-
-	if (!match || !*match)
-		return 0;
-	frames = lode_frame_filter(&dictionary->frames, match);
-	order->fits = frames ? lode_stack_filter(&dictionary->tree, frames) : NULL;
-	lode_free(frames);
-	return order->fits ? 0 : LODE_SYSTEM;
-}
-
 static int infer(struct order *order, struct lode_export *export, struct lode_export_stream *source)
 {
 	struct lode_instances_input input;
@@ -79,7 +66,7 @@ static int infer(struct order *order, struct lode_export *export, struct lode_ex
 
 	if (code == 0)
 		code = find_callers(&source->stream, order->error);
-	if (code == 0 && make_filter(order, source->stream.dictionary, export->options->match) < 0)
+	if (code == 0 && lode_stacks_match(source->stream.dictionary, export->options->match, &order->fits) < 0)
 		code = lode_fail_memory(order->error);
 	if (code == 0)
 		code = lode_instances_infer(&source->stream, take, order, &input, order->error);

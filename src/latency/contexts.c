@@ -59,19 +59,6 @@ static int compare(const void *left, const void *right, void *context)
 	return lode_stacks_compare(&order->latency->dictionary, a, b);
 }
 
-static int make_filter(const struct lode_dictionary *dictionary, const char *const *match, uint8_t **fits)
-{
-	uint8_t *frames;
-
-	*fits = NULL;
-	if (!match || !*match)
-		return 0;
-	frames = lode_frame_filter(&dictionary->frames, match);
-	*fits = frames ? lode_stack_filter(&dictionary->tree, frames) : NULL;
-	lode_free(frames);
-	return *fits ? 0 : LODE_SYSTEM;
-}
-
 static void add_up(const struct lode_latency *latency, struct lode_contexts *contexts)
 {
 	const struct lode_stack_tree *tree = &latency->dictionary.tree;
@@ -91,7 +78,7 @@ int lode_contexts_rank(const struct lode_latency *latency, const char *const *ma
 	uint8_t *fits;
 
 	memset(contexts, 0, sizeof(*contexts));
-	if (make_filter(&latency->dictionary, match, &fits) < 0)
+	if (lode_stacks_match(&latency->dictionary, match, &fits) < 0)
 		return LODE_SYSTEM;
 	contexts->nodes = lode_calloc(nodes, sizeof(*contexts->nodes));
 	if (mean)

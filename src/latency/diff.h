@@ -98,6 +98,12 @@ static inline int lode_diff_path_is_sure(const struct lode_diff_path *path)
 	return path->cost > 0 && path->q < LODE_DIFF_LEVEL;
 }
 
+/* What the side takes that takes more, ns per stream. */
+static inline uint64_t lode_diff_whole(const struct lode_diff *diff)
+{
+	return lode_add_saturating(diff->base_whole, diff->difference > 0 ? (uint64_t)diff->difference : 0);
+}
+
 /* What a node by itself takes more, ns per stream. */
 static inline int64_t lode_diff_delta(const struct lode_diff *diff, uint32_t node)
 {

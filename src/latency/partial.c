@@ -237,16 +237,6 @@ static uint64_t *find_lives(const struct lode_stream *stream)
 	return NULL;
 }
 
-/* By node: 1 for a stack with such a frame. NULL when memory has run out. */
-static uint8_t *find_stacks(const struct lode_dictionary *dictionary, const char *const *globs)
-{
-	uint8_t *frames = lode_frame_filter(&dictionary->frames, globs);
-	uint8_t *stacks = frames ? lode_stack_filter(&dictionary->tree, frames) : NULL;
-
-	lode_free(frames);
-	return stacks;
-}
-
 static const char *const joins[] = { "pthread_join", "pthread_*join_np", "__pthread_*join_ex", NULL };
 static const char *const sleeps[] = { "kernel!*nanosleep*", "kernel!common_nsleep*", "kernel!msleep*",
 				      "kernel!usleep_range*", NULL };
@@ -308,9 +298,8 @@ static int add_idle(struct lode_latency_partial *partial, const struct lode_late
 	code = lode_wait_classes_make(&idle.classes, &partial->stream, idle.stacks, !options->include_work_waits,
 				      error);
 	idle.lives = find_lives(&partial->stream);
-	idle.joins = find_stacks(&partial->dictionary, joins);
-	idle.sleeps = find_stacks(&partial->dictionary, sleeps);
-	if (!code && idle.lives && idle.joins && idle.sleeps)
+	if (!code && idle.lives && !lode_stacks_match(&partial->dictionary, joins, &idle.joins) &&
+	    !lode_stacks_match(&partial->dictionary, sleeps, &idle.sleeps))
 		add_idle_waits(partial, &idle);
 	else if (!code)
 		code = lode_fail_memory(error);

@@ -1,6 +1,7 @@
 /* What an id of the last mining stands for: see pattern_id.h. */
 #include "mine/pattern_id.h"
 
+#include "base/output.h"
 #include "trace/corpus.h"
 
 #include <stdio.h>
@@ -93,6 +94,38 @@ int lode_mined_file_read(struct lode_pattern_file *file, const char *corpus, str
 				 corpus, corpus);
 	else
 		code = lode_pattern_file_read(file, path, frames, error);
+	lode_free(path);
+	return code;
+}
+
+static void write_clusters(const struct lode_mined *mined, const char *kind, const struct lode_frames *frames,
+			   struct lode_buffer *buffer)
+{
+	lode_buffer_text(buffer, "# What the last 'lode mine' found; 'lode sign --from ID' and "
+				 "'lode mine --show ID' look here.\n");
+	for (size_t i = 0; i < mined->clusters.count; i++) {
+		const struct lode_cluster *cluster = &mined->clusters.items[i];
+
+		lode_buffer_byte(buffer, '\n');
+		lode_pattern_line_write("cluster", mined->cluster_groups[i].id, buffer);
+		if (kind)
+			lode_pattern_line_write("kind", kind, buffer);
+		for (size_t k = 0; k < cluster->count; k++)
+			lode_pattern_write(&mined->patterns, mined->clusters.members[cluster->first + k], frames, buffer);
+	}
+}
+
+int lode_mined_file_write(const char *corpus, const struct lode_mined *mined, const char *kind,
+			  const struct lode_frames *frames, struct lode_error *error)
+{
+	char *path = lode_format("%s/%s", corpus, LODE_MINED_FILE);
+	struct lode_output output;
+	int code = path ? lode_output_open(&output, path, error) : lode_fail_memory(error);
+
+	if (!code) {
+		write_clusters(mined, kind, frames, &output.buffer);
+		code = lode_output_finish(&output, error);
+	}
 	lode_free(path);
 	return code;
 }

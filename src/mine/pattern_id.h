@@ -27,5 +27,8 @@ int lode_pattern_choose(const struct lode_pattern_file *file, const struct lode_
 /* Reads CORPUS/mined.txt; where there is none the sentence says to mine first. */
 int lode_mined_file_read(struct lode_pattern_file *file, const char *corpus, struct lode_frames *frames,
 			 struct lode_error *error);
+/* Writes it: the clusters of a mining of events of one kind ("run", "wait"; NULL: of either). */
+int lode_mined_file_write(const char *corpus, const struct lode_mined *mined, const char *kind,
+			  const struct lode_frames *frames, struct lode_error *error);
 
 #endif

@@ -170,14 +170,8 @@ int lode_instance_lines_stream(void *context, const struct lode_stream *stream)
 
 	forget_stream(lines);
 	code = lode_stack_text_init(&lines->stacks, stream->dictionary, lines->error);
-	if (!code && lines->match && *lines->match) {
-		uint8_t *frames = lode_frame_filter(&stream->dictionary->frames, lines->match);
-
-		lines->fits = frames ? lode_stack_filter(&stream->dictionary->tree, frames) : NULL;
-		lode_free(frames);
-		if (!lines->fits)
-			code = lode_fail_memory(lines->error);
-	}
+	if (!code && lode_stacks_match(stream->dictionary, lines->match, &lines->fits) < 0)
+		code = lode_fail_memory(lines->error);
 	lines->stream = stream;
 	return code;
 }

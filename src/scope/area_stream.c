@@ -501,19 +501,6 @@ static int add_everything(struct mapping *mapping, struct lode_error *error)
 
 /* ---- one stream ---- */
 
-static uint8_t *make_filter(const struct lode_dictionary *dictionary, const char *const *globs, int *failed)
-{
-	uint8_t *frames, *stacks;
-
-	if (!globs || !*globs)
-		return NULL;
-	frames = lode_frame_filter(&dictionary->frames, globs);
-	stacks = frames ? lode_stack_filter(&dictionary->tree, frames) : NULL;
-	*failed |= !stacks;
-	lode_free(frames);
-	return stacks;
-}
-
 static int prepare(struct mapping *mapping, struct lode_error *error)
 {
 	const struct lode_area_options *options = mapping->plan->options;
@@ -522,8 +509,8 @@ static int prepare(struct mapping *mapping, struct lode_error *error)
 	size_t nodes = dictionary->tree.count;
 	int failed = 0;
 
-	mapping->match = make_filter(dictionary, options->match, &failed);
-	mapping->exclude = make_filter(dictionary, options->exclude, &failed);
+	failed |= lode_stacks_match(dictionary, options->match, &mapping->match) < 0;
+	failed |= lode_stacks_match(dictionary, options->exclude, &mapping->exclude) < 0;
 	for (int kind = 0; kind < LODE_AREA_KINDS; kind++) {
 		mapping->sums[kind][COUNTED].rows = &partial->rows[kind];
 		mapping->sums[kind][COUNTED].kept = mapping->plan->keep ? &partial->kept[kind] : NULL;

@@ -9,6 +9,8 @@
  */
 #include "scope/frame_filter.h"
 
+#include "base/error.h"
+
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -148,4 +150,17 @@ uint8_t *lode_stack_filter(const struct lode_stack_tree *tree, const uint8_t *fr
 	for (size_t i = 1; i < tree->count; i++)
 		fit[i] = fit[tree->nodes[i].parent] | frames_fit[tree->nodes[i].frame];
 	return fit;
+}
+
+int lode_stacks_match(const struct lode_dictionary *dictionary, const char *const *globs, uint8_t **fits)
+{
+	uint8_t *frames;
+
+	*fits = NULL;
+	if (!globs || !*globs)
+		return 0;
+	frames = lode_frame_filter(&dictionary->frames, globs);
+	*fits = frames ? lode_stack_filter(&dictionary->tree, frames) : NULL;
+	lode_free(frames);
+	return *fits ? 0 : LODE_SYSTEM;
 }

@@ -39,5 +39,10 @@ uint8_t *lode_frames_named(const struct lode_frames *frames, const char *name);
  * frees it; NULL when memory has run out.
  */
 uint8_t *lode_stack_filter(const struct lode_stack_tree *tree, const uint8_t *frames_fit);
+/*
+ * The same for globs: `*fits` has for each node 1 when a frame of its stack fits one of them; NULL where there
+ * are none, since all fit then. The caller frees it. Returns 0 or LODE_SYSTEM.
+ */
+int lode_stacks_match(const struct lode_dictionary *dictionary, const char *const *globs, uint8_t **fits);
 
 #endif
