@@ -89,17 +89,22 @@ struct lode_input {
  * does not count as memory. It stays readable; a page that is read again is
  * mapped again. Bytes of a caller's memory are left alone.
  */
-static void give_back(const struct lode_input *input, size_t *given, size_t until)
+void lode_input_give_back(const struct lode_input *input, const void *bytes, size_t size)
 {
 	const struct lode_map *map = input->spool.bytes ? &input->spool : &input->map;
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t start, end;
+	uintptr_t start = (uintptr_t)bytes & ~(page - 1);
+	uintptr_t end = ((uintptr_t)bytes + size) & ~(page - 1);
 
-	if (!input->whole || !map->bytes || until - *given < GIVE_BACK_PIECE)
+	if (input->whole && map->bytes && end > start)
+		madvise((void *)start, end - start, MADV_DONTNEED);
+}
+
+static void give_back(const struct lode_input *input, size_t *given, size_t until)
+{
+	if (until - *given < GIVE_BACK_PIECE)
 		return;
-	start = (uintptr_t)(input->bytes + *given) & ~(page - 1);
-	end = (uintptr_t)(input->bytes + until) & ~(page - 1);
-	madvise((void *)start, end - start, MADV_DONTNEED);
+	lode_input_give_back(input, input->bytes + *given, until - *given);
 	*given = until;
 }
 
@@ -288,6 +293,19 @@ int lode_input_memory(struct lode_input **result, const char *name, const void *
 	input->packed_size = size;
 	input->packed_last = 1;
 	return hand_out(result, input, prepare(input, error));
+}
+
+int lode_input_lines(struct lode_input **result, const char *name, const void *bytes, size_t size,
+		     uint64_t before, struct lode_error *error)
+{
+	struct lode_input *input = make_input(name);
+
+	*result = input;
+	if (!input)
+		return lode_fail_memory(error);
+	become_whole(input, size ? bytes : (const unsigned char *)"", size);
+	input->line_number = before;
+	return 0;
 }
 
 static void stop_digester(struct lode_input *input)

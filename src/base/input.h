@@ -25,6 +25,12 @@ int lode_input_open(struct lode_input **input, const char *path, struct lode_err
 /* The same over bytes in memory, which must outlive it (fuzzing, tests). */
 int lode_input_memory(struct lode_input **input, const char *name, const void *bytes, size_t size,
 		      struct lode_error *error);
+/*
+ * The same over lines of another input, for lode_input_line: never unpacked, and
+ * counted on behind the first `before` lines.
+ */
+int lode_input_lines(struct lode_input **input, const char *name, const void *bytes, size_t size,
+		     uint64_t before, struct lode_error *error);
 void lode_input_close(struct lode_input *input);
 
 /* The name to use in messages: the path, or "standard input". */
@@ -39,6 +45,11 @@ int lode_input_peek(struct lode_input *input, size_t wanted, const unsigned char
 		    struct lode_error *error);
 /* Steps over bytes that were peeked. */
 void lode_input_skip(struct lode_input *input, size_t size);
+/*
+ * Gives the pages of bytes back that were skipped before they were read, as by
+ * another thread; they stay readable. Any thread may call it.
+ */
+void lode_input_give_back(const struct lode_input *input, const void *bytes, size_t size);
 /*
  * The next line without its line end (\n or \r\n), and steps over it. Returns 1,
  * 0 at the end of input, or a negative code: a line longer than `limit` bytes is

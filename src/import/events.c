@@ -2,7 +2,11 @@
  * Plain events (.jsonl): the format anyone can write by hand. One JSON object a
  * line; lode-events(5) tells every field.
  *
- * Read by yajl without building trees: its callbacks put each field where it
+ * Several threads read chunks of lines (line_chunks.h). They take the events that are
+ * written as programs write them (events_part.h); all other lines are read here, one
+ * by one, when their turn comes: headers, symptoms, anything unusual or wrong.
+ *
+ * These are read by yajl without building trees: its callbacks put each field where it
  * belongs in `struct line`, and the end of the object turns the line into an
  * event, a symptom, a thread's name, a module's description or a new stream.
  * Fields may come in any order, so nothing is decided before that end; only
@@ -15,8 +19,10 @@
  * yajl does not survive a failing allocation, so it keeps the system's.
  */
 #include "base/buffer.h"
+#include "import/events_part.h"
 #include "import/exact_number.h"
 #include "import/frame_memo.h"
+#include "import/line_chunks.h"
 #include "import/reading.h"
 
 #include <stdio.h>
@@ -144,6 +150,8 @@ struct reader {
 	const struct lode_import_options *options;
 	const struct lode_import_sink *sink;
 	struct lode_error *error;
+	yajl_handle json;
+	uint64_t lines; /* in front of the chunk whose turn it is */
 	int code;
 
 	/* Where in the JSON we are. */
@@ -792,9 +800,9 @@ static int read_line(struct reader *reader, yajl_handle json, const char *text, 
 	return use_line(reader);
 }
 
-static int read_lines(struct reader *reader, yajl_handle json)
+static int read_lines(struct reader *reader)
 {
-	size_t since = 0, length;
+	size_t length;
 	const char *text;
 	int got;
 
@@ -806,16 +814,78 @@ static int read_lines(struct reader *reader, yajl_handle json)
 			text += 3; /* the mark that some editors put in front */
 			length -= 3;
 		}
-		code = read_line(reader, json, text, length);
-		since += length;
-		if (code == 0 && since >= 1u << 20) {
-			code = lode_reading_progress(reader->input, reader->options, reader->error);
-			since = 0;
-		}
+		code = read_line(reader, reader->json, text, length);
 		if (code < 0)
 			return code;
 	}
 	return got;
+}
+
+/* ---- parts ---- */
+
+static void *make_part(void *context)
+{
+	(void)context;
+	return lode_calloc(1, sizeof(struct lode_events_part));
+}
+
+static void free_part(void *part)
+{
+	if (part)
+		lode_events_part_release(part);
+	lode_free(part);
+}
+
+static void parse_part(void *context, void *part, const char *text, size_t size)
+{
+	(void)context;
+	lode_events_part_read(part, text, size);
+}
+
+static void clear_part(void *part)
+{
+	lode_events_part_clear(part);
+}
+
+static int take_events(struct reader *reader, const struct lode_events_piece *piece)
+{
+	if (!lode_stream_event_count(&piece->stream))
+		return 0;
+	if (!reader->open && start_stream(reader) < 0)
+		return reader->code;
+	return lode_events_piece_merge(&reader->stream, piece) < 0 ? lode_fail_memory(reader->error) : 0;
+}
+
+/* The lines behind the events, one by one. */
+static int read_rest(struct reader *reader, const struct lode_events_piece *piece)
+{
+	struct lode_input *input = reader->input;
+	int code = lode_input_lines(&reader->input, lode_input_name(input), piece->rest, piece->rest_size,
+				    reader->lines + piece->rest_line, reader->error);
+
+	if (code == 0)
+		code = read_lines(reader);
+	lode_input_close(reader->input);
+	reader->input = input;
+	return code;
+}
+
+static int join_part(void *context, void *item, struct lode_error *error)
+{
+	struct reader *reader = context;
+	const struct lode_events_part *part = item;
+	int code = part->code;
+
+	reader->error = error;
+	if (code < 0)
+		return lode_fail_memory(error);
+	for (size_t i = 0; i < part->count && code == 0; i++) {
+		code = take_events(reader, part->pieces[i]);
+		if (code == 0 && part->pieces[i]->rest)
+			code = read_rest(reader, part->pieces[i]);
+	}
+	reader->lines += part->lines;
+	return code;
 }
 
 static void tell_notes(const struct reader *reader)
@@ -844,18 +914,20 @@ static int read_events(struct lode_input *input, const struct lode_import_option
 		       const struct lode_import_sink *sink, struct lode_error *error)
 {
 	struct reader reader = { .input = input, .options = options, .sink = sink, .error = error };
-	yajl_handle json = yajl_alloc(&callbacks, NULL, &reader);
+	struct lode_line_chunks chunks = { make_part, free_part, parse_part, join_part, clear_part, &reader };
 	int code;
 
-	if (!json)
+	reader.json = yajl_alloc(&callbacks, NULL, &reader);
+	if (!reader.json)
 		return lode_fail_memory(error);
-	yajl_config(json, yajl_allow_multiple_values, 1);
-	yajl_config(json, yajl_dont_validate_strings, 1);
-	code = read_lines(&reader, json);
+	yajl_config(reader.json, yajl_allow_multiple_values, 1);
+	yajl_config(reader.json, yajl_dont_validate_strings, 1);
+	code = lode_line_chunks_read(input, options, &chunks, error);
+	reader.error = error;
 	if (code == 0)
 		code = finish_stream(&reader, 1);
 	tell_notes(&reader);
-	yajl_free(json);
+	yajl_free(reader.json);
 	release_reader(&reader);
 	return code;
 }

@@ -5,27 +5,23 @@
  * of an unknown process, and tile a line of time: the first begins at 0, each
  * other where the one before it ends.
  *
- * Speed comes from three things. Text is read in chunks of whole lines, each
- * parsed by whichever thread is free into a part of its own. Neighbouring lines
+ * Speed comes from three things. Text is read in chunks of whole lines
+ * (line_chunks.h), each parsed by whichever thread is free. Neighbouring lines
  * share most of their frames, so a line begins where it first differs from the
  * one before it. And a frame's text is looked up as it stands, and taken apart
  * only when it is new to the part.
  *
- * Parts are joined strictly in the order of the file, each when its turn comes.
  * All ids are given in order of first appearance, in a part as in the whole, so
  * the result does not depend on the number of threads or on where chunks end.
- * Errors too are reported in turn: the first wrong line of the file wins.
  */
-#include "base/parallel.h"
 #include "import/frame_memo.h"
+#include "import/line_chunks.h"
 #include "import/reading.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#define CHUNK_BYTES (4u << 20)
 /* How the exporter writes an event without a stack. */
 #define NO_STACK "[no stack]"
 /* What is wrong with a line that has no value. */
@@ -48,11 +44,8 @@ struct odd_lines {
 
 /* What one thread makes of one chunk. */
 struct part {
-	size_t turn; /* number of the chunk */
 	const char *text; /* whole lines */
 	size_t size;
-	char *copy; /* owns the text when the input does not keep it */
-	size_t copy_capacity;
 
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
@@ -84,13 +77,7 @@ struct reading {
 	enum lode_event_type type;
 	double unit;
 
-	pthread_mutex_t fetching; /* guards the input, `fetched` and `at_end` */
-	size_t fetched; /* chunks */
-	int at_end;
-
-	pthread_mutex_t joining; /* guards all below */
-	pthread_cond_t joined;
-	size_t turn; /* the chunk that may be joined next */
+	/* The whole, which parts are joined to in turn. */
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
 	uint64_t lines;
@@ -102,8 +89,6 @@ struct reading {
 	struct odd_lines unended;
 	struct odd_lines left_out;
 	struct odd_lines valueless;
-	int code;
-	struct lode_error error;
 };
 
 /* ---- lines that want a note ---- */
@@ -477,18 +462,14 @@ static void read_lines(const struct reading *reading, struct part *part)
 	}
 }
 
-/* ---- chunks ---- */
+/* ---- parts ---- */
 
 static int start_part(struct part *part)
 {
-	char *copy = part->copy;
-	size_t capacity = part->copy_capacity;
 	struct level *levels = part->levels;
 	size_t level_capacity = part->level_capacity;
 
 	memset(part, 0, sizeof(*part));
-	part->copy = copy;
-	part->copy_capacity = capacity;
 	part->levels = levels;
 	part->level_capacity = level_capacity;
 	part->last = "";
@@ -499,108 +480,64 @@ static int start_part(struct part *part)
 }
 
 /* Leaves only what the next part reuses. */
-static void end_part(struct part *part)
+static void end_part(void *item)
 {
+	struct part *part = item;
+
 	lode_stream_release(&part->stream);
 	lode_dictionary_release(&part->dictionary);
 	lode_frame_memo_release(&part->memo);
 }
 
-/*
- * Shows whole lines, about CHUNK_BYTES of them. A line that is longer is shown
- * whole, or, beyond the limit, so far that the parser sees that it is too long.
- */
-static int peek_lines(struct lode_input *input, const unsigned char **bytes, size_t *size,
-		      struct lode_error *error)
+static void *make_part(void *context)
 {
-	size_t wanted = CHUNK_BYTES, most = LODE_LINE_LIMIT + 2;
-
-	for (;;) {
-		const unsigned char *newline;
-		int code = lode_input_peek(input, wanted, bytes, size, error);
-
-		if (code < 0 || *size < wanted)
-			return code;
-		*size = wanted;
-		newline = memrchr(*bytes, '\n', wanted);
-		if (newline)
-			*size = (size_t)(newline - *bytes) + 1;
-		if (newline || wanted == most)
-			return 0;
-		wanted = wanted * 2 < most ? wanted * 2 : most;
-	}
+	(void)context;
+	return lode_calloc(1, sizeof(struct part));
 }
 
-static int keep_text(struct reading *reading, struct part *part, const unsigned char *bytes, size_t size)
+static void free_part(void *context)
 {
-	part->text = (const char *)bytes;
+	struct part *part = context;
+
+	if (!part)
+		return;
+	lode_free(part->levels);
+	lode_free(part);
+}
+
+static void parse_part(void *context, void *item, const char *text, size_t size)
+{
+	struct part *part = item;
+
+	if (start_part(part) < 0) {
+		part->code = lode_fail_memory(&part->error);
+		return;
+	}
+	part->text = text;
 	part->size = size;
-	if (lode_input_is_whole(reading->input))
-		return 0;
-	if (size > part->copy_capacity) {
-		char *grown = lode_realloc(part->copy, size, 1);
-
-		if (!grown)
-			return lode_fail_memory(&part->error);
-		part->copy = grown;
-		part->copy_capacity = size;
-	}
-	if (size)
-		memcpy(part->copy, bytes, size);
-	part->text = part->copy;
-	return 0;
-}
-
-/* Takes the next chunk. Returns 0 when there is none; an error is the part's, to be told in turn. */
-static int fetch(struct reading *reading, struct part *part)
-{
-	const unsigned char *bytes;
-	size_t size = 0;
-	int got;
-
-	pthread_mutex_lock(&reading->fetching);
-	got = !reading->at_end;
-	if (got) {
-		part->turn = reading->fetched++;
-		part->code = lode_reading_progress(reading->input, reading->options, &part->error);
-		if (part->code == 0)
-			part->code = peek_lines(reading->input, &bytes, &size, &part->error);
-		if (part->code == 0)
-			part->code = keep_text(reading, part, bytes, size);
-		if (part->code == 0)
-			lode_input_skip(reading->input, size);
-		reading->at_end = part->code < 0 || size == 0;
-	}
-	pthread_mutex_unlock(&reading->fetching);
-	return got;
-}
-
-/* Makes the others stop fetching. */
-static void stop_fetching(struct reading *reading)
-{
-	pthread_mutex_lock(&reading->fetching);
-	reading->at_end = 1;
-	pthread_mutex_unlock(&reading->fetching);
+	read_lines(context, part);
 }
 
 /* ---- joining ---- */
 
-static int fail_in_turn(struct reading *reading, const struct part *part)
+static int fail_in_turn(const struct reading *reading, const struct part *part, struct lode_error *error)
 {
-	reading->error = part->error;
+	*error = part->error;
 	if (part->code != LODE_BAD_INPUT || !part->wrong[0])
 		return part->code;
-	return lode_fail(&reading->error, LODE_BAD_INPUT, "%s:%llu: %s", lode_input_name(reading->input),
+	return lode_fail(error, LODE_BAD_INPUT, "%s:%llu: %s", lode_input_name(reading->input),
 			 (unsigned long long)(reading->lines + part->lines), part->wrong);
 }
 
 /* Moves the part's line of time behind what is there, and adds it. */
-static int join(struct reading *reading, struct part *part)
+static int join_part(void *context, void *item, struct lode_error *error)
 {
+	struct reading *reading = context;
+	struct part *part = item;
 	struct lode_events *events = &part->stream.events[reading->type];
 
 	if (part->code < 0)
-		return fail_in_turn(reading, part);
+		return fail_in_turn(reading, part, error);
 	for (size_t i = 0; i < events->count; i++)
 		events->t[i] += reading->costs;
 	join_odd(&reading->rounded, &part->rounded, reading->lines);
@@ -612,55 +549,13 @@ static int join(struct reading *reading, struct part *part)
 	reading->two_values += part->two_values;
 	reading->cut += part->cut;
 	if (__builtin_add_overflow(reading->costs, part->costs, &reading->costs))
-		return lode_fail(&reading->error, LODE_BAD_INPUT,
+		return lode_fail(error, LODE_BAD_INPUT,
 				 "%s:%llu: up to here the costs add up to more than 64 bits of nanoseconds; "
 				 "choose a smaller --unit",
 				 lode_input_name(reading->input), (unsigned long long)reading->lines);
 	if (lode_stream_merge(&reading->stream, &part->stream) < 0)
-		return lode_fail_memory(&reading->error);
+		return lode_fail_memory(error);
 	return 0;
-}
-
-static void join_in_turn(struct reading *reading, struct part *part)
-{
-	int code;
-
-	pthread_mutex_lock(&reading->joining);
-	while (reading->turn != part->turn)
-		pthread_cond_wait(&reading->joined, &reading->joining);
-	if (reading->code == 0)
-		reading->code = join(reading, part);
-	code = reading->code;
-	reading->turn++;
-	pthread_cond_broadcast(&reading->joined);
-	pthread_mutex_unlock(&reading->joining);
-	if (code < 0)
-		stop_fetching(reading);
-}
-
-/*
- * One thread's work. Chunks are numbered as they are fetched and joined in that
- * order; whoever holds the lowest number never waits, so all come to an end.
- */
-static void work(void *context, size_t i)
-{
-	struct reading *reading = context;
-	struct part part = { 0 };
-	int started = start_part(&part);
-
-	(void)i;
-	while (fetch(reading, &part)) {
-		if (started < 0 && part.code == 0)
-			part.code = lode_fail_memory(&part.error);
-		if (part.code == 0)
-			read_lines(reading, &part);
-		join_in_turn(reading, &part);
-		end_part(&part);
-		started = start_part(&part);
-	}
-	end_part(&part);
-	lode_free(part.copy);
-	lode_free(part.levels);
 }
 
 /* ---- the importer ---- */
@@ -701,18 +596,14 @@ static int check_all(struct reading *reading, struct lode_error *error)
 
 static int read_all(struct reading *reading, const struct lode_import_sink *sink, struct lode_error *error)
 {
-	unsigned jobs = reading->options->jobs ? reading->options->jobs : lode_processors();
+	struct lode_line_chunks chunks = { make_part, free_part, parse_part, join_part, end_part, reading };
 	int code;
 
 	if (lode_stream_thread(&reading->stream, LODE_NO_PID, 0) == LODE_NONE)
 		return lode_fail_memory(error);
-	lode_parallel(jobs, jobs, work, reading);
-	if (reading->code < 0) {
-		if (error)
-			*error = reading->error;
-		return reading->code;
-	}
-	code = check_all(reading, error);
+	code = lode_line_chunks_read(reading->input, reading->options, &chunks, error);
+	if (code == 0)
+		code = check_all(reading, error);
 	if (code < 0)
 		return code;
 	return lode_reading_deliver(reading->input, reading->options, sink, &reading->stream, 0, error);
@@ -732,13 +623,7 @@ static int read_folded(struct lode_input *input, const struct lode_import_option
 	if (lode_dictionary_init(&reading.dictionary) < 0)
 		return lode_fail_memory(error);
 	lode_stream_init(&reading.stream, &reading.dictionary);
-	pthread_mutex_init(&reading.fetching, NULL);
-	pthread_mutex_init(&reading.joining, NULL);
-	pthread_cond_init(&reading.joined, NULL);
 	code = read_all(&reading, sink, error);
-	pthread_cond_destroy(&reading.joined);
-	pthread_mutex_destroy(&reading.joining);
-	pthread_mutex_destroy(&reading.fetching);
 	lode_stream_release(&reading.stream);
 	lode_dictionary_release(&reading.dictionary);
 	return code;

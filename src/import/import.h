@@ -24,6 +24,7 @@ struct lode_import_options {
 	int kind_is_wait;          /* folded stacks: waits instead of runs */
 	double unit_ns;            /* nanoseconds of one value (folded stacks) or count (pprof); 0: not told */
 	unsigned jobs;             /* threads; 0: one a processor */
+	size_t chunk_bytes;        /* of text that a thread reads at a time; 0: 4 MiB */
 	int inlines;               /* inlined functions as frames of their own */
 	int debuginfod;            /* symbols may be fetched */
 	int no_symbols;            /* leave addresses as they are */
