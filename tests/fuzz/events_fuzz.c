@@ -159,7 +159,9 @@ static void write_and_read_again(struct kept *kept)
 {
 	const struct lode_corpus_entry *entries[MOST_STREAMS];
 	struct lode_export_options options = { 0 };
-	struct lode_export export = { .options = &options, .corpus = "fuzz", .entries = entries };
+	struct lode_export export = {
+		.exporter = &lode_exporter_events, .options = &options, .corpus = "fuzz", .entries = entries,
+	};
 	struct lode_error error = { "" };
 	struct lode_output output;
 	struct lode_map map;
@@ -167,11 +169,13 @@ static void write_and_read_again(struct kept *kept)
 
 	for (size_t i = 0; i < kept->count; i++)
 		entries[i] = &kept->entries[i];
+	fuzz_require(lode_dictionary_init(&export.dictionary) == 0, "memory");
 	export.count = kept->count;
 	export.output = &output;
 	fuzz_file_make(&file, "", 0);
 	fuzz_require(lode_output_descriptor(&output, file.fd, "fuzz", &error) == 0, "memory");
 	fuzz_require(lode_exporter_events.write(&export, &error) == 0, "what was read can be written");
+	lode_dictionary_release(&export.dictionary);
 	fuzz_require(lode_output_finish(&output, &error) == 0, "there is room for it");
 	fuzz_require(lode_map_descriptor(&map, file.fd, "fuzz", &error) == 0, "it can be mapped");
 	fuzz_require(read_bytes(map.bytes ? map.bytes : (const unsigned char *)"", map.size, compare, kept) ==
