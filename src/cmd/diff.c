@@ -161,7 +161,7 @@ static int compare_sides(struct lode_analysis *analysis, struct comparison *comp
 		.mean = settings->latency.mean,
 		.whole_new_paths = settings->new_paths && !strcmp(settings->new_paths, "whole"),
 	};
-	int code = lode_latency_rule(&settings->latency, "diff", &how.rule, error);
+	int code = lode_latency_check(&settings->latency, "diff", &how.rule, error);
 
 	if (!code)
 		code = lode_diff_sides_read(sides, analysis->call, &analysis->work, error);

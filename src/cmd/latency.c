@@ -236,7 +236,7 @@ static int infer(struct lode_analysis *analysis, struct lode_error *error)
 	int code = check(settings, analysis->form, error);
 
 	if (!code)
-		code = lode_latency_rule(&settings->latency, "latency", &rule, error);
+		code = lode_latency_check(&settings->latency, "latency", &rule, error);
 	if (!code)
 		code = lode_latency_open(&inferred.reading, analysis->call->operands, analysis->call->operand_count,
 					 &settings->latency, &analysis->work, error);

@@ -40,12 +40,15 @@ int lode_latency_tree_min(const struct lode_latency_settings *settings, const ch
 	return 0;
 }
 
-int lode_latency_rule(const struct lode_latency_settings *settings, const char *command,
-		      enum lode_latency_rule *rule, struct lode_error *error)
+int lode_latency_check(const struct lode_latency_settings *settings, const char *command,
+		       enum lode_latency_rule *rule, struct lode_error *error)
 {
+	uint64_t least;
+	int code = lode_latency_tree_min(settings, command, 0, &least, error);
+
 	*rule = LODE_RULE_ESTIMATE;
-	if (!settings->rule)
-		return 0;
+	if (code || !settings->rule)
+		return code;
 	if (!settings->mean)
 		return lode_fail(error, LODE_USAGE,
 				 "%s: '--rule' says which latency '--mean' takes; give '--mean', too. "

@@ -53,9 +53,9 @@ struct lode_latency_settings {
 /* What --tree-min leaves out of a tree that takes `whole` in all: less than `least` ns. */
 int lode_latency_tree_min(const struct lode_latency_settings *settings, const char *command, uint64_t whole,
 			  uint64_t *least, struct lode_error *error);
-/* The rule that --mean takes; '--rule' without '--mean' is an error. */
-int lode_latency_rule(const struct lode_latency_settings *settings, const char *command,
-		      enum lode_latency_rule *rule, struct lode_error *error);
+/* Checks the settings before anything is read, and finds the rule that --mean takes. */
+int lode_latency_check(const struct lode_latency_settings *settings, const char *command,
+		       enum lode_latency_rule *rule, struct lode_error *error);
 /* How many contexts or paths are to be shown; 0: all. */
 size_t lode_latency_top(const struct lode_latency_settings *settings, const struct lode_analysis *analysis);
 
