@@ -15,6 +15,7 @@
 #include "cmd/notes.h"
 #include "cmd/progress.h"
 #include "cmd/signals.h"
+#include "cmd/symbol_options.h"
 #include "cmd/recorded.h"
 #include "result/notes_json.h"
 
@@ -45,11 +46,7 @@ struct settings {
 	const char *name;
 	struct lode_option_list attributes;
 	struct lode_option_list symptoms;
-	int no_symbols;
-	int inlines;
-	int debuginfod;
-	struct lode_option_list symbol_paths;
-	const char *symbol_cache;
+	struct lode_symbol_settings symbols;
 	int no_own_walk;
 	int json;
 };
@@ -67,14 +64,7 @@ static const struct lode_option options[] = {
 	LODE_LIST("symptom", 0, FIELD(symptoms), "RULE",
 		  "what was too slow: 'thread NAME', 'run > 2s', 'function BIN:FUNC > 200ms', 'mark NAME > "
 		  "100ms'; may be given many times"),
-	LODE_FLAG("no-symbols", 0, FIELD(no_symbols),
-		  "leave addresses in programs and libraries as they are"),
-	LODE_FLAG("inlines", 0, FIELD(inlines), "inlined functions as frames of their own"),
-	LODE_FLAG("debuginfod", 0, FIELD(debuginfod),
-		  "fetch debug files from the servers in $DEBUGINFOD_URLS"),
-	LODE_LIST("symbol-path", 0, FIELD(symbol_paths), "DIR",
-		  "look for binaries and debug files here too; may be given many times"),
-	LODE_TEXT("symbol-cache", 0, FIELD(symbol_cache), "DIR|none", "where symbols are kept for next time"),
+	LODE_RECORDED_SYMBOL_OPTIONS(FIELD(symbols)),
 	LODE_FLAG("json", 0, FIELD(json), "write what was recorded as JSON to standard output"),
 	LODE_HIDDEN_FLAG("kernel-stacks-by-kernel", FIELD(no_own_walk),
 			 "do not walk kernel stacks; for tests"),
@@ -145,14 +135,7 @@ static int open_all(struct recording *recording, const char *source, struct lode
 {
 	const struct settings *settings = recording->settings;
 	struct lode_recorder_options recorder = lode_recorded_recorder(&recording->target);
-	struct lode_symbols_options symbols = {
-		.paths = settings->symbol_paths.items,
-		.cache = settings->symbol_cache && !strcmp(settings->symbol_cache, "none")
-				 ? ""
-				 : settings->symbol_cache,
-		.debuginfod = settings->debuginfod,
-		.notes = &recording->notes,
-	};
+	struct lode_symbols_options symbols = lode_symbol_options(&settings->symbols, &recording->notes);
 	int code;
 
 	recorder.no_own_walk = settings->no_own_walk;
@@ -297,8 +280,8 @@ static int add_losses(struct recording *recording, struct lode_error *error)
 static int finish(struct recording *recording, const char *source, struct lode_error *error)
 {
 	struct lode_translate_options translate = {
-		.symbolizer = recording->settings->no_symbols ? NULL : recording->symbolizer,
-		.inlines = recording->settings->inlines,
+		.symbolizer = recording->settings->symbols.none ? NULL : recording->symbolizer,
+		.inlines = recording->settings->symbols.inlines,
 		.notes = &recording->notes,
 	};
 	int code = add_symptoms(recording, error);

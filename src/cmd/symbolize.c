@@ -12,26 +12,21 @@
 #include "cmd/notes.h"
 #include "cmd/signals.h"
 #include "cmd/streams.h"
+#include "cmd/symbol_options.h"
 #include "symbols/naming.h"
 #include "trace/corpus.h"
 
 #include <string.h>
 
 struct settings {
-	int debuginfod;
-	struct lode_option_list symbol_paths;
-	const char *symbol_cache;
+	struct lode_symbol_settings symbols;
 	int json;
 };
 
 #define FIELD(field) offsetof(struct settings, field)
 
 static const struct lode_option options[] = {
-	LODE_FLAG("debuginfod", 0, FIELD(debuginfod),
-		  "fetch debug files from the servers in $DEBUGINFOD_URLS"),
-	LODE_LIST("symbol-path", 0, FIELD(symbol_paths), "DIR",
-		  "look for binaries and debug files here too; may be given many times"),
-	LODE_TEXT("symbol-cache", 0, FIELD(symbol_cache), "DIR|none", "where symbols are kept for next time"),
+	LODE_SYMBOL_OPTIONS(FIELD(symbols)),
 	LODE_FLAG("json", 0, FIELD(json), "write what was done as JSON, one line a stream"),
 	LODE_NO_MORE_OPTIONS,
 };
@@ -136,14 +131,7 @@ static int symbolize_all(struct symbolizing *symbolizing, struct lode_error *err
 static int create_symbolizer(struct symbolizing *symbolizing, struct lode_error *error)
 {
 	const struct settings *settings = symbolizing->call->settings;
-	struct lode_symbols_options symbols = {
-		.paths = settings->symbol_paths.items,
-		.cache = settings->symbol_cache && !strcmp(settings->symbol_cache, "none")
-				 ? ""
-				 : settings->symbol_cache,
-		.debuginfod = settings->debuginfod,
-		.notes = &symbolizing->notes,
-	};
+	struct lode_symbols_options symbols = lode_symbol_options(&settings->symbols, &symbolizing->notes);
 
 	return lode_symbolizer_create(&symbolizing->symbolizer, &symbols, error);
 }

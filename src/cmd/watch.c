@@ -20,6 +20,7 @@
 #include "cmd/notes.h"
 #include "cmd/progress.h"
 #include "cmd/signals.h"
+#include "cmd/symbol_options.h"
 #include "cmd/recorded.h"
 
 #ifdef LODE_HAVE_RECORDER
@@ -64,11 +65,7 @@ struct settings {
 	struct lode_option_list triggers;
 	uint64_t per_hour;
 	struct lode_option_list keep;
-	int no_symbols;
-	int inlines;
-	int debuginfod;
-	struct lode_option_list symbol_paths;
-	const char *symbol_cache;
+	struct lode_symbol_settings symbols;
 	int json;
 };
 
@@ -94,14 +91,7 @@ static const struct lode_option options[] = {
 	LODE_TEXT("name", 'n', FIELD(name), "NAME", "name of the watch, with which those of its streams begin"),
 	LODE_LIST("attr", 0, FIELD(attributes), "KEY=VALUE",
 		  "an attribute of the streams; may be given many times"),
-	LODE_FLAG("no-symbols", 0, FIELD(no_symbols),
-		  "leave addresses in programs and libraries as they are"),
-	LODE_FLAG("inlines", 0, FIELD(inlines), "inlined functions as frames of their own"),
-	LODE_FLAG("debuginfod", 0, FIELD(debuginfod),
-		  "fetch debug files from the servers in $DEBUGINFOD_URLS"),
-	LODE_LIST("symbol-path", 0, FIELD(symbol_paths), "DIR",
-		  "look for binaries and debug files here too; may be given many times"),
-	LODE_TEXT("symbol-cache", 0, FIELD(symbol_cache), "DIR|none", "where symbols are kept for next time"),
+	LODE_RECORDED_SYMBOL_OPTIONS(FIELD(symbols)),
 	LODE_FLAG("json", 0, FIELD(json), "write a line of JSON for each stream, and one at the end"),
 	LODE_NO_MORE_OPTIONS,
 };
@@ -242,12 +232,6 @@ static size_t resident(void)
 }
 
 /* What is left when everything else has its part. */
-/* Of symbols and unwind tables: "" for none, NULL for the user's own. */
-static const char *cache_folder(const struct settings *settings)
-{
-	return settings->symbol_cache && !strcmp(settings->symbol_cache, "none") ? "" : settings->symbol_cache;
-}
-
 static int open_flight(struct watch *watch, struct lode_error *error)
 {
 	struct lode_flight_options flight = {.last = watch->burst.last};
@@ -289,7 +273,7 @@ static int open_all(struct watch *watch, struct lode_error *error)
 
 	recorder.ring_bytes = watch->memory / PART_FOR_RINGS + 1; /* 0 would ask for much */
 	recorder.has_writer = 1;
-	recorder.cache = cache_folder(watch->settings);
+	recorder.cache = lode_symbol_options(&watch->settings->symbols, NULL).cache;
 	recorder.limits = watch->rules.limits;
 	recorder.limit_count = watch->rules.count;
 	watch->period = lode_recorder_period(&recorder);
@@ -466,11 +450,9 @@ static void save(struct watch *watch, uint64_t now)
 		.trigger = burst->trigger,
 		.attributes = &settings->attributes,
 		.keep = watch->keep,
-		.symbols = {.paths = settings->symbol_paths.items,
-			    .cache = cache_folder(settings),
-			    .debuginfod = settings->debuginfod},
-		.no_symbols = settings->no_symbols,
-		.inlines = settings->inlines,
+		.symbols = lode_symbol_options(&settings->symbols, NULL),
+		.no_symbols = settings->symbols.none,
+		.inlines = settings->symbols.inlines,
 	};
 	struct lode_flight_counts flight;
 	struct lode_record_counts kernel;
