@@ -24,14 +24,23 @@ static void put_share(double share, struct lode_buffer *buffer)
 
 /* ---- functions ---- */
 
+/* One function that predicts nothing is what is left where nothing holds, and no finding. */
+static int is_unrelated(const struct lode_explanation *explanation)
+{
+	return explanation->clusters == 1 && explanation->validated_r2 <= 0;
+}
+
 static void put_functions(const struct lode_explain_report *report, struct lode_buffer *buffer)
 {
 	const struct lode_explanation *explanation = report->explanation;
 	char count[LODE_UNITS_TEXT];
 
 	lode_text_safe(buffer, report->input->table->columns[report->input->y].name);
-	lode_buffer_print(buffer, " follows %u function%s of ", explanation->clusters,
-			  explanation->clusters == 1 ? "" : "s");
+	if (is_unrelated(explanation))
+		lode_buffer_text(buffer, " does not follow ");
+	else
+		lode_buffer_print(buffer, " follows %u function%s of ", explanation->clusters,
+				  explanation->clusters == 1 ? "" : "s");
 	for (unsigned i = 0; i < report->input->inputs; i++) {
 		lode_buffer_text(buffer, i ? ", " : "");
 		lode_text_safe(buffer, report->input->table->columns[report->input->x[i]].name);
@@ -41,7 +50,9 @@ static void put_functions(const struct lode_explain_report *report, struct lode_
 		lode_buffer_print(buffer, ", %s left out", lode_count_text(explanation->left_out, count));
 	if (explanation->copies)
 		lode_buffer_print(buffer, ", %s copies not counted", lode_count_text(explanation->copies, count));
-	lode_buffer_text(buffer, ")\n");
+	lode_buffer_text(buffer, is_unrelated(explanation)
+					 ? "): for rows it has not seen, the best function is no better than the mean\n"
+					 : ")\n");
 	for (unsigned k = 0; k < explanation->clusters; k++) {
 		lode_buffer_print(buffer, "  %u  ", k);
 		lode_explain_function(report, &explanation->cluster[k].function, buffer);
