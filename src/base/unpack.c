@@ -89,7 +89,7 @@ static int start_library(struct lode_unpacker *unpacker)
 	case LODE_PACKING_GZIP:
 		unpacker->gzip.zalloc = gzip_alloc;
 		unpacker->gzip.zfree = gzip_free;
-		return inflateInit2(&unpacker->gzip, 15 + 16) == Z_OK;
+		return inflateInit2(&unpacker->gzip, 15 + 32) == Z_OK;
 	case LODE_PACKING_ZSTD:
 		unpacker->zstd = ZSTD_createDCtx();
 		return unpacker->zstd &&

@@ -14,11 +14,16 @@
  * first use, and named by a number. Process and thread numbers are the recording's own for
  * one stream; of several, whose hosts may use the same numbers, each stream has a range of
  * its own. All times are as recorded.
+ *
+ * What the format has no place for goes where other readers pass over it, for importing the trace
+ * again: the facts of the stream (stream_facts.h) as text of a test event, the rest of a wait as
+ * annotations. A sample's counter is the run time of its thread so far.
  */
 #include "export/export.h"
 #include "export/merge.h"
 #include "export/process_leaders.h"
 #include "export/protobuf_out.h"
+#include "export/stream_facts.h"
 
 #include <inttypes.h>
 
@@ -33,6 +38,7 @@ enum {
 	PACKET_FLAGS = 13,
 	PACKET_TRACK = 60,
 	PACKET_PERF_SAMPLE = 66,
+	PACKET_TEST = 900,
 
 	FLAG_CLEARED = 1, /* what was interned before is gone */
 	FLAG_NEEDED = 2,  /* it uses what was interned */
@@ -78,6 +84,8 @@ enum {
 	ANNOTATION_NUMBER = 3,
 	ANNOTATION_TEXT_ID = 17,
 
+	TEST_TEXT = 1,
+
 	TYPE_BEGIN = 1,
 	TYPE_END = 2,
 	TYPE_INSTANT = 3,
@@ -87,6 +95,7 @@ enum {
 	SAMPLE_TID = 3,
 	SAMPLE_CALLSTACK = 4,
 	SAMPLE_MODE = 5,
+	SAMPLE_COUNTER = 6,
 	MODE_KERNEL = 1,
 	MODE_USER = 2,
 };
@@ -103,6 +112,7 @@ struct writer {
 	uint64_t next_track;
 	uint64_t next_flow;
 	uint64_t weighted; /* events that stand for several */
+	uint64_t *run_times; /* by thread: the sum of its samples so far */
 	struct lode_buffer packet;
 	struct lode_buffer data;  /* what the packet is about */
 	struct lode_buffer inner; /* a message in that */
@@ -342,6 +352,9 @@ static int write_run(struct writer *writer, const struct lode_event *event, stru
 	if (event->stack)
 		lode_protobuf_put_number(&writer->data, SAMPLE_CALLSTACK, event->stack);
 	lode_protobuf_put_number(&writer->data, SAMPLE_MODE, is_kernel ? MODE_KERNEL : MODE_USER);
+	writer->run_times[event->thread] =
+		lode_add_saturating(writer->run_times[event->thread], lode_weighted(event->cost, event->weight ? event->weight : 1));
+	lode_protobuf_put_number(&writer->data, SAMPLE_COUNTER, writer->run_times[event->thread]);
 	return end_packet(writer, PACKET_PERF_SAMPLE, &event->t, error);
 }
 
@@ -355,8 +368,30 @@ struct mark {
 	uint32_t stack;
 	uint64_t flow; /* 0: none */
 	int flow_ends;
-	uint64_t waker; /* tid plus one; 0: unknown */
+	const struct lode_event *event; /* all of which is told in annotations, or NULL */
 };
+
+static void put_annotation(struct writer *writer, const char *name, uint64_t number)
+{
+	lode_protobuf_put_text(&writer->inner, ANNOTATION_NAME, name);
+	lode_protobuf_put_number(&writer->inner, ANNOTATION_NUMBER, number);
+	lode_protobuf_put_message(&writer->data, EVENT_ANNOTATION, &writer->inner);
+}
+
+/* The waker's numbers are those of the trace. */
+static void put_event_facts(struct writer *writer, const struct lode_event *event)
+{
+	if (event->waker != LODE_NONE)
+		put_annotation(writer, "waker", outer_id(writer, writer->stream->threads[event->waker].tid));
+	if (event->waker_stack)
+		put_annotation(writer, "waker_stack", event->waker_stack);
+	if (event->delay)
+		put_annotation(writer, "delay_ns", event->delay);
+	if (event->cpu != LODE_NO_CPU)
+		put_annotation(writer, "cpu", event->cpu);
+	if (event->weight > 1)
+		put_annotation(writer, "weight", event->weight);
+}
 
 static void put_annotations(struct writer *writer, const struct mark *mark)
 {
@@ -366,11 +401,8 @@ static void put_annotations(struct writer *writer, const struct mark *mark)
 		lode_protobuf_put_message(&writer->data, EVENT_ANNOTATION, &writer->inner);
 		lode_protobuf_put_number(&writer->data, EVENT_CALLSTACK, mark->stack);
 	}
-	if (mark->waker) {
-		lode_protobuf_put_text(&writer->inner, ANNOTATION_NAME, "waker");
-		lode_protobuf_put_number(&writer->inner, ANNOTATION_NUMBER, mark->waker - 1);
-		lode_protobuf_put_message(&writer->data, EVENT_ANNOTATION, &writer->inner);
-	}
+	if (mark->event)
+		put_event_facts(writer, mark->event);
 }
 
 static int write_mark(struct writer *writer, const struct mark *mark, struct lode_error *error)
@@ -378,6 +410,8 @@ static int write_mark(struct writer *writer, const struct mark *mark, struct lod
 	struct lode_buffer *data = &writer->data;
 	int code = intern_stack(writer, mark->stack, error);
 
+	if (code == 0 && mark->event)
+		code = intern_stack(writer, mark->event->waker_stack, error);
 	if (code < 0)
 		return code;
 	lode_protobuf_put_number(data, EVENT_TYPE, mark->type);
@@ -446,12 +480,10 @@ static int write_wait(struct writer *writer, const struct lode_event *event, str
 			    .t = event->t,
 			    .category = "wait",
 			    .name = name_of(writer, event, "wait"),
-			    .stack = event->stack};
-	int code;
+			    .stack = event->stack,
+			    .event = event};
+	int code = write_mark(writer, &mark, error);
 
-	if (event->waker != LODE_NONE)
-		mark.waker = (uint64_t)writer->stream->threads[event->waker].tid + 1;
-	code = write_mark(writer, &mark, error);
 	if (code == 0)
 		code = write_end(writer, mark.track, end, error);
 	return code < 0 ? code : write_waking(writer, event, end, error);
@@ -465,7 +497,8 @@ static int write_call(struct writer *writer, const struct lode_event *event, str
 			    .t = event->t,
 			    .category = "call",
 			    .name = name_of(writer, event, "call"),
-			    .stack = event->stack};
+			    .stack = event->stack,
+			    .event = event};
 	int code = write_mark(writer, &mark, error);
 
 	if (code < 0 || !event->delay)
@@ -514,6 +547,17 @@ static int write_events(struct writer *writer, struct lode_export_stream *source
 	return code < 0 ? code : got;
 }
 
+static int write_facts(struct writer *writer, struct lode_error *error)
+{
+	lode_buffer_clear(&writer->text);
+	if (writer->export->count == 1)
+		lode_stream_facts_put(&writer->text, writer->stream, 0);
+	else
+		lode_stream_facts_put_several(&writer->text, writer->export->count);
+	lode_protobuf_put_bytes(&writer->data, TEST_TEXT, writer->text.bytes, writer->text.size);
+	return end_packet(writer, PACKET_TEST, NULL, error);
+}
+
 static int write_stream(void *context, struct lode_export_stream *source, struct lode_error *error)
 {
 	struct writer *writer = context;
@@ -523,12 +567,18 @@ static int write_stream(void *context, struct lode_export_stream *source, struct
 	writer->number = source->number;
 	writer->first_track = writer->next_track;
 	writer->next_track += 2 * source->stream.thread_count;
+	writer->run_times = lode_calloc(source->stream.thread_count, sizeof(*writer->run_times));
+	if (code == 0 && !writer->run_times)
+		code = lode_fail_memory(error);
+	if (code == 0 && (writer->export->count == 1 || !writer->number))
+		code = write_facts(writer, error);
 	if (code == 0)
 		code = write_threads(writer, error);
 	if (code == 0)
 		code = write_events(writer, source, error);
 	for (size_t i = 0; i < source->stream.symptom_count && code == 0; i++)
 		code = write_symptom(writer, &source->stream.symptoms[i], error);
+	lode_free(writer->run_times);
 	return code;
 }
 

@@ -60,6 +60,12 @@ void lode_stream_facts_put(struct lode_buffer *buffer, const struct lode_stream 
 	for (size_t i = 0; i < stream->attribute_count; i++)
 		put_attribute(&json, stream, &stream->attributes[i]);
 	lode_json_object_end(&json);
+	lode_json_key(&json, "no_process");
+	lode_json_array(&json);
+	for (size_t i = 0; i < stream->thread_count; i++)
+		if (stream->threads[i].pid == LODE_NO_PID)
+			lode_json_u64(&json, stream->threads[i].tid);
+	lode_json_array_end(&json);
 	lode_json_key(&json, "modules");
 	lode_json_array(&json);
 	for (size_t i = 1; i < frames->module_count; i++)

@@ -4,6 +4,7 @@
  * of the format reads (import/exported_facts.h), so that a stream comes back as it was.
  *
  *	{"exporter":"lode","stream":NAME,"host":NAME,"start_ns":N,"attributes":{…},
+ *	 "no_process":[TID of threads whose process is not known,…],
  *	 "modules":[{"name":…,"kind":…,"path":…,"build_id":…},…]}
  *
  * Of several streams in one file only their number is told: `streams`.

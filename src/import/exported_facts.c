@@ -75,15 +75,16 @@ static int read_modules(struct lode_json_import *import, struct lode_json_value 
 
 int lode_exported_facts_read(struct lode_json_import *import, struct lode_json_value facts, struct lode_exported_facts *read)
 {
-	static const char *const keys[] = { "exporter", "start_ns", "stream", "host", "attributes", "modules", "streams" };
-	struct lode_json_value values[7];
+	static const char *const keys[] = { "exporter", "start_ns", "stream", "host", "attributes", "modules", "streams", "no_process" };
+	struct lode_json_value values[8];
 	uint32_t name, host;
 
-	lode_json_get_all(facts, keys, values, 7);
+	lode_json_get_all(facts, keys, values, 8);
 	read->is_lode = lode_json_is_text(values[0], "lode");
 	if (!read->is_lode)
 		return 0;
 	read->start = lode_json_u64_or(values[1], 0);
+	read->no_process = values[7];
 	lode_notes_add(import->options->notes, lode_json_u64_or(values[6], 0),
 		       "streams that were exported into one file: they come back as one", NULL);
 	name = string_of(import, values[2]);

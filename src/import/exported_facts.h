@@ -10,6 +10,7 @@
 struct lode_exported_facts {
 	int is_lode;	/* the file is an export of ours */
 	uint64_t start; /* the time that is 0 in the file */
+	struct lode_json_value no_process; /* tids of threads whose process is not known */
 };
 
 /*

@@ -228,3 +228,66 @@ def read_otlp(data):
                     for value in values or [1] * len(times):
                         reading.add("wait" if name in WAITS else "run", stacks[(sample[1] or [0])[0]], value * scale)
     return reading
+
+
+# ---- Perfetto's traces ----
+
+
+def perfetto_switches(bundle):
+    """(time, order, cpu, who runs or None, state, next) of switches, and (time, order, cpu, waker or None, woken)."""
+    cpu = (bundle[1] or [0])[0]
+    for event in map(message, bundle[2]):
+        if event[4]:
+            switch = message(event[4][0])
+            first = lambda n: (switch[n] or [0])[0]  # noqa: E731
+            yield event[1][0], cpu, "switch", first(2), first(4), first(6)
+        for waking in event[17] + event[20] + event[21]:
+            yield event[1][0], cpu, "waking", (event[2] or [0])[0], None, message(waking)[2][0]
+    for compact in map(message, bundle[4]):
+        t = 0
+        for step, state, following in zip(*(numbers(compact[n]) for n in (1, 2, 3))):
+            t += step
+            yield t, cpu, "switch", None, state, following
+        t = 0
+        for step, woken in zip(*(numbers(compact[n]) for n in (7, 8))):
+            t += step
+            yield t, cpu, "waking", None, None, woken
+
+
+def join_waits(reading, events):
+    """Waits without stacks: from a switch in a blocking state to the waking, else to the next switch to the thread."""
+    running, out = {}, {}
+    for t, cpu, what, who, state, to in events:
+        who = running.get(cpu) if who is None else who
+        if what == "waking":
+            if to in out and out[to][1] is None:
+                out[to] = out[to][0], t
+            continue
+        if who and state & 0xff and not state & 0xff00 and not state & 0x30:
+            out[who] = t, None
+        running[cpu] = to
+        if to in out:
+            begin, woken = out.pop(to)
+            reading.add("wait", (), (t if woken is None else woken) - begin)
+    for begin, woken in out.values():
+        reading.add("wait", (), (events[-1][0] if woken is None else woken) - begin)
+
+
+def read_perfetto(data):
+    reading, interned, events, period = Reading(), {}, [], 0
+    for packet in map(message, message(data)[1]):
+        for defaults in packet[59]:
+            period = 10**9 // message(message(message(defaults)[12][0])[1][0])[2][0]
+        for number, value in (pair for part in packet[12] for pair in fields(part)):
+            interned[number, message(value)[1][0]] = message(value)
+        for bundle in packet[1]:
+            events += perfetto_switches(message(bundle))
+        for sample in map(message, packet[66]):
+            stack = []
+            for iid in numbers(interned[7, sample[4][0]][2]):
+                frame = interned[6, iid]
+                stack.append(interned[5, frame[2][0]][2][0].decode() if frame[2] else hex((frame[4] or [0])[0]))
+            reading.add("run", stack, period)
+    if events:
+        join_waits(reading, sorted(events, key=lambda e: e[0]))
+    return reading
