@@ -7,6 +7,10 @@
 
 #include <stdint.h>
 
+/* The bits of a user address; above them aarch64 may have a signature. */
+#define LODE_UNWIND_ADDRESS 0x00ffffffffffffffull
+#define LODE_UNWIND_SIGNED_ADDRESS 0x0000ffffffffffffull
+
 /* The registers of one frame. */
 struct lode_unwind_state {
 	uint64_t pc;

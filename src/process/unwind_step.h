@@ -21,10 +21,6 @@
 #error "define LODE_UNWIND_READ before including unwind_step.h"
 #endif
 
-/* The bits of a user address; above them aarch64 may have a signature. */
-#define LODE_UNWIND_ADDRESS 0x00ffffffffffffffull
-#define LODE_UNWIND_SIGNED_ADDRESS 0x0000ffffffffffffull
-
 /* The address to look rules and functions up by: a return address may be the first byte of the next function. */
 static inline __attribute__((always_inline)) uint64_t lode_unwind_address(const struct lode_unwind_state *state)
 {

@@ -173,6 +173,24 @@ enum scratch_user {
 	SCRATCHES,
 };
 
+/* Walks of user stacks that are kept (recent_walks.bpf.h): their frames, and other words that they read. */
+#define RECENT_FRAMES 64
+#define RECENT_WORDS  32
+#define NOT_IN_MEMORY UINT16_MAX
+
+/* What a walk read of the stack; positions are in words above `start`, the stack pointer. */
+struct trail {
+	uint64_t pc; /* where it began */
+	uint64_t start;
+	uint64_t fp;
+	uint64_t link; /* aarch64 */
+	uint64_t words[RECENT_WORDS];
+	uint16_t word_at[RECENT_WORDS];
+	uint32_t word_count;
+	uint16_t frame_at; /* where the frame pointer was saved; NOT_IN_MEMORY: it is accounted for */
+	uint16_t return_at[LODE_RECORD_FRAMES + 1]; /* of the address with the same number; NOT_IN_MEMORY: among the words */
+};
+
 struct scratch {
 	uint8_t block[BLOCK_BYTES + 16];
 	struct lode_record_stack stack;
@@ -190,6 +208,7 @@ struct scratch {
 	uint64_t block_start; /* what `block` holds */
 	uint64_t block_size;
 	uint64_t span_end; /* how far the stack is expected to be needed */
+	struct trail trail;
 };
 
 struct {

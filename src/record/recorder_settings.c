@@ -125,7 +125,7 @@ static void set_unwinding(struct recorder *programs, const struct lode_recorder_
 	int by_tables = options->unwind == LODE_RECORDER_AUTO;
 	struct bpf_map *const tables[] = { programs->maps.unwind_spaces, programs->maps.unwind_mappings,
 					   programs->maps.unwind_sizes,  programs->maps.unwind_rules,
-					   programs->maps.unwind_tables };
+					   programs->maps.unwind_tables, programs->maps.recent_walks };
 
 	bpf_map__set_max_entries(programs->maps.stacks, lode_recorder_stacks_bytes(options));
 	programs->rodata->stacks_half = lode_recorder_stacks_bytes(options) / 2;

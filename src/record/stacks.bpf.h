@@ -81,18 +81,21 @@ __noinline uint64_t lode_intern(struct scratch *scratch)
 	return id;
 }
 
+/* Whether this CPU knows that a stack with the hash and sum of the scratch was sent. */
+static __always_inline bool is_known(const struct scratch *scratch)
+{
+	const struct known *known = known_place(scratch);
+
+	return known && known->hash == scratch->hash && known->check == scratch->sum + epoch;
+}
+
 /* The id of the stack in the scratch. Ids of stacks are even, those of copies odd. */
 static __always_inline uint64_t identify(struct scratch *scratch)
 {
-	const struct known *known;
-
 	scratch->hash &= ~1ull;
-	known = known_place(scratch);
 	if (!scratch->stack.count)
 		return 0;
-	if (known && known->hash == scratch->hash && known->check == scratch->sum + epoch)
-		return scratch->hash;
-	return lode_intern(scratch);
+	return is_known(scratch) ? scratch->hash : lode_intern(scratch);
 }
 
 /* ---- the user's stack ---- */

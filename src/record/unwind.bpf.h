@@ -96,7 +96,7 @@ __noinline int lode_fetch_block(struct scratch *scratch, uint64_t address)
 	return scratch->block_size != 0;
 }
 
-static __always_inline int read_user_word(struct scratch *scratch, uint64_t address, uint64_t *word)
+static __always_inline int fetch_word(struct scratch *scratch, uint64_t address, uint64_t *word)
 {
 	uint64_t at = address - scratch->block_start;
 
@@ -108,6 +108,19 @@ static __always_inline int read_user_word(struct scratch *scratch, uint64_t addr
 	asm volatile("" : "+r"(at));
 	at &= BLOCK_BYTES - 8;
 	*word = *(uint64_t *)(scratch->block + at);
+	return 1;
+}
+
+#include "record/recent_walks.bpf.h"
+
+static __always_inline int read_user_word(struct scratch *scratch, uint64_t address, uint64_t *word)
+{
+	if (!fetch_word(scratch, address, word)) {
+		lose_trail(scratch);
+		return 0;
+	}
+	if (KEEPS_WALKS)
+		lode_note_word(scratch, address, *word);
 	return 1;
 }
 
@@ -269,6 +282,8 @@ __noinline int lode_find_rule(struct scratch *scratch, uint64_t address)
 
 static __always_inline void add_address(struct scratch *scratch, uint64_t address)
 {
+	if (KEEPS_WALKS)
+		scratch->trail.return_at[scratch->stack.count & LODE_RECORD_FRAMES] = NOT_IN_MEMORY;
 	scratch->stack.addresses[scratch->stack.count & LODE_RECORD_FRAMES] = address;
 	scratch->stack.count++;
 	scratch->hash = scratch->hash * MULTIPLIER + address;
@@ -285,9 +300,10 @@ __noinline uint64_t lode_leaf_caller(struct scratch *scratch)
 	return find_mapping(scratch, word - 1) ? word : 0;
 }
 
-/* Adds to the latest address. */
+/* Adds to the latest address, which then is not the word in memory. */
 static __always_inline void correct_address(struct scratch *scratch, uint64_t number)
 {
+	lose_trail(scratch);
 	scratch->stack.addresses[(scratch->stack.count - 1) & LODE_RECORD_FRAMES] += number;
 	scratch->hash += number;
 	scratch->sum += number;
@@ -306,6 +322,8 @@ __noinline int lode_walk_step(struct scratch *scratch)
 		scratch->stack.end = LODE_STACK_DEEP;
 		return 0;
 	}
+	if (KEEPS_WALKS)
+		lode_note_frame_pointer(scratch, state->fp);
 	result = lode_find_rule(scratch, lode_unwind_address(state));
 	if (result) {
 		/* A return address where nothing is mapped may be none: it is not kept. */
@@ -337,6 +355,8 @@ __noinline int lode_walk_step(struct scratch *scratch)
 			return 1;
 		}
 	}
+	if (scratch->rule.cfa == LODE_CFA_SCRATCH || (!HAS_LINK && scratch->rule.return_at == LODE_PLACE_KEPT))
+		lose_trail(scratch); /* by a register that kept walks do not have */
 	result = lode_unwind_step(state, &scratch->rule, scratch);
 	if (result != LODE_UNWIND_CALLER) {
 		scratch->stack.end = result == LODE_UNWIND_ROOT ? LODE_STACK_WHOLE : LODE_STACK_BROKEN;
@@ -355,7 +375,7 @@ __noinline int lode_walk_step(struct scratch *scratch)
  */
 __noinline int lode_walk_on(struct scratch *scratch)
 {
-	uint64_t pc, sp, fp, hash, sum, start, last, space;
+	uint64_t pc, sp, fp, hash, sum, start, last, space, from_start;
 	uint32_t count, is_exact;
 	int is_root = 0;
 
@@ -371,10 +391,13 @@ __noinline int lode_walk_on(struct scratch *scratch)
 	space = cache_key(scratch->space.id, 0);
 	start = scratch->block_start;
 	last = scratch->block_size - 8;
+	from_start = start - scratch->trail.start;
+	if (KEEPS_WALKS && from_start >> 3 >= NOT_IN_MEMORY - BLOCK_BYTES / 8)
+		lose_trail(scratch);
 	for (uint32_t i = 0; i < WALK_FRAMES; i++) {
 		uint64_t key = (pc - 1 + is_exact) ^ space, mixed = key * MULTIPLIER, word, cfa, at;
 		const struct lode_unwind_cached *cached = cache_place(mixed);
-		uint32_t is_record = 0;
+		uint32_t is_record = 0, slot;
 
 		if (cached->key != key)
 			break;
@@ -397,6 +420,8 @@ __noinline int lode_walk_on(struct scratch *scratch)
 			word |= LODE_CACHED_FROM_FP;
 			cfa = at;
 		}
+		if (KEEPS_WALKS && word & LODE_CACHED_FROM_FP)
+			lode_note_frame_pointer(scratch, fp);
 		cfa = (word & LODE_CACHED_FROM_FP ? fp : sp) + cfa * 8;
 		if (cfa < sp || cfa & 7)
 			break;
@@ -406,19 +431,23 @@ __noinline int lode_walk_on(struct scratch *scratch)
 				break;
 			asm volatile("" : "+r"(at));
 			fp = *(uint64_t *)(scratch->block + (at & (BLOCK_BYTES - 8)));
+			if (KEEPS_WALKS)
+				*(volatile uint16_t *)&scratch->trail.frame_at = (at + from_start) >> 3;
 		}
 		if (HAS_LINK && word & LODE_CACHED_IN_LINK) {
 			if (!is_exact)
 				break;
 			at = scratch->state.link;
+			slot = NOT_IN_MEMORY;
 		} else {
 			at = cfa - (word >> LODE_CACHED_RETURN_SHIFT & LODE_CACHED_DISTANCE) * 8 - start;
 			if (at > last || cfa == sp)
 				break;
+			slot = (at + from_start) >> 3;
 			asm volatile("" : "+r"(at));
 			at = *(uint64_t *)(scratch->block + (at & (BLOCK_BYTES - 8)));
 		}
-		at &= HAS_LINK ? LODE_UNWIND_SIGNED_ADDRESS : LODE_UNWIND_ADDRESS;
+		at &= RETURN_BITS;
 		if (!at || count >= LODE_RECORD_FRAMES - 1)
 			break;
 		pc = at;
@@ -429,7 +458,10 @@ __noinline int lode_walk_on(struct scratch *scratch)
 		*(volatile uint32_t *)&scratch->state.sp_is_guess = HAS_LINK && is_record;
 		*(volatile uint64_t *)&scratch->state.fp = fp;
 		fp = *(volatile uint64_t *)&scratch->state.fp;
-		scratch->stack.addresses[forget(scratch, count++) & LODE_RECORD_FRAMES] = pc;
+		at = forget(scratch, count++) & LODE_RECORD_FRAMES;
+		scratch->stack.addresses[at] = pc;
+		if (KEEPS_WALKS)
+			scratch->trail.return_at[at] = slot;
 		hash = hash * MULTIPLIER + pc;
 		sum = sum * 3 + pc;
 	}
@@ -542,11 +574,16 @@ static __always_inline bool is_stale(const struct lode_unwind_space *space)
 	       (!space->stale_id || space->stale_id == space->id);
 }
 
-/* The user's stack of the current thread. Returns whether copying it would tell more. */
+/*
+ * The user's stack of the current thread. Returns whether copying it would tell more.
+ * `id`: of the stack if it was walked before; else 0, and the stack is in the scratch.
+ */
 static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_struct *task, struct pt_regs *regs,
-					   uint16_t *span)
+					   uint16_t *span, uint32_t kind, uint64_t *id)
 {
 	struct lode_unwind_space *space = find_space(task->tgid);
+	struct recent_walk *recent = 0;
+	bool stale;
 
 	begin_stack(scratch, true, false);
 	scratch->stack.addresses[0] = REGS_PC(regs);
@@ -569,15 +606,29 @@ static __always_inline bool walk_by_tables(struct scratch *scratch, struct task_
 		.is_exact = 1,
 		.signed_returns = HAS_LINK,
 	};
+	stale = is_stale(space);
+	if (KEEPS_WALKS) {
+		begin_trail(scratch);
+		recent = stale ? 0 : recent_place(scratch, kind);
+		*id = lode_recall_walk(scratch, recent);
+		if (*id) {
+			scratch->stack.end = LODE_STACK_WHOLE;
+			return false;
+		}
+		scratch->hash = scratch->stack.addresses[0];
+		scratch->sum = 0;
+	}
 	scratch->span_end = scratch->state.sp + (span ? *span : 512);
 	scratch->stack.end = LODE_STACK_DEEP;
 	lode_walk_all(scratch);
+	if (KEEPS_WALKS)
+		lode_keep_walk(scratch, recent);
 	if (span) {
 		uint64_t came = scratch->state.sp - REGS_SP(regs) + 16;
 
 		*span = came < UINT16_MAX ? came : UINT16_MAX;
 	}
-	if (scratch->stack.end == LODE_STACK_PENDING || is_stale(space))
+	if (scratch->stack.end == LODE_STACK_PENDING || stale)
 		return may_copy(space, LODE_UNWIND_COPIES);
 	return scratch->stack.end == LODE_STACK_UNMAPPED && may_copy_stray(space);
 }

@@ -107,6 +107,9 @@ struct lode_unwind_cached {
 	uint64_t word;
 };
 
+/* Walks that each CPU remembers whole, and as many of system calls if these are recorded. */
+#define LODE_RECENT_WALKS_BITS 8
+
 /* In the lowest bits of a word: the CFA's offset from the stack or frame pointer, in words, or one of these. */
 #define LODE_CACHED_OFFSET       0xffffu
 #define LODE_CACHED_FRAME_RECORD 0xfffdu /* no table: follow the frame pointer */

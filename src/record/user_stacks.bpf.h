@@ -36,14 +36,16 @@ static __always_inline uint64_t take_user_stack(struct scratch *scratch, struct 
 						uint32_t kind)
 {
 	bool may_help;
-	uint64_t id;
+	uint64_t id = 0;
 
 	if (REGS_COMPAT(regs))
 		return take_compat_leaf(scratch, regs);
 	if (!use_tables)
 		return copy_bytes ? copy_user_stack(task, regs, tid, kind)
 				  : walk_user_stack(scratch, regs, span);
-	may_help = walk_by_tables(scratch, task, regs, span);
+	may_help = walk_by_tables(scratch, task, regs, span, kind, &id);
+	if (id)
+		return id;
 	if (scratch->stack.end != LODE_STACK_WHOLE && is_executing(regs))
 		return 0;
 	if (!may_help || !copy_bytes)

@@ -6,6 +6,7 @@ void truth_case_recursion(void);
 void truth_case_deep_recursion(void);
 void truth_case_alloca(void);
 void truth_case_big_frames(void);
+void truth_case_alike(void);
 void truth_case_realigned(void);
 void truth_case_qsort(void);
 void truth_case_assembly(void);

@@ -102,6 +102,82 @@ void truth_case_big_frames(void)
 	truth_pop();
 }
 
+/* ---- stacks that look alike ---- */
+
+void truth_twins(unsigned depth);
+
+/* Two functions with frames of one size: what they call has the same registers, whoever called it. */
+#define TWIN(name)                                                                                           \
+	TRUTH_FUNCTION void name(unsigned depth)                                                             \
+	{                                                                                                    \
+		truth_push(#name);                                                                           \
+		truth_twins(depth - 1);                                                                      \
+		kept += depth;                                                                               \
+		truth_pop();                                                                                 \
+	}
+
+TWIN(truth_left_twin)
+TWIN(truth_right_twin)
+
+TRUTH_FUNCTION void truth_twins(unsigned depth)
+{
+	truth_push(__func__);
+	if (!depth)
+		truth_wait();
+	else if (truth_random() % 4)
+		truth_left_twin(depth);
+	else
+		truth_right_twin(depth);
+	kept += depth;
+	truth_pop();
+}
+
+#define SLIDE 768
+
+/* Leaves what lies below as it was: an older frame may still be there. */
+TRUTH_FUNCTION void truth_slid(unsigned size)
+{
+	volatile char *room = __builtin_alloca(size);
+
+	truth_push(__func__);
+	room[0] = 1;
+	truth_wait();
+	kept += (unsigned)room[0];
+	truth_pop();
+}
+
+/* Both leave the stack pointer of truth_wait the same; only frame pointers tell where the frames between are. */
+#define SLIDER(name, own)                                                                                    \
+	TRUTH_FUNCTION void name(void)                                                                       \
+	{                                                                                                    \
+		volatile char *room = __builtin_alloca((own) + (unsigned)(kept & 0));                         \
+                                                                                                             \
+		truth_push(#name);                                                                           \
+		room[0] = 1;                                                                                 \
+		truth_slid(SLIDE - (own));                                                                   \
+		kept += (unsigned)room[0];                                                                   \
+		truth_pop();                                                                                 \
+	}
+
+SLIDER(truth_slide_far, 512)
+SLIDER(truth_slide_near, 256)
+
+void truth_case_alike(void)
+{
+	truth_push(__func__);
+	for (int i = 0; i < 30 * ROUNDS; i++) {
+		if (i % 2)
+			truth_twins(4);
+		else if (truth_random() % 4)
+			truth_slide_far();
+		else
+			truth_slide_near();
+	}
+	for (int i = 0; i < ROUNDS; i++)
+		truth_linger();
+	truth_pop();
+}
+
 /* The functions are in realigned.c. */
 void truth_case_realigned(void)
 {

@@ -7,6 +7,7 @@ const struct truth_case truth_cases[] = {
 	{ "deep_recursion", truth_case_deep_recursion },
 	{ "alloca", truth_case_alloca },
 	{ "big_frames", truth_case_big_frames },
+	{ "alike", truth_case_alike },
 	{ "realigned", truth_case_realigned },
 	{ "qsort", truth_case_qsort },
 	{ "assembly", truth_case_assembly },
