@@ -98,7 +98,10 @@ static void put_account(struct page *page, const char *word, uint64_t part, uint
 				  lode_share_text(part, whole, share));
 }
 
-/* All of the symptoms' time: on a critical path each moment of it is one of these. */
+/*
+ * All of the symptoms' time: on a critical path each moment of it is one of these. A sleep there
+ * delays somebody, so it counts like any wait; the rules' word for it would read as if it did not.
+ */
 static void put_symptoms(struct page *page)
 {
 	struct lode_mine_symptoms sum = lode_mine_sum_symptoms(page->report->area);
@@ -112,7 +115,7 @@ static void put_symptoms(struct page *page)
 		put(page, ":");
 		put_account(page, "waiting", sum.waiting, sum.delay, " ");
 		put_account(page, "running", sum.running, sum.delay, sum.waiting ? ", " : " ");
-		put_account(page, "idle", sum.idling, sum.delay, sum.waiting || sum.running ? ", " : " ");
+		put_account(page, "asleep on the path", sum.idling, sum.delay, sum.waiting || sum.running ? ", " : " ");
 		put_account(page, "unknown", sum.unknown, sum.delay,
 			    sum.waiting || sum.running || sum.idling ? ", " : " ");
 	}
