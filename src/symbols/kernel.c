@@ -116,7 +116,8 @@ static void note_kallsyms(const struct lode_image *image, const char *path,
 	if (kallsyms->hidden && !kallsyms->shown)
 		lode_notes_add(
 			image->options->notes, 1,
-			"kernel addresses hidden in kallsyms: run as root, or set kernel.kptr_restrict to 0",
+			"kernel addresses hidden in kallsyms: run as root or with CAP_SYSLOG, or set "
+			"kernel.kptr_restrict to 0 and kernel.perf_event_paranoid to 1",
 			path);
 	lode_notes_add(image->options->notes, kallsyms->skipped, "lines of kallsyms not understood", path);
 }
