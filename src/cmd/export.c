@@ -4,6 +4,7 @@
  */
 #include "cmd/area_options.h"
 #include "cmd/output_ending.h"
+#include "cmd/source.h"
 #include "cmd/work.h"
 #include "export/export.h"
 
@@ -91,22 +92,23 @@ static int write_corpus(const struct lode_call *call, const struct lode_exporter
 			const struct lode_export_options *how, struct lode_error *error)
 {
 	const struct settings *settings = call->settings;
-	struct lode_corpus *corpus;
+	struct lode_source source;
 	struct lode_output output;
-	int code = lode_corpus_open(&corpus, call->operands[0], LODE_CORPUS_READ, error);
+	int code = lode_source_operands(&source, call, NULL, error);
 
 	if (code < 0)
-		return code;
+		goto out;
+	lode_source_note(&source, how->notes);
 	code = lode_output_open(&output, settings->output, error);
 	if (code < 0)
 		goto out;
-	code = lode_export_corpus(corpus, exporter, how, &output, error);
+	code = lode_export_corpus(source.corpus, exporter, how, &output, error);
 	if (code < 0)
 		lode_output_abandon(&output);
 	else
 		code = lode_output_finish(&output, error);
 out:
-	lode_corpus_close(corpus);
+	lode_source_close(&source);
 	return code;
 }
 
@@ -139,7 +141,7 @@ static const char *ending(const void *settings, size_t i)
 const struct lode_command lode_command_export = {
 	.name = "export",
 	.summary = "write a corpus in the format of another tool",
-	.usage = "[OPTIONS] CORPUS",
+	.usage = "[OPTIONS] CORPUS...",
 	.about = "Writes the streams of CORPUS to standard output, or to a file. 'events' is complete: "
 		 "importing\n"
 		 "it gives the same corpus again. The other formats are for the tools of that name.",
@@ -149,7 +151,7 @@ const struct lode_command lode_command_export = {
 	.options = options,
 	.settings_size = sizeof(struct settings),
 	.least_operands = 1,
-	.most_operands = 1,
+	.most_operands = SIZE_MAX,
 	.operand = "CORPUS",
 	.ending = ending,
 	.run = run,

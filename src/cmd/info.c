@@ -5,6 +5,7 @@
 #include "cmd/source.h"
 #include "cmd/streams.h"
 #include "text/info_text.h"
+#include "trace/corpus_names.h"
 
 #include <errno.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static int write_json(struct lode_analysis *analysis, void *result, struct lode_
 		code = lode_info_picture(info, info->stream_count, busiest, pictured, JSON_SLICES,
 					 &analysis->work.bar.progress, error);
 	if (!code)
-		lode_info_json(info, analysis->call->operands[0], &output->buffer);
+		lode_info_json(info, analysis->title, &output->buffer);
 	lode_free(busiest);
 	return code;
 }
@@ -95,7 +96,7 @@ static int write_text(struct lode_analysis *analysis, void *result, struct lode_
 					 busiest, lode_info_shown(&style, info->thread_count, LODE_INFO_TOP),
 					 lode_info_slices(&analysis->look), &analysis->work.bar.progress, error);
 	if (!code)
-		lode_info_text(info, analysis->call->operands[0], busiest, &style, &output->buffer);
+		lode_info_text(info, analysis->title, busiest, &style, &output->buffer);
 	lode_free(busiest);
 	return code;
 }
@@ -131,10 +132,13 @@ static int show_corpus(struct lode_analysis *analysis, struct lode_error *error)
 	struct lode_info_stream *streams;
 	struct lode_source source;
 	size_t count;
-	int code = lode_source_open(&source, analysis->call->operands, 1, NULL, error);
+	int code = lode_source_operands(&source, analysis->call, NULL, error);
 
-	if (!code)
+	if (!code) {
+		analysis->title = source.path;
+		lode_source_note(&source, &analysis->work.notes);
 		code = lode_source_streams(&source, &settings->streams, &list, error);
+	}
 	if (!code)
 		code = choose_streams(settings, &list, &streams, &count, error);
 	if (!code)
@@ -171,12 +175,27 @@ static int show_file(struct lode_analysis *analysis, const struct stat *status, 
 	return code;
 }
 
+static int refuse_brief(struct lode_error *error)
+{
+	return lode_fail(error, LODE_USAGE,
+			 "info: '--brief' needs '--json' and a corpus, whose catalogue it asks. See 'lode help info'.");
+}
+
+static int look_at_corpora(struct lode_analysis *analysis, struct lode_error *error)
+{
+	const struct settings *settings = analysis->call->settings;
+
+	return settings->brief && !settings->result.json ? refuse_brief(error) : show_corpus(analysis, error);
+}
+
 static int look(struct lode_analysis *analysis, struct lode_error *error)
 {
 	const struct settings *settings = analysis->call->settings;
 	const char *path = analysis->call->operands[0];
 	struct stat status;
 
+	if (analysis->call->operand_count > 1 || lode_corpus_name_is_list(path))
+		return look_at_corpora(analysis, error);
 	if (stat(path, &status) < 0)
 		return lode_fail(error, errno == ENOENT || errno == ENOTDIR ? LODE_BAD_INPUT : LODE_SYSTEM,
 				 "%s: cannot be read: %s; name a corpus or a .lode file", path, strerror(errno));
@@ -185,10 +204,9 @@ static int look(struct lode_analysis *analysis, struct lode_error *error)
 				 "info: '--stream' chooses from a corpus, and %s is one stream file. "
 				 "See 'lode help info'.",
 				 path);
-	if (settings->brief && (!settings->result.json || !S_ISDIR(status.st_mode)))
-		return lode_fail(error, LODE_USAGE,
-				 "info: '--brief' needs '--json' and a corpus, whose catalogue it asks. See 'lode help info'.");
-	return S_ISDIR(status.st_mode) ? show_corpus(analysis, error) : show_file(analysis, &status, error);
+	if (settings->brief && !S_ISDIR(status.st_mode))
+		return refuse_brief(error);
+	return S_ISDIR(status.st_mode) ? look_at_corpora(analysis, error) : show_file(analysis, &status, error);
 }
 
 static const struct lode_analysis_command analysis = {
@@ -200,7 +218,7 @@ static const struct lode_analysis_command analysis = {
 const struct lode_command lode_command_info = {
 	.name = "info",
 	.summary = "show what is in a corpus or in a stream file",
-	.usage = "[OPTIONS] CORPUS|FILE.lode",
+	.usage = "[OPTIONS] CORPUS...|FILE.lode",
 	.about = "Shows streams, hosts and attributes, events and their cost, threads, stacks, modules and\n"
 		 "symptoms; on a terminal also small pictures of when streams and threads ran and waited.",
 	.examples = "  lode info corpus\n"
@@ -209,7 +227,7 @@ const struct lode_command lode_command_info = {
 	.options = options,
 	.settings_size = sizeof(struct settings),
 	.least_operands = 1,
-	.most_operands = 1,
+	.most_operands = SIZE_MAX,
 	.operand = "CORPUS",
 	.analysis = &analysis,
 	.run = lode_analysis_run,
