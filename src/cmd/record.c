@@ -139,6 +139,7 @@ static int open_all(struct recording *recording, const char *source, struct lode
 	int code;
 
 	recorder.no_own_walk = settings->no_own_walk;
+	recorder.totals = 1;
 	recorder.cache = symbols.cache;
 	recorder.limits = recording->rules.limits;
 	recorder.limit_count = recording->rules.count;

@@ -166,7 +166,7 @@ static int needs_line(const struct writer *writer, uint32_t thread)
 	const struct lode_thread *item = thread_of(writer, thread);
 	unsigned marks = writer->thread_marks[thread];
 
-	return item->name || (!(marks & MENTIONED) && (item->pid != LODE_NO_PID || !(marks & WAKER)));
+	return item->name || lode_thread_has_totals(item) || (!(marks & MENTIONED) && (item->pid != LODE_NO_PID || !(marks & WAKER)));
 }
 
 static int write_thread(struct writer *writer, uint32_t thread, struct lode_error *error)
@@ -185,6 +185,13 @@ static int write_thread(struct writer *writer, uint32_t thread, struct lode_erro
 	lode_json_key_u64(&json, "tid", item->tid);
 	if (item->name)
 		lode_json_key_text(&json, "name", text_of(writer, item->name));
+	if (lode_thread_has_totals(item)) {
+		lode_json_key_u64(&json, "waits", item->totals.waits);
+		lode_json_key_u64(&json, "preemptions", item->totals.preemptions);
+		lode_json_key_u64(&json, "waited", item->totals.waited_ns);
+		lode_json_key_u64(&json, "run", item->totals.run_ns);
+		lode_json_key_u64(&json, "queued", item->totals.queued_ns);
+	}
 	lode_json_object_end(&json);
 	lode_json_line(&json);
 	return lode_output_flow(output, error);

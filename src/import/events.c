@@ -52,6 +52,7 @@ enum field {
 	KIND,
 	PATH,
 	BUILD_ID,
+	WAITS, PREEMPTIONS, WAITED, RUN_TIME, QUEUED, /* TOTALS, in the order of struct lode_thread_totals */
 	FIELDS,
 	UNKNOWN = FIELDS,
 };
@@ -88,12 +89,19 @@ static const struct {
 	[KIND] = { "kind", TEXT, 0 },
 	[PATH] = { "path", TEXT, 0 },
 	[BUILD_ID] = { "build_id", TEXT, 0 },
+	[WAITS] = { "waits", NUMBER, UINT64_MAX },
+	[PREEMPTIONS] = { "preemptions", NUMBER, UINT64_MAX },
+	[WAITED] = { "waited", NUMBER, UINT64_MAX },
+	[RUN_TIME] = { "run", NUMBER, UINT64_MAX },
+	[QUEUED] = { "queued", NUMBER, UINT64_MAX },
 };
 
 #define BIT(field) (1u << (field))
 
 #define EVENT_MAY                                                                                            \
 	(BIT(PID) | BIT(CPU) | BIT(WEIGHT) | BIT(STACK) | BIT(NAME) | BIT(DELAY) | BIT(WAKER) | BIT(WAKER_STACK))
+
+#define TOTALS (BIT(WAITS) | BIT(PREEMPTIONS) | BIT(WAITED) | BIT(RUN_TIME) | BIT(QUEUED))
 
 /* What a line of each type must have and may have. */
 static const struct line_type {
@@ -105,7 +113,7 @@ static const struct line_type {
 	{ "wait", BIT(T) | BIT(COST) | BIT(TID), EVENT_MAY },
 	{ "call", BIT(T) | BIT(TID), EVENT_MAY },
 	{ "symptom", BIT(TID) | BIT(T0) | BIT(T1), BIT(PID) | BIT(NAME) },
-	{ "thread", BIT(TID), BIT(PID) | BIT(NAME) },
+	{ "thread", BIT(TID), BIT(PID) | BIT(NAME) | TOTALS },
 	{ "module", BIT(NAME), BIT(KIND) | BIT(PATH) | BIT(BUILD_ID) },
 	{ NULL, 0, 0 },
 };
@@ -628,6 +636,9 @@ static int name_thread(struct reader *reader)
 		return lode_fail_memory(reader->error);
 	if (reader->line.seen & BIT(NAME))
 		reader->stream.threads[thread].name = name;
+	for (unsigned i = WAITS; i <= QUEUED; i++)
+		if (reader->line.seen & BIT(i))
+			(&reader->stream.threads[thread].totals.waits)[i - WAITS] = reader->line.numbers[i];
 	return 0;
 }
 

@@ -52,6 +52,7 @@ void lode_builder_release(struct lode_builder *builder)
 	lode_processes_release(&builder->processes);
 	lode_process_images_release(&builder->images);
 	lode_stream_release(&builder->stream);
+	lode_record_totals_release(&builder->totals);
 	lode_dictionary_release(&builder->dictionary);
 	lode_free(builder->known);
 	lode_free(builder->calls);
@@ -302,6 +303,8 @@ static int take_record(void *context, const struct lode_record *record)
 		return LODE_SYSTEM;
 	if (record->type == LODE_RECORD_FIRED)
 		return 0;
+	if (record->type >= LODE_RECORD_TOTALS_FIRST)
+		return lode_record_totals_take(&builder->totals, record, &builder->stream);
 	if (add_own(builder, record, &event) < 0 || fill(builder, record, &event, &type) < 0)
 		return LODE_SYSTEM;
 	builder->events++;

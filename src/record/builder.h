@@ -8,6 +8,7 @@
 
 #include "record/recorder.h"
 #include "record/stacks.h"
+#include "record/totals.h"
 #include "trace/stream.h"
 
 /* Limits that were passed, a bit each, by a thread from t0 to t1. */
@@ -43,6 +44,7 @@ struct lode_builder {
 	struct lode_process_images images;
 	struct lode_processes processes;
 	struct lode_record_stacks stacks;
+	struct lode_record_totals totals;
 	struct lode_builder_known *known; /* LODE_BUILDER_KNOWN of them; see builder.c */
 	uint32_t age;     /* of what is known; what is of another holds no more */
 	uint64_t period;  /* of a CPU sample */

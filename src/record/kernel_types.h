@@ -65,6 +65,15 @@ struct signal_struct {
 	atomic_t live;
 };
 
+struct sched_entity {
+	uint64_t sum_exec_runtime;
+};
+
+/* Only where the kernel was built to count this, as nearly all are. */
+struct sched_info {
+	unsigned long long run_delay;
+};
+
 /* Only where it is part of the thread: not on x86-64. */
 struct thread_info {
 	uint64_t preempt_count;
@@ -88,6 +97,11 @@ struct task_struct {
 	int tgid;
 	char comm[16];
 	unsigned in_iowait : 1;
+	struct sched_entity se;
+	struct sched_info sched_info;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	uint64_t start_time; /* CLOCK_MONOTONIC */
 	struct mm_struct *mm;
 	struct signal_struct *signal;
 #if defined(__TARGET_ARCH_arm64)

@@ -67,6 +67,7 @@ const volatile uint32_t check_every = 1024; /* walks; a power of two */
 const volatile uint64_t min_wait = 0;
 const volatile uint64_t wanted_comm[2] = { 0, 0 };
 const volatile bool thin = false; /* there is a budget */
+const volatile bool with_totals = false; /* what threads did in all is told (totals.bpf.h) */
 const volatile bool has_writer = false; /* `writer_pid` may be set: a child of the recorder, left out too */
 const volatile bool has_command = false; /* `command_pid` may be set: a child that is left out until its exec */
 const volatile uint64_t least_limit = UINT64_MAX; /* of the limits on waits and run queues */
@@ -345,6 +346,7 @@ static __always_inline void finish_record(struct lode_record *record, uint64_t p
 #include "record/unwind.bpf.h"
 #include "record/user_stacks.bpf.h"
 #include "record/thinning.bpf.h"
+#include "record/totals.bpf.h"
 
 /* ---- threads ---- */
 
@@ -599,6 +601,9 @@ int lode_switch(uint64_t *context)
 	uint64_t now = 0;
 
 	begin_run(&run);
+	/* The last thread of a process is no longer asked for, but has its state. */
+	if (dies && with_totals && (find_thread(previous->pid) || is_wanted(previous)))
+		write_totals(previous, LODE_RECORD_TOTALS_LAST);
 	if (dies)
 		forget_thread(previous->pid);
 	/* Most switches of a machine have nothing to do with the few processes that may be asked for. */
@@ -815,8 +820,11 @@ int lode_exec(uint64_t *context)
 	uint32_t pid = task->tgid;
 	struct lode_unwind_space *space = use_tables ? space_place(pid) : 0;
 
-	if (has_command && pid == command_pid)
+	if (has_command && pid == command_pid) {
 		command_pid = 0;
+		if (with_totals)
+			write_totals(task, LODE_RECORD_TOTALS_FIRST);
+	}
 	if (!space)
 		return 0;
 	clear_space(space, pid);

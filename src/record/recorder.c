@@ -374,11 +374,33 @@ static int start_samples(struct lode_recorder *recorder, struct lode_error *erro
 	return code;
 }
 
+/* Has the kernel tell what threads did in all; where it does not, nothing is told. */
+static void take_totals(struct lode_recorder *recorder, enum lode_record_type type)
+{
+	struct bpf_link *link;
+	char byte;
+	int fd;
+
+	if (!recorder->programs->rodata->with_totals)
+		return;
+	recorder->programs->bss->totals_type = type;
+	link = bpf_program__attach_iter(recorder->programs->progs.lode_totals, NULL);
+	fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	while (fd >= 0 && (read(fd, &byte, 1) > 0 || errno == EAGAIN || errno == EINTR))
+		errno = 0;
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+}
+
 int lode_recorder_start(struct lode_recorder *recorder, struct lode_error *error)
 {
 	int code = recorder__attach(recorder->programs);
 
-	return code ? explain(-code, error) : start_samples(recorder, error);
+	if (code)
+		return explain(-code, error);
+	take_totals(recorder, LODE_RECORD_TOTALS_FIRST);
+	return start_samples(recorder, error);
 }
 
 /* ---- reading ---- */
@@ -524,7 +546,7 @@ static int hand_over_record(struct lode_recorder *recorder, const struct lode_re
 	const struct lode_recorder_sink *sink = recorder->sink;
 	struct lode_record resolved;
 
-	if (!((record->user | record->waker_user) & LODE_RECORD_COPY_ID))
+	if (!((record->user | record->waker_user) & LODE_RECORD_COPY_ID) || record->type >= LODE_RECORD_TOTALS_FIRST)
 		return sink->record(sink->context, record);
 	resolved = *record;
 	if (resolve_copy(recorder, &resolved.user) < 0 || resolve_copy(recorder, &resolved.waker_user) < 0)
@@ -678,6 +700,7 @@ int lode_recorder_stop(struct lode_recorder *recorder, const struct lode_recorde
 {
 	uint64_t end = now();
 
+	take_totals(recorder, LODE_RECORD_TOTALS_LAST);
 	stop_samples(recorder);
 	recorder__detach(recorder->programs);
 	return take_open(recorder, end) < 0 ? LODE_SYSTEM : lode_recorder_read(recorder, sink);

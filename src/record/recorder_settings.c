@@ -158,6 +158,9 @@ void lode_recorder_set_up(struct recorder *programs, const struct lode_recorder_
 	programs->rodata->walk_kernel = !options->no_own_walk;
 	programs->rodata->only_own = options->only_own != 0;
 	programs->rodata->thin = options->thin != 0;
+	programs->rodata->with_totals = options->totals && !options->cgroup;
+	bpf_program__set_autoload(programs->progs.lode_totals, programs->rodata->with_totals);
+	bpf_program__set_autoattach(programs->progs.lode_totals, false);
 	if (!options->thin)
 		bpf_map__set_max_entries(programs->maps.thin_places, 1);
 	programs->rodata->with_calls = options->calls && !options->comm && !options->cgroup;

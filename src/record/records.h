@@ -38,6 +38,13 @@ enum lode_record_type {
 	LODE_RECORD_RUN,      /* a CPU sample */
 	LODE_RECORD_CALL,     /* system call number `value` */
 	LODE_RECORD_FIRED,    /* no event: from `t` for `cost` and `delay` was longer than limits, a bit of `value` each */
+	/*
+	 * No events: what the kernel counted of a thread since it was born: nanoseconds that it ran (`user`) and was in the
+	 * run queue (`kernel`), how often it blocked (`waker_user`) and was preempted (`waker_kernel`). When the recording begins
+	 * (at `t`), and when it or the thread ends (born at `t`, `cost` ago).
+	 */
+	LODE_RECORD_TOTALS_FIRST,
+	LODE_RECORD_TOTALS_LAST,
 };
 
 /* Numbers of system calls of 32-bit code, which are others, have this bit. */

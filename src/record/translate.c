@@ -271,6 +271,7 @@ static int copy_threads(struct translation *translation)
 		if (thread != i || name == LODE_NONE)
 			return LODE_SYSTEM;
 		stream->threads[thread].name = name;
+		stream->threads[thread].totals = raw->threads[i].totals;
 	}
 	return 0;
 }

@@ -62,6 +62,21 @@ static void write_thread_number(struct lode_json *json, const struct lode_info_t
 	lode_json_key_u64(json, "tid", thread->tid);
 }
 
+/* What the kernel counted; nothing where it is not known. */
+static void write_exact(struct lode_json *json, const struct lode_thread_totals *totals)
+{
+	if (!(totals->waits | totals->preemptions | totals->waited_ns | totals->run_ns | totals->queued_ns))
+		return;
+	lode_json_key(json, "exact");
+	lode_json_object(json);
+	lode_json_key_u64(json, "waits", totals->waits);
+	lode_json_key_u64(json, "preemptions", totals->preemptions);
+	lode_json_key_u64(json, "waited_ns", totals->waited_ns);
+	lode_json_key_u64(json, "run_ns", totals->run_ns);
+	lode_json_key_u64(json, "queued_ns", totals->queued_ns);
+	lode_json_object_end(json);
+}
+
 static void write_threads(struct lode_json *json, const struct lode_info *info,
 			  const struct lode_info_stream *stream)
 {
@@ -74,6 +89,7 @@ static void write_threads(struct lode_json *json, const struct lode_info *info,
 		write_thread_number(json, thread);
 		lode_json_key_text(json, "name", string(info, thread->name));
 		write_sums(json, thread->events, thread->cost);
+		write_exact(json, &thread->totals);
 		if (thread->line.run)
 			lode_timeline_json(&thread->line, json);
 		lode_json_object_end(json);

@@ -90,6 +90,7 @@ static int add_threads(struct reading *reading)
 			.pid = stream->threads[i].pid,
 			.tid = stream->threads[i].tid,
 			.name = stream->threads[i].name,
+			.totals = stream->threads[i].totals,
 		};
 	return 0;
 }

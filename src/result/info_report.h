@@ -16,6 +16,7 @@ struct lode_info_thread {
 	uint32_t name; /* string */
 	uint64_t events[LODE_EVENT_TYPES];
 	uint64_t cost[LODE_EVENT_TYPES];
+	struct lode_thread_totals totals; /* all 0: not known */
 	struct lode_timeline line; /* of the threads that are pictured */
 };
 

@@ -233,6 +233,7 @@ static int copy_threads(struct work *work)
 		if (thread != i || name == LODE_NONE)
 			return LODE_SYSTEM;
 		named->threads[thread].name = name;
+		named->threads[thread].totals = stream->threads[i].totals;
 	}
 	return 0;
 }

@@ -365,7 +365,8 @@ static const char *thread_name(struct writer *writer, const struct lode_info_thr
 	return thread->name ? string(writer, thread->name) : "-";
 }
 
-static void add_thread(struct writer *writer, struct lode_grid *grid, const struct lode_info_thread *thread)
+/* `exact`: with what the kernel counted. */
+static void add_thread(struct writer *writer, struct lode_grid *grid, const struct lode_info_thread *thread, int exact)
 {
 	char pid[LODE_UNITS_TEXT], tid[LODE_UNITS_TEXT];
 
@@ -377,6 +378,12 @@ static void add_thread(struct writer *writer, struct lode_grid *grid, const stru
 	lode_grid_duration(grid, thread->cost[LODE_RUN]);
 	lode_grid_duration(grid, thread->cost[LODE_WAIT]);
 	lode_grid_count(grid, thread->events[LODE_CALL]);
+	if (exact) {
+		lode_grid_duration(grid, thread->totals.run_ns);
+		lode_grid_duration(grid, thread->totals.waited_ns);
+		lode_grid_duration(grid, thread->totals.queued_ns);
+		lode_grid_count(grid, thread->totals.waits);
+	}
 	if (writer->info->stream_count > 1)
 		lode_grid_text(grid, string(writer, writer->info->streams[thread->stream].name));
 	lode_grid_end(grid);
@@ -384,12 +391,27 @@ static void add_thread(struct writer *writer, struct lode_grid *grid, const stru
 		add_thread_pictures(writer, &thread->line);
 }
 
+/* Whether the kernel's own counts of some thread are there. */
+static int has_totals(const struct lode_info *info)
+{
+	for (size_t i = 0; i < info->thread_count; i++)
+		if (info->threads[i].totals.run_ns | info->threads[i].totals.waits)
+			return 1;
+	return 0;
+}
+
 static void add_threads(struct writer *writer, const size_t *busiest)
 {
-	struct lode_grid_column columns[] = {
+	struct lode_grid_column plain[] = {
 		{ "NAME", 2, 0 }, { "PID", 1, 10 }, { "TID", 1, 10 }, { "RUN", 1, 8 },
 		{ "WAIT", 1, 8 }, { "CALLS", 1, 11 }, { "STREAM", 2, 0 }, { NULL, 0, 0 },
 	};
+	struct lode_grid_column counted[] = {
+		{ "NAME", 2, 0 }, { "PID", 1, 10 }, { "TID", 1, 10 }, { "RUN", 1, 8 }, { "WAIT", 1, 8 }, { "CALLS", 1, 11 },
+		{ "ALL RUN", 2, 8 }, { "WAITED", 1, 8 }, { "QUEUED", 1, 8 }, { "WAITS", 1, 11 }, { "STREAM", 2, 0 }, { NULL, 0, 0 },
+	};
+	int exact = has_totals(writer->info);
+	struct lode_grid_column *columns = exact ? counted : plain;
 	struct lode_grid grid = { .buffer = writer->buffer, .columns = columns };
 	size_t count = writer->info->thread_count;
 	size_t shown = lode_info_shown(writer->style, count, LODE_INFO_TOP);
@@ -401,12 +423,12 @@ static void add_threads(struct writer *writer, const size_t *busiest)
 		name = widen(name, thread_name(writer, &writer->info->threads[busiest[i]]));
 	columns[0].width = -(int)name;
 	if (writer->info->stream_count <= 1)
-		columns[6].title = NULL;
+		columns[exact ? 10 : 6].title = NULL;
 	add_heading(writer, "Threads, busiest first");
 	add_shown(writer, shown, count);
 	lode_grid_titles(&grid);
 	for (size_t i = 0; i < shown; i++)
-		add_thread(writer, &grid, &writer->info->threads[busiest[i]]);
+		add_thread(writer, &grid, &writer->info->threads[busiest[i]], exact);
 }
 
 /* ---- symptoms ---- */

@@ -32,7 +32,12 @@ static const struct lode_table_column tables[LODE_BLOCK_KINDS][LODE_TABLE_COLUMN
 	[LODE_BLOCK_NODES] = { [LODE_NODES_PARENT] = { 4, 0 }, [LODE_NODES_FRAME] = { 4, 0 } },
 	[LODE_BLOCK_THREADS] = { [LODE_THREADS_PID] = { 4, 1 },
 				 [LODE_THREADS_TID] = { 4, 0 },
-				 [LODE_THREADS_NAME] = { 4, 0 } },
+				 [LODE_THREADS_NAME] = { 4, 0 },
+				 [LODE_THREADS_WAITS] = { 8, 0 },
+				 [LODE_THREADS_PREEMPTIONS] = { 8, 0 },
+				 [LODE_THREADS_WAITED] = { 8, 0 },
+				 [LODE_THREADS_RUN] = { 8, 0 },
+				 [LODE_THREADS_QUEUED] = { 8, 0 } },
 	[LODE_BLOCK_HEAD] = { [LODE_HEAD_NAME] = { 4, 0 }, [LODE_HEAD_HOST] = { 4, 0 } },
 	[LODE_BLOCK_ATTRIBUTES] = { [LODE_ATTRIBUTES_KEY] = { 4, 0 },
 				    [LODE_ATTRIBUTES_VALUE] = { 4, 0 },
@@ -80,6 +85,9 @@ unsigned lode_table_column_count(enum lode_block_kind kind)
 
 unsigned lode_table_optional(enum lode_block_kind kind)
 {
+	if (kind == LODE_BLOCK_THREADS)
+		return (1u << LODE_THREADS_WAITS) | (1u << LODE_THREADS_PREEMPTIONS) | (1u << LODE_THREADS_WAITED) |
+		       (1u << LODE_THREADS_RUN) | (1u << LODE_THREADS_QUEUED);
 	return kind == LODE_BLOCK_EVENTS_OF_A_TYPE ? 1u << LODE_EVENTS_WEIGHT : 0;
 }
 

@@ -222,6 +222,32 @@ static int read_nodes(struct head *head)
 	return code;
 }
 
+/* The totals of the block's threads, by the ids that they have; those of a block without are not known. */
+static int read_totals(struct head *head)
+{
+	static const size_t fields[] = {
+		offsetof(struct lode_thread_totals, waits),	offsetof(struct lode_thread_totals, preemptions),
+		offsetof(struct lode_thread_totals, waited_ns), offsetof(struct lode_thread_totals, run_ns),
+		offsetof(struct lode_thread_totals, queued_ns),
+	};
+	uint64_t first = head->table.header.first, rows = head->table.header.rows;
+	const uint32_t *ids = head->store->threads.ids;
+	int code = 0;
+
+	for (unsigned i = 0; !code && i < 5; i++) {
+		if (!(head->table.found & 1u << (LODE_THREADS_WAITS + i)))
+			memset(head->wide[0], 0, rows * sizeof(uint64_t));
+		else
+			code = unpack_rows(head, LODE_THREADS_WAITS + i, head->wide[0]);
+		for (size_t row = 0; !code && row < rows; row++) {
+			char *totals = (char *)&head->stream->threads[ids[first + row]].totals;
+
+			memcpy(totals + fields[i], &head->wide[0][row], sizeof(uint64_t));
+		}
+	}
+	return code;
+}
+
 static int read_threads(struct head *head)
 {
 	uint64_t first = head->table.header.first, rows = head->table.header.rows;
@@ -244,7 +270,7 @@ static int read_threads(struct head *head)
 		head->stream->threads[id].name = name;
 		set_id(&head->store->threads, first + i, id);
 	}
-	return code;
+	return code ? code : read_totals(head);
 }
 
 static int read_stream_head(struct head *head)

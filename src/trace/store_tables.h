@@ -18,7 +18,7 @@ struct lode_table_column {
 const struct lode_table_column *lode_table_columns(enum lode_block_kind kind);
 /* How many there are. */
 unsigned lode_table_column_count(enum lode_block_kind kind);
-/* A bit for each that may be missing: all its values are 1 then. */
+/* A bit for each that may be missing: all its values are what they usually are then, weights 1, totals of threads 0. */
 unsigned lode_table_optional(enum lode_block_kind kind);
 
 /* Column numbers. */
@@ -26,7 +26,16 @@ enum { LODE_STRINGS_LENGTH, LODE_STRINGS_BYTES };
 enum { LODE_MODULES_NAME, LODE_MODULES_PATH, LODE_MODULES_BUILD_ID, LODE_MODULES_KIND };
 enum { LODE_FRAMES_MODULE, LODE_FRAMES_FUNCTION };
 enum { LODE_NODES_PARENT, LODE_NODES_FRAME };
-enum { LODE_THREADS_PID, LODE_THREADS_TID, LODE_THREADS_NAME };
+enum {
+	LODE_THREADS_PID,
+	LODE_THREADS_TID,
+	LODE_THREADS_NAME,
+	LODE_THREADS_WAITS, /* these only where some are known, then all of them */
+	LODE_THREADS_PREEMPTIONS,
+	LODE_THREADS_WAITED,
+	LODE_THREADS_RUN,
+	LODE_THREADS_QUEUED,
+};
 enum { LODE_HEAD_NAME, LODE_HEAD_HOST };
 enum { LODE_ATTRIBUTES_KEY, LODE_ATTRIBUTES_VALUE, LODE_ATTRIBUTES_TYPE };
 enum { LODE_SYMPTOMS_THREAD, LODE_SYMPTOMS_NAME, LODE_SYMPTOMS_T0, LODE_SYMPTOMS_T1 };

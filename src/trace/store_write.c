@@ -115,6 +115,14 @@ static int has_weights(const struct lode_events *events, size_t first, size_t co
 	return 0;
 }
 
+static int has_totals(const struct lode_thread *threads, size_t first, size_t count)
+{
+	for (size_t row = first; row < first + count; row++)
+		if (lode_thread_has_totals(&threads[row]))
+			return 1;
+	return 0;
+}
+
 static void pack_events(struct packer *packer, const struct piece *piece, const struct lode_events *events)
 {
 	size_t first = piece->first, count = piece->count;
@@ -168,6 +176,13 @@ static void pack_rows(struct packer *packer, const struct piece *piece, const st
 		PACK_FIELD(LODE_THREADS_PID, uint32_t, stream->threads, pid);
 		PACK_FIELD(LODE_THREADS_TID, uint32_t, stream->threads, tid);
 		PACK_FIELD(LODE_THREADS_NAME, uint32_t, stream->threads, name);
+		if (!has_totals(stream->threads, piece->first, piece->count))
+			break;
+		PACK_FIELD(LODE_THREADS_WAITS, uint64_t, stream->threads, totals.waits);
+		PACK_FIELD(LODE_THREADS_PREEMPTIONS, uint64_t, stream->threads, totals.preemptions);
+		PACK_FIELD(LODE_THREADS_WAITED, uint64_t, stream->threads, totals.waited_ns);
+		PACK_FIELD(LODE_THREADS_RUN, uint64_t, stream->threads, totals.run_ns);
+		PACK_FIELD(LODE_THREADS_QUEUED, uint64_t, stream->threads, totals.queued_ns);
 		break;
 	case LODE_BLOCK_HEAD:
 		PACK_FIELD(LODE_HEAD_NAME, uint32_t, stream, name);

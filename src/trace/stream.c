@@ -166,6 +166,8 @@ static int merge_threads(struct lode_stream *stream, const struct lode_stream *p
 			return LODE_SYSTEM;
 		if (thread->name)
 			stream->threads[map[i]].name = strings[thread->name];
+		if (lode_thread_has_totals(thread))
+			stream->threads[map[i]].totals = thread->totals;
 	}
 	return 0;
 }

@@ -15,11 +15,30 @@
 
 #define LODE_NO_PID UINT32_MAX
 
+/* What a thread did in all while it was recorded, as the kernel counts it: exact also where only some events are recorded. */
+struct lode_thread_totals {
+	uint64_t waits;       /* how often it blocked */
+	uint64_t preemptions; /* how often it lost its processor though it could have run */
+	uint64_t waited_ns;   /* blocked */
+	uint64_t run_ns;
+	uint64_t queued_ns;   /* in the run queue */
+};
+
 struct lode_thread {
 	uint32_t pid;  /* LODE_NO_PID: unknown */
 	uint32_t tid;
 	uint32_t name; /* string; 0: unknown */
+	uint32_t unused; /* 0, so that whole structs can be compared */
+	struct lode_thread_totals totals; /* all 0: not known */
 };
+
+/* Whether they are known. */
+static inline int lode_thread_has_totals(const struct lode_thread *thread)
+{
+	const struct lode_thread_totals *totals = &thread->totals;
+
+	return (totals->waits | totals->preemptions | totals->waited_ns | totals->run_ns | totals->queued_ns) != 0;
+}
 
 /* The thread was too slow from t0 to t1. */
 struct lode_symptom {

@@ -88,6 +88,10 @@ static int random_head(struct lode_stream *stream, uint64_t *seed)
 	for (size_t i = 0; i < stream->thread_count; i++)
 		if (random_below(seed, 3) == 0)
 			stream->threads[i].name = lode_strings_add(strings, "worker", 6);
+	for (size_t i = random_below(seed, 2) * stream->thread_count; i--;)
+		stream->threads[i].totals = (struct lode_thread_totals){
+			random_below(seed, 3), random_below(seed, 1000), random_number(seed), random_number(seed), random_number(seed),
+		};
 	return code;
 }
 
@@ -140,7 +144,8 @@ static int threads_equal(const struct lode_stream *a, uint32_t i, const struct l
 	if (i == LODE_NONE || j == LODE_NONE)
 		return i == j;
 	return a->threads[i].pid == b->threads[j].pid && a->threads[i].tid == b->threads[j].tid &&
-	       texts_equal(a, a->threads[i].name, b, b->threads[j].name);
+	       texts_equal(a, a->threads[i].name, b, b->threads[j].name) &&
+	       !memcmp(&a->threads[i].totals, &b->threads[j].totals, sizeof(a->threads[i].totals));
 }
 
 static int events_equal(const struct lode_stream *a, const struct lode_stream *b, int type, size_t i)
