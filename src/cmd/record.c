@@ -239,6 +239,7 @@ static int record(struct recording *recording, struct lode_error *error)
 		draw_progress(recording);
 	}
 	recording->times.ended = lode_now();
+	lode_recorded_end_budget(&recording->target, recording->recorder);
 	if (!code && lode_recorder_stop(recording->recorder, &recording->sink) < 0)
 		code = lode_fail_memory(error);
 	if (recording->target.has_child)

@@ -56,6 +56,12 @@ void lode_recorded_steer(struct lode_recorded *target, struct lode_recorder *rec
 		lode_recorder_set_frequency(recorder, budget->frequency);
 }
 
+void lode_recorded_end_budget(struct lode_recorded *target, struct lode_recorder *recorder)
+{
+	if (target->budget.share > 0)
+		target->budget.last = budget_usage(target, recorder, lode_now());
+}
+
 void lode_recorded_tell_budget(const struct lode_recorded *target, const struct lode_terminal *err)
 {
 	const struct lode_budget *budget = &target->budget;

@@ -13,6 +13,8 @@
 void lode_recorded_begin_budget(struct lode_recorded *target, struct lode_recorder *recorder);
 /* Keeps to the budget: to be called often while recording. Does nothing without one. */
 void lode_recorded_steer(struct lode_recorded *target, struct lode_recorder *recorder, uint64_t now);
+/* When the recording has ended: counts what came since the last step. */
+void lode_recorded_end_budget(struct lode_recorded *target, struct lode_recorder *recorder);
 /* What it was used for, in one line; nothing without one. */
 void lode_recorded_tell_budget(const struct lode_recorded *target, const struct lode_terminal *err);
 /* The same as the member "budget" of an object. */

@@ -540,6 +540,7 @@ static int watch_all(struct watch *watch, struct lode_error *error)
 		lode_recorded_steer(&watch->target, watch->recorder, lode_now());
 		draw_progress(watch);
 	}
+	lode_recorded_end_budget(&watch->target, watch->recorder);
 	if (!code && lode_recorder_stop(watch->recorder, &watch->sink) < 0)
 		code = lode_fail_memory(error);
 	look_at_writer(watch, 1);
