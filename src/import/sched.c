@@ -207,6 +207,12 @@ int lode_sched_running(struct lode_sched *sched, uint64_t t, uint32_t thread)
 	return see_running(sched, &sched->threads[thread], thread, t);
 }
 
+void lode_sched_set_stack(struct lode_sched *sched, uint32_t thread, uint32_t stack)
+{
+	if (thread < sched->count && sched->threads[thread].state >= BLOCKED)
+		sched->threads[thread].stack = stack;
+}
+
 static int switch_out(struct lode_sched *sched, struct thread *thread, uint32_t number, uint64_t t,
 		      uint16_t cpu, enum lode_switch_state state, uint32_t stack)
 {

@@ -291,3 +291,32 @@ def read_perfetto(data):
     if events:
         join_waits(reading, sorted(events, key=lambda e: e[0]))
     return reading
+
+
+# ---- wprof's JSON ----
+
+
+def read_wprof(data):
+    reading, stacks, out = Reading(), {None: ()}, {}
+    head, *lines = [json.loads(line, parse_float=Decimal) for line in data.splitlines()]
+    ns, last = (lambda t: int((t * 10**9).to_integral_value())), 0
+    for line in lines:
+        if "t" not in line:
+            stacks[line["id"]] = tuple(f.split("] ", 1)[1].replace(" (inlined)", "").split("+0x")[0] for f in line["frames"])
+            continue
+        last = t = ns(line["ts"])
+        if line["t"] == "timer" and "tid" in line["task"]:
+            reading.add("run", stacks[line.get("stack_id")], round(10**9 / head["timer_freq_hz"]))
+        elif line["t"] == "waking":
+            tid = line["wakee"].get("tid")
+            if tid in out and out[tid][1] is None:
+                out[tid] = out[tid][0], t
+        elif line["t"] == "switch":
+            if line["prev"].get("tid") and line["prev_state"] not in ("runnable", "preempted", "task_dead"):
+                out[line["prev"]["tid"]] = t, None
+            if line["next"].get("tid") in out:
+                begin, woken = out.pop(line["next"]["tid"])
+                reading.add("wait", stacks[line.get("offcpu_stack_id")], (t if woken is None else woken) - begin)
+    for begin, woken in out.values():
+        reading.add("wait", (), (last if woken is None else woken) - begin)
+    return reading

@@ -1,0 +1,466 @@
+/*
+ * wprof's JSON (`wprof -J`): an object a line. The first describes the recording, then come the
+ * stacks, then the events in order of time; times are seconds since the start.
+ *
+ *	switch		who leaves a CPU and who gets it; the stack in which the latter waited, and who woke
+ *			it, are told here too
+ *	waking		who wakes whom, with the waker's stack; wakeup_new is the first of a thread
+ *	timer		a CPU sample, one a period of the timer
+ *	pmu_event	a sample of a counter: of a clock it is run time too
+ *	req_event	the end of a request is a symptom where --symptom-markers names it
+ *
+ * Others (interrupts, work queues, GPUs, Python's calls, life of threads) are counted in a note.
+ * Switches and wakings are joined into waits (sched.h).
+ */
+#include "import/frame_memo.h"
+#include "import/json_profile.h"
+#include "import/reading.h"
+#include "import/sched.h"
+#include "import/symptom_markers.h"
+
+#include "base/memory.h"
+
+/* A stack of the file. */
+struct stack {
+	uint64_t id;
+	uint32_t node;
+};
+
+struct reading {
+	struct lode_json_import import;
+	struct lode_sched *sched;
+	struct stack *stacks;
+	size_t stack_count;
+	size_t stack_capacity;
+	struct lode_index index; /* of stacks, by id */
+	struct lode_frame_memo frames;
+	uint64_t line;
+	uint64_t last; /* time */
+	double period_ns; /* of the timer */
+	uint64_t events, others, requests, counters, timeless, missing, cut;
+};
+
+/* Members of an event. */
+enum {
+	TYPE,
+	TIME,
+	CPU,
+	TASK,
+	PREV,
+	NEXT,
+	PREV_STATE,
+	WAKER,
+	WAKEE,
+	WAKING_TIME,
+	STACK_ID,
+	OFF_CPU_STACK_ID,
+	WAKER_STACK_ID,
+	PMU,
+	SAMPLE_PERIOD,
+	EVENT,
+	LATENCY,
+	REQUEST_NAME,
+	ID,
+	FRAMES,
+	MEMBERS,
+};
+
+static const char *const keys[MEMBERS] = {
+	"t",	    "ts",	"cpu",	    "task",	       "prev",		  "next", "prev_state",	   "waker", "wakee",
+	"waking_ts", "stack_id", "offcpu_stack_id", "waker_stack_id", "pmu", "sample_period", "event", "latency", "req_name",
+	"id",	    "frames",
+};
+
+static int fail_memory(struct reading *reading)
+{
+	return lode_fail_memory(reading->import.error);
+}
+
+static int fail(struct reading *reading, const char *what)
+{
+	return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s:%llu: %s", lode_input_name(reading->import.input),
+			 (unsigned long long)reading->line, what);
+}
+
+/* ---- stacks ---- */
+
+/* `[U] function+0x1a`, `[K] …`, `[Py] …`, `… (inlined)`: the function, and whether it is the kernel's. */
+static const char *function_of(const char *text, size_t *length, int *is_kernel)
+{
+	static const char inlined[] = " (inlined)";
+	const char *end, *plus;
+
+	*is_kernel = *length > 4 && memcmp(text, "[K] ", 4) == 0;
+	if (*length && text[0] == '[') {
+		const char *close = memchr(text, ']', *length);
+
+		if (close && (size_t)(close + 2 - text) < *length && close[1] == ' ') {
+			*length -= (size_t)(close + 2 - text);
+			text = close + 2;
+		}
+	}
+	if (*length > sizeof(inlined) - 1 && memcmp(text + *length - (sizeof(inlined) - 1), inlined, sizeof(inlined) - 1) == 0)
+		*length -= sizeof(inlined) - 1;
+	end = text + *length;
+	plus = memrchr(text, '+', *length);
+	if (plus && plus > text && end - plus > 3 && plus[1] == '0' && plus[2] == 'x')
+		*length = (size_t)(plus - text);
+	return text;
+}
+
+/* The frame of a text; LODE_NONE when memory has run out. */
+static uint32_t find_frame(struct reading *reading, struct lode_json_value value)
+{
+	struct lode_frames *frames = &reading->import.dictionary.frames;
+	const char *text = lode_json_string(value, &reading->import.text), *function;
+	size_t length = text ? strlen(text) : 0, whole = length;
+	uint64_t hash;
+	uint32_t frame, module;
+	int is_kernel;
+
+	if (!text)
+		return LODE_NONE;
+	hash = lode_hash_bytes(text, length);
+	frame = lode_frame_memo_find(&reading->frames, text, length, hash);
+	if (frame != LODE_NONE)
+		return frame;
+	function = function_of(text, &length, &is_kernel);
+	module = is_kernel ? lode_frames_module(frames, "kernel", 6) : 0;
+	frame = module == LODE_NONE ? LODE_NONE : lode_frames_add(frames, module, function, length);
+	if (frame == LODE_NONE || lode_frame_memo_add(&reading->frames, text, whole, hash, frame) < 0)
+		return LODE_NONE;
+	return frame;
+}
+
+static int add_stack(struct reading *reading, const struct lode_json_value *values)
+{
+	struct stack stack = { .id = lode_json_u64_or(values[ID], UINT64_MAX) };
+	struct lode_json_walk walk = lode_json_walk(values[FRAMES]);
+	struct lode_json_value text;
+	uint32_t depth = 0;
+
+	if (stack.id == UINT64_MAX || lode_json_kind(values[FRAMES]) != LODE_JSON_ARRAY)
+		return fail(reading, "neither an event (`t`) nor a stack (`id`, `frames`)");
+	while (lode_json_item(&walk, &text)) {
+		uint32_t frame = find_frame(reading, text);
+
+		if (depth++ == LODE_STACK_DEPTH_LIMIT) {
+			reading->cut++;
+			break;
+		}
+		if (frame != LODE_NONE)
+			stack.node = lode_stack_tree_child(&reading->import.dictionary.tree, stack.node, frame);
+		if (frame == LODE_NONE || stack.node == LODE_NONE)
+			return fail_memory(reading);
+	}
+	if (reading->stack_count >= LODE_NONE - 1 ||
+	    lode_grow(&reading->stacks, &reading->stack_capacity, reading->stack_count + 1, sizeof(stack)) < 0 ||
+	    lode_index_insert(&reading->index, lode_hash_u64(stack.id), (uint32_t)reading->stack_count) < 0)
+		return fail_memory(reading);
+	reading->stacks[reading->stack_count++] = stack;
+	return 0;
+}
+
+static uint32_t find_stack(struct reading *reading, struct lode_json_value value)
+{
+	uint64_t id = lode_json_u64_or(value, UINT64_MAX);
+	size_t probe = 0;
+	uint32_t at;
+
+	if (!value.at)
+		return 0;
+	while ((at = lode_index_next(&reading->index, lode_hash_u64(id), &probe)) != LODE_NONE)
+		if (reading->stacks[at].id == id)
+			return reading->stacks[at].node;
+	reading->missing++;
+	return 0;
+}
+
+/* ---- events ---- */
+
+/* The thread of a task; LODE_NONE for an idle one, or one that is not there. */
+static int find_thread(struct reading *reading, struct lode_json_value task, uint32_t *thread)
+{
+	static const char *const parts[] = { "tid", "pid", "comm" };
+	struct lode_stream *stream = &reading->import.stream;
+	struct lode_json_value values[3];
+	uint64_t tid, pid;
+	const char *name;
+	uint32_t string;
+
+	*thread = LODE_NONE;
+	lode_json_get_all(task, parts, values, 3);
+	tid = lode_json_u64_or(values[0], UINT64_MAX);
+	pid = lode_json_u64_or(values[1], 0);
+	if (tid >= LODE_NONE || !tid)
+		return 0;
+	/* A task that wprof knows nothing of has process 0. */
+	*thread = lode_stream_thread(stream, pid && pid < LODE_NO_PID ? (uint32_t)pid : LODE_NO_PID, (uint32_t)tid);
+	if (*thread == LODE_NONE)
+		return fail_memory(reading);
+	if (stream->threads[*thread].name)
+		return 0;
+	name = lode_json_string(values[2], &reading->import.text);
+	string = name ? lode_strings_add(&reading->import.dictionary.frames.strings, name, strlen(name)) : LODE_NONE;
+	if (string == LODE_NONE)
+		return fail_memory(reading);
+	stream->threads[*thread].name = string;
+	return 0;
+}
+
+static enum lode_switch_state state_of(struct lode_json_value state)
+{
+	static const char *const ready[] = { "runnable", "preempted", "waking", "R", "R+" };
+	static const char *const dead[] = { "exit_dead", "exit_zombie", "exit_trace", "task_dead", "X", "Z" };
+
+	for (size_t i = 0; i < sizeof(ready) / sizeof(ready[0]); i++)
+		if (lode_json_is_text(state, ready[i]))
+			return LODE_SWITCH_PREEMPTED;
+	for (size_t i = 0; i < sizeof(dead) / sizeof(dead[0]); i++)
+		if (lode_json_is_text(state, dead[i]))
+			return LODE_SWITCH_DEAD;
+	return LODE_SWITCH_BLOCKED;
+}
+
+static uint16_t cpu_of(const struct lode_json_value *values)
+{
+	uint64_t cpu = lode_json_u64_or(values[CPU], LODE_NO_CPU);
+
+	return cpu < LODE_NO_CPU ? (uint16_t)cpu : LODE_NO_CPU;
+}
+
+static int read_switch(struct reading *reading, const struct lode_json_value *values, uint64_t t)
+{
+	uint32_t prev, next, waker;
+	uint64_t woken;
+	int code;
+
+	if ((code = find_thread(reading, values[PREV], &prev)) < 0 || (code = find_thread(reading, values[NEXT], &next)) < 0 ||
+	    (code = find_thread(reading, values[WAKER], &waker)) < 0)
+		return code;
+	/* Says nothing new where the waking itself was recorded. */
+	if (next != LODE_NONE && values[WAKER].at && lode_json_ns(values[WAKING_TIME], 1e9, &woken) == 0 &&
+	    lode_sched_waking(reading->sched, woken, waker, 0, next) < 0)
+		return fail_memory(reading);
+	if (next != LODE_NONE && values[OFF_CPU_STACK_ID].at)
+		lode_sched_set_stack(reading->sched, next, find_stack(reading, values[OFF_CPU_STACK_ID]));
+	if (lode_sched_switch(reading->sched, t, cpu_of(values), prev, state_of(values[PREV_STATE]), 0, next) < 0)
+		return fail_memory(reading);
+	return 0;
+}
+
+static int read_waking(struct reading *reading, const struct lode_json_value *values, uint64_t t)
+{
+	uint32_t waker, wakee;
+	int code;
+
+	if ((code = find_thread(reading, values[WAKER], &waker)) < 0 || (code = find_thread(reading, values[WAKEE], &wakee)) < 0)
+		return code;
+	if (lode_sched_waking(reading->sched, t, waker, find_stack(reading, values[WAKER_STACK_ID]), wakee) < 0)
+		return fail_memory(reading);
+	return 0;
+}
+
+static int add_run(struct reading *reading, const struct lode_json_value *values, uint64_t t, double cost)
+{
+	struct lode_event event = { .t = t, .waker = LODE_NONE, .cpu = cpu_of(values) };
+	int code = find_thread(reading, values[TASK], &event.thread);
+
+	if (code < 0 || event.thread == LODE_NONE)
+		return code;
+	event.cost = cost >= 0 && cost < 0x1p62 ? (uint64_t)(cost + 0.5) : 0;
+	event.stack = find_stack(reading, values[STACK_ID]);
+	if (lode_sched_running(reading->sched, t, event.thread) < 0 ||
+	    lode_stream_add_event(&reading->import.stream, LODE_RUN, &event) < 0)
+		return fail_memory(reading);
+	return 0;
+}
+
+/* A sample of a clock's counter is as much run time as its period. */
+static int read_counter(struct reading *reading, const struct lode_json_value *values, uint64_t t)
+{
+	if (lode_json_is_text(values[PMU], "cpu-clock") || lode_json_is_text(values[PMU], "task-clock"))
+		return add_run(reading, values, t, lode_json_double_or(values[SAMPLE_PERIOD], 0));
+	reading->counters++;
+	return 0;
+}
+
+static int read_request(struct reading *reading, const struct lode_json_value *values, uint64_t t)
+{
+	struct lode_symptom symptom = { .t1 = t };
+	uint64_t latency;
+	const char *name;
+	int code;
+
+	if (!lode_json_is_text(values[EVENT], "end") || lode_json_ns(values[LATENCY], 1e9, &latency) < 0)
+		return 0;
+	reading->requests++;
+	name = lode_json_string(values[REQUEST_NAME], &reading->import.file);
+	if (!name)
+		return fail_memory(reading);
+	code = lode_symptom_marker(reading->import.options, name) ? find_thread(reading, values[TASK], &symptom.thread) : 1;
+	if (code || symptom.thread == LODE_NONE)
+		return code < 0 ? code : 0;
+	symptom.t0 = latency < t ? t - latency : 0;
+	symptom.name = lode_strings_add(&reading->import.dictionary.frames.strings, name, strlen(name));
+	if (symptom.name == LODE_NONE || lode_stream_add_symptom(&reading->import.stream, &symptom) < 0)
+		return fail_memory(reading);
+	return 0;
+}
+
+static int read_event(struct reading *reading, const struct lode_json_value *values)
+{
+	uint64_t t;
+
+	if (lode_json_ns(values[TIME], 1e9, &t) < 0) {
+		reading->timeless++;
+		return 0;
+	}
+	reading->events++;
+	reading->last = t > reading->last ? t : reading->last;
+	if (lode_json_is_text(values[TYPE], "switch"))
+		return read_switch(reading, values, t);
+	if (lode_json_is_text(values[TYPE], "waking") || lode_json_is_text(values[TYPE], "wakeup_new"))
+		return read_waking(reading, values, t);
+	if (lode_json_is_text(values[TYPE], "timer"))
+		return add_run(reading, values, t, reading->period_ns);
+	if (lode_json_is_text(values[TYPE], "pmu_event"))
+		return read_counter(reading, values, t);
+	if (lode_json_is_text(values[TYPE], "req_event"))
+		return read_request(reading, values, t);
+	reading->others++;
+	return 0;
+}
+
+/* ---- lines ---- */
+
+static int read_header(struct reading *reading, struct lode_json_value root)
+{
+	double frequency = lode_json_double_or(lode_json_get(root, "timer_freq_hz"), 0);
+
+	if (lode_json_kind(lode_json_get(root, "version")) != LODE_JSON_TEXT)
+		return fail(reading, "the first line is no header of wprof (`version`, `timer_freq_hz`); is it the output of wprof -J?");
+	reading->period_ns = reading->import.options->unit_ns > 0 ? reading->import.options->unit_ns :
+			     frequency > 0			   ? 1e9 / frequency :
+								     0;
+	return 0;
+}
+
+static int read_line(struct reading *reading, const char *line, size_t length)
+{
+	struct lode_json_value root, values[MEMBERS];
+	struct lode_error why;
+	const char *colon;
+
+	if (lode_json_check("", line, length, &root, &why) < 0) {
+		colon = strstr(why.text, ": ");
+		return fail(reading, colon ? colon + 2 : why.text);
+	}
+	if (reading->line == 1)
+		return read_header(reading, root);
+	lode_json_get_all(root, keys, values, MEMBERS);
+	return values[TYPE].at ? read_event(reading, values) : add_stack(reading, values);
+}
+
+static int read_lines(struct reading *reading, const char *text, size_t size)
+{
+	const char *end = text + size;
+	int code = 0;
+
+	while (code == 0 && text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		size_t length = newline ? (size_t)(newline - text) : (size_t)(end - text);
+
+		reading->line++;
+		if (length) {
+			code = read_line(reading, text, length);
+			if (code == LODE_BAD_INPUT && !newline && reading->line > 1) { /* it was being written */
+				lode_notes_add(reading->import.options->notes, 1, LODE_LEFT_OUT_LINE, NULL);
+				code = 0;
+			}
+		}
+		text += length + 1;
+	}
+	return code;
+}
+
+static void add_notes(const struct reading *reading)
+{
+	const struct lode_import_options *options = reading->import.options;
+
+	lode_notes_add(options->notes, reading->others,
+		       "events that are neither switches, wakings nor samples (interrupts, work queues, …), left out", NULL);
+	lode_notes_add(options->notes, reading->counters, "samples of counters that are no clock, left out", NULL);
+	lode_symptom_markers_note(options, reading->requests, "requests");
+	lode_notes_add(options->notes, reading->timeless, "events without a time, left out", NULL);
+	lode_notes_add(options->notes, reading->missing, "stacks that the file does not hold, left out", NULL);
+	lode_notes_add(options->notes, reading->cut, "stacks beyond the deepest that Lode keeps, cut off", NULL);
+}
+
+static int fill(struct reading *reading, const char *text, size_t size)
+{
+	int code;
+
+	reading->sched = lode_sched_create(&reading->import.stream, reading->import.options->notes);
+	if (!reading->sched)
+		return fail_memory(reading);
+	code = read_lines(reading, text, size);
+	if (code == 0 && lode_sched_finish(reading->sched, reading->last) < 0)
+		code = fail_memory(reading);
+	lode_sched_destroy(reading->sched);
+	if (code == 0 && !reading->events)
+		code = fail(reading, "it has no events");
+	if (code == 0)
+		add_notes(reading);
+	return code;
+}
+
+static int read_all(struct reading *reading, const struct lode_import_sink *sink)
+{
+	struct lode_json_import *import = &reading->import;
+	const unsigned char *bytes;
+	size_t size;
+	int code = lode_input_whole(import->input, &bytes, &size, import->error);
+
+	if (code < 0)
+		return code;
+	if (lode_dictionary_init(&import->dictionary) < 0)
+		return fail_memory(reading);
+	lode_stream_init(&import->stream, &import->dictionary);
+	code = fill(reading, (const char *)bytes, size);
+	if (code == 0)
+		code = lode_reading_deliver(import->input, import->options, sink, &import->stream, 0, import->error);
+	lode_stream_release(&import->stream);
+	lode_dictionary_release(&import->dictionary);
+	return code;
+}
+
+static int read_input(struct lode_input *input, const struct lode_import_options *options,
+		      const struct lode_import_sink *sink, struct lode_error *error)
+{
+	struct reading reading = { .import = { .input = input, .options = options, .error = error } };
+	int code = read_all(&reading, sink);
+
+	lode_index_release(&reading.index);
+	lode_frame_memo_release(&reading.frames);
+	lode_free(reading.stacks);
+	lode_buffer_release(&reading.import.text);
+	lode_buffer_release(&reading.import.file);
+	return code;
+}
+
+static int sniff(const unsigned char *bytes, size_t size, const char *name)
+{
+	(void)name;
+	return size && bytes[0] == '{' && lode_sniff_has(bytes, size, "\"timer_freq_hz\"") &&
+			       lode_sniff_has(bytes, size, "\"stack_cnt\"") ?
+		       97 :
+		       0;
+}
+
+const struct lode_importer lode_importer_wprof = {
+	.name = "wprof",
+	.description = "wprof's JSON (-J): switches, wakers, samples with their stacks",
+	.sniff = sniff,
+	.read = read_input,
+};
