@@ -369,7 +369,7 @@ static int read_line(struct reader *reader, const char *text, size_t length)
 	struct line line;
 	int got;
 
-	if (!length || text[0] == '#' || starts(span_of(text, text + length), "cpus="))
+	if (!text || !length || text[0] == '#' || starts(span_of(text, text + length), "cpus="))
 		return 0;
 	got = read_frame_line(reader, text, length);
 	if (got)

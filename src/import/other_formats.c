@@ -13,10 +13,7 @@ struct other_format {
 };
 
 static const struct other_format formats[] = {
-	{{"go 1.", " trace"},
-	 1,
-	 "is a Go execution trace, which Lode does not read; import the CPU, block or mutex profile of "
-	 "net/http/pprof"},
+	{{"PK\x03\x04"}, 1, "is a ZIP archive; unpack it and import the files in it"},
 };
 
 static int has_mark(const unsigned char *bytes, size_t size, const char *mark)
