@@ -308,6 +308,8 @@ static int take_record(void *context, const struct lode_record *record)
 	if (add_own(builder, record, &event) < 0 || fill(builder, record, &event, &type) < 0)
 		return LODE_SYSTEM;
 	builder->events++;
+	builder->late += (record->flags & LODE_RECORD_LATE) != 0;
+	builder->late_bare += record->flags & LODE_RECORD_LATE && !record->user;
 	return lode_stream_add_event(&builder->stream, type, &event);
 }
 
@@ -415,6 +417,9 @@ void lode_builder_note(const struct lode_builder *builder, struct lode_notes *no
 		       NULL);
 	note_broken(builder, notes);
 	lode_notes_add(notes, builder->unexplained, "waits whose waker was not recorded", NULL);
+	lode_notes_add(notes, builder->late,
+		       "waits recorded because they were long: their user stacks are the last ones seen at their places", NULL);
+	lode_notes_add(notes, builder->late_bare, "of these, waits without a user stack: none was seen at their places", NULL);
 	lode_notes_add(notes, builder->open, "waits that were not over when the recording ended", NULL);
 	lode_notes_add(notes, builder->processes.spaces.dropped,
 		       "mappings beyond the limit, whose addresses have no symbols", NULL);
