@@ -183,7 +183,7 @@ static void note_useless_options(struct importing *importing)
 {
 	static const char *const with_kinds[] = { "bpftrace", "folded", "otlp", "pprof", NULL };
 	static const char *const with_units[] = { "bpftrace", "chrome", "folded", "jfr", "otlp", "perf-script", "perfetto", "pprof", "speedscope", "wprof", NULL };
-	static const char *const with_markers[] = { "chrome", "perfetto", "wprof", NULL };
+	static const char *const with_markers[] = { "chrome", "firefox", "perfetto", "wprof", NULL };
 	const struct lode_import_settings *settings = importing->settings;
 	const char *format = importing->importer->name, *name = lode_input_name(importing->input);
 

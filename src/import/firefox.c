@@ -13,9 +13,12 @@
  * Waits that follow one another in one stack are one wait. Without CPU deltas a
  * sample is `interval` times its weight of run time. What `lode export --format
  * firefox` wrote has a second thread `NAME, waiting` for the waits.
+ *
+ * Markers with a duration are symptoms where somebody names them (firefox_markers.h).
  */
 #include "base/memory.h"
-#include "import/json_profile.h"
+#include "import/firefox_markers.h"
+#include "import/symptom_markers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,6 +39,7 @@ struct reading {
 	uint64_t bytes; /* threads whose samples count bytes */
 	uint64_t cut; /* frames too deep */
 	uint64_t back; /* samples that come before the one before them */
+	uint64_t markers, half_markers;
 };
 
 /* Where the tables of one thread are. */
@@ -87,14 +91,23 @@ static void release_names(struct names *names)
 	lode_json_column_release(&names->libs);
 }
 
-static int load_names(struct reading *reading, const struct tables *tables, struct names *names)
+/* The object that has the strings, and what it calls them. */
+static struct lode_json_value string_owner(const struct tables *tables, const char **name)
 {
-	struct lode_json_value frames = find_table(tables, "frameTable"), functions = find_table(tables, "funcTable");
 	struct lode_json_value owner = lode_json_get(tables->thread, "stringArray").at ||
 						       lode_json_get(tables->thread, "stringTable").at ?
 					       tables->thread :
 					       tables->shared;
-	const char *strings = lode_json_get(owner, "stringArray").at ? "stringArray" : "stringTable";
+
+	*name = lode_json_get(owner, "stringArray").at ? "stringArray" : "stringTable";
+	return owner;
+}
+
+static int load_names(struct reading *reading, const struct tables *tables, struct names *names)
+{
+	struct lode_json_value frames = find_table(tables, "frameTable"), functions = find_table(tables, "funcTable");
+	const char *strings;
+	struct lode_json_value owner = string_owner(tables, &strings);
 
 	if (lode_json_column(owner, strings, &names->strings) < 0 || lode_json_column(frames, "func", &names->function) < 0 ||
 	    lode_json_column(frames, "location", &names->location) < 0 ||
@@ -448,6 +461,21 @@ static int add_thread(struct reading *reading, struct lode_json_value thread, st
 	return 0;
 }
 
+static int read_markers(struct reading *reading, const struct tables *tables, uint32_t thread)
+{
+	const char *strings;
+	struct lode_json_value owner = string_owner(tables, &strings);
+	struct lode_firefox_markers markers = { .markers = lode_json_get(tables->thread, "markers"),
+						.strings = lode_json_get(owner, strings),
+						.thread = thread,
+						.first = reading->first };
+	int code = lode_firefox_markers_read(&reading->import, &markers);
+
+	reading->markers += markers.count;
+	reading->half_markers += markers.open;
+	return code;
+}
+
 static int read_samples(struct reading *reading, const struct tables *tables, const struct stacks *stacks)
 {
 	struct lode_json_value table = lode_json_get(tables->thread, "samples");
@@ -465,7 +493,7 @@ static int read_samples(struct reading *reading, const struct tables *tables, co
 	if (code == 0)
 		code = read_rows(reading, &samples, stacks, &lane);
 	release_samples(&samples);
-	return code;
+	return code ? code : read_markers(reading, tables, lane.thread);
 }
 
 static int read_thread(struct reading *reading, struct tables tables, const struct stacks *shared)
@@ -575,6 +603,8 @@ static void add_notes(const struct reading *reading)
 	lode_notes_add(notes, reading->without_tid, "threads without an id, numbered", NULL);
 	lode_notes_add(notes, reading->cut, "stacks beyond the deepest that Lode keeps, cut off", NULL);
 	lode_notes_add(notes, reading->back, "samples that come before the one before them, taken at its time", NULL);
+	lode_symptom_markers_note(reading->import.options, reading->markers, "markers with a duration");
+	lode_notes_add(notes, reading->half_markers, "markers of which one end is missing, left out", NULL);
 }
 
 static int read_document(void *context, struct lode_json_value root)

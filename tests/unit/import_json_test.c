@@ -141,6 +141,28 @@ static void cpu_times_tell_runs_from_waits(void **state)
 	assert_note(&lode_importer_firefox, measured, "estimated", 2);
 }
 
+/* A whole one, two halves, an instant, an end without a beginning; and old ones, whose data have the times. */
+static const char marked[] =
+	"{\"meta\":{\"interval\":1,\"preprocessedProfileVersion\":41},\"threads\":[{" TABLES ",\"name\":\"Main\",\"pid\":7,\"tid\":9,"
+	"\"samples\":{\"length\":1,\"stack\":[0],\"time\":[0]},\"markers\":{\"length\":5,\"name\":[1,2,0,2,0],"
+	"\"startTime\":[1,2,3,null,null],\"endTime\":[5.5,null,null,4,9],\"phase\":[1,2,0,3,3]}},"
+	"{" TABLES ",\"name\":\"Old\",\"pid\":7,\"tid\":8,\"samples\":{\"length\":0,\"stack\":[],\"time\":[]},"
+	"\"markers\":{\"length\":2,\"name\":[1,1],\"time\":[2,3],\"data\":[{\"startTime\":2,\"endTime\":3},null]}}]}";
+
+static void markers_are_symptoms_on_request(void **state)
+{
+	const char *const names[] = { "on*", "0x40", NULL };
+	struct lode_import_options options = { .jobs = 1, .symptom_markers = names };
+
+	(void)state;
+	assert_import(&lode_importer_firefox, marked, &options,
+		      "stream x \nthread 7/9 Main\nthread 7/8 Old\nrun 0+1000000 7/9 main\n"
+		      "symptom 1000000-5500000 7/9 onClick\nsymptom 2000000-4000000 7/9 0x40\nsymptom 2000000-3000000 7/8 onClick\n");
+	assert_import(&lode_importer_firefox, marked, NULL, "stream x \nthread 7/9 Main\nthread 7/8 Old\nrun 0+1000000 7/9 main\n");
+	assert_note(&lode_importer_firefox, marked, "markers with a duration, left out", 3);
+	assert_note(&lode_importer_firefox, marked, "one end is missing", 1);
+}
+
 static const char gecko[] =
 	"{\"meta\":{\"interval\":1,\"processType\":0},\"libs\":[],\"threads\":[{\"name\":\"GeckoMain\",\"tid\":3,\"pid\":2,"
 	"\"samples\":{\"schema\":{\"stack\":0,\"time\":1},\"data\":[[1,0.5],[0,2]]},"
@@ -211,6 +233,8 @@ static void damage_and_want_of_memory_are_survived(void **state)
 	try_damaged(&lode_importer_cpuprofile, cpuprofile, strlen(cpuprofile), 3000);
 	try_damaged(&lode_importer_firefox, processed, strlen(processed), 3000);
 	try_damaged(&lode_importer_firefox, gecko, strlen(gecko), 3000);
+	try_damaged(&lode_importer_firefox, marked, strlen(marked), 3000);
+	try_without_memory(&lode_importer_firefox, marked, strlen(marked));
 	try_without_memory(&lode_importer_speedscope, evented, strlen(evented));
 	try_without_memory(&lode_importer_cpuprofile, cpuprofile, strlen(cpuprofile));
 	try_without_memory(&lode_importer_firefox, measured, strlen(measured));
@@ -226,6 +250,7 @@ int main(void)
 		cmocka_unit_test(what_cpu_profiles_may_not_be),
 		cmocka_unit_test(samples_without_cpu_times_stand_for_the_interval),
 		cmocka_unit_test(cpu_times_tell_runs_from_waits),
+		cmocka_unit_test(markers_are_symptoms_on_request),
 		cmocka_unit_test(raw_profiles_of_gecko_are_read_with_their_processes),
 		cmocka_unit_test(what_profiles_of_firefox_may_not_be),
 		cmocka_unit_test(each_sniffer_knows_its_own),

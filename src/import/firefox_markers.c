@@ -1,0 +1,154 @@
+/*
+ * Markers of Firefox Profiler's profiles: see firefox_markers.h.
+ *
+ * A marker has a start and an end, or is one of two (`phase`) that belong together by their name. In
+ * old profiles it has one time, and its data say where it starts and ends.
+ */
+#include "import/firefox_markers.h"
+
+#include "base/memory.h"
+#include "import/symptom_markers.h"
+
+#include <string.h>
+
+enum phase {
+	INSTANT,
+	INTERVAL,
+	STARTS,
+	ENDS,
+	UNKNOWN,
+};
+
+/* How many beginnings an end looks at for its name. */
+#define SEARCH_DEPTH 1024
+
+struct beginning {
+	uint64_t name;
+	double ms;
+};
+
+struct columns {
+	struct lode_json_column name, start, end, phase, data, strings;
+};
+
+struct reading {
+	struct lode_json_import *import;
+	struct lode_firefox_markers *markers;
+	struct columns columns;
+	struct beginning *open;
+	size_t open_count;
+	size_t open_capacity;
+};
+
+static int load_columns(struct reading *reading)
+{
+	struct lode_json_value table = reading->markers->markers;
+	struct columns *columns = &reading->columns;
+	struct lode_json_walk walk = lode_json_walk(reading->markers->strings);
+	size_t count = lode_json_count(reading->markers->strings);
+
+	if (lode_json_column(table, "name", &columns->name) < 0 || lode_json_column(table, "startTime", &columns->start) < 0 ||
+	    lode_json_column(table, "endTime", &columns->end) < 0 || lode_json_column(table, "phase", &columns->phase) < 0 ||
+	    lode_json_column(table, "data", &columns->data) < 0)
+		return LODE_SYSTEM;
+	columns->strings.values = lode_calloc(count + 1, sizeof(*columns->strings.values));
+	if (!columns->strings.values)
+		return LODE_SYSTEM;
+	while (columns->strings.count < count && lode_json_item(&walk, &columns->strings.values[columns->strings.count]))
+		columns->strings.count++;
+	return 0;
+}
+
+static void release_columns(struct columns *columns)
+{
+	lode_json_column_release(&columns->name);
+	lode_json_column_release(&columns->start);
+	lode_json_column_release(&columns->end);
+	lode_json_column_release(&columns->phase);
+	lode_json_column_release(&columns->data);
+	lode_json_column_release(&columns->strings);
+}
+
+static uint64_t as_ns(const struct reading *reading, double ms)
+{
+	double ns = (ms - reading->markers->first) * 1e6;
+
+	return ns >= 0 && ns < 0x1p62 ? (uint64_t)(ns + 0.5) : 0;
+}
+
+static int add(struct reading *reading, uint64_t name, double from, double until)
+{
+	struct lode_symptom symptom = { reading->markers->thread, 0, as_ns(reading, from), as_ns(reading, until) };
+	const char *text = lode_json_string(lode_json_cell(&reading->columns.strings, name), &reading->import->text);
+
+	if (!text)
+		return LODE_SYSTEM;
+	reading->markers->count++;
+	if (until < from || !lode_symptom_marker(reading->import->options, text))
+		return 0;
+	symptom.name = lode_strings_add(&reading->import->dictionary.frames.strings, text, strlen(text));
+	if (symptom.name == LODE_NONE)
+		return LODE_SYSTEM;
+	return lode_stream_add_symptom(&reading->import->stream, &symptom);
+}
+
+static int begin(struct reading *reading, uint64_t name, double ms)
+{
+	if (lode_grow(&reading->open, &reading->open_capacity, reading->open_count + 1, sizeof(*reading->open)) < 0)
+		return LODE_SYSTEM;
+	reading->open[reading->open_count++] = (struct beginning){ name, ms };
+	return 0;
+}
+
+/* Ends the last beginning of the same name. */
+static int end(struct reading *reading, uint64_t name, double ms)
+{
+	size_t at = reading->open_count, last = at > SEARCH_DEPTH ? at - SEARCH_DEPTH : 0;
+	struct beginning found;
+
+	while (at > last && reading->open[at - 1].name != name)
+		at--;
+	if (at == last) {
+		reading->markers->open++;
+		return 0;
+	}
+	found = reading->open[at - 1];
+	memmove(&reading->open[at - 1], &reading->open[at], (reading->open_count - at) * sizeof(*reading->open));
+	reading->open_count--;
+	return add(reading, name, found.ms, ms);
+}
+
+static int read_marker(struct reading *reading, size_t i)
+{
+	const struct columns *columns = &reading->columns;
+	struct lode_json_value from = lode_json_cell(&columns->start, i), until = lode_json_cell(&columns->end, i);
+	uint64_t name = lode_json_u64_or(lode_json_cell(&columns->name, i), UINT64_MAX);
+	uint64_t phase = lode_json_u64_or(lode_json_cell(&columns->phase, i), UNKNOWN);
+
+	if (!columns->start.count) {
+		struct lode_json_value data = lode_json_cell(&columns->data, i);
+
+		from = lode_json_get(data, "startTime");
+		until = lode_json_get(data, "endTime");
+	}
+	if (phase == STARTS)
+		return begin(reading, name, lode_json_double_or(from, 0));
+	if (phase == ENDS)
+		return end(reading, name, lode_json_double_or(until, 0));
+	if (phase == INSTANT || lode_json_kind(from) != LODE_JSON_NUMBER || lode_json_kind(until) != LODE_JSON_NUMBER)
+		return 0;
+	return add(reading, name, lode_json_double_or(from, 0), lode_json_double_or(until, 0));
+}
+
+int lode_firefox_markers_read(struct lode_json_import *import, struct lode_firefox_markers *markers)
+{
+	struct reading reading = { .import = import, .markers = markers };
+	int code = load_columns(&reading);
+
+	for (size_t i = 0; code == 0 && i < reading.columns.name.count; i++)
+		code = read_marker(&reading, i);
+	markers->open += reading.open_count;
+	release_columns(&reading.columns);
+	lode_free(reading.open);
+	return code < 0 ? lode_fail_memory(import->error) : 0;
+}
