@@ -275,10 +275,9 @@ static int write_symptom(struct writer *writer, const struct lode_scope_found *f
 	lode_buffer_number(buffer, found->result.unknown);
 	if (lode_events_thinned(&writer->report->stream.events[LODE_WAIT]))
 		lode_buffer_text(buffer, ",\"thinned\":true");
+	write_thread_lines(writer, found);
 	if (writer->page)
 		write_page(writer, found);
-	else
-		write_thread_lines(writer, found);
 	lode_buffer_text(buffer, "}\n");
 	return code ? code : lode_output_flow(writer->output, error);
 }
