@@ -1,0 +1,258 @@
+/* The blocks of a report: see report_blocks.h. */
+#include "cmd/report_blocks.h"
+
+#include "base/memory.h"
+#include "cmd/mine.h"
+#include "cmd/report_views.h"
+#include "mine/signatures.h"
+#include "page/page.h"
+#include "page/profile_page.h"
+#include "page/stream_page.h"
+#include "result/info_report.h"
+#include "scope/symptoms.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_STREAMS 20
+/* Events in the time lines of a page, at 8 to 20 bytes each: more are slow to open. */
+#define MOST_EVENTS 4000000
+/* A view of more bytes, before they are packed, is left out. */
+#define MOST_VIEW_BYTES (16u << 20)
+/* Slices of the streams' time lines. */
+#define SLICES 60
+
+/* Into the page; or it is all there is to write. */
+static void put_block(struct lode_report_making *making, const char *name, const struct lode_buffer *bytes)
+{
+	if (making->settings->block)
+		lode_buffer_add(&making->page, bytes->bytes, bytes->size);
+	else
+		lode_page_block(&making->page, name, bytes->bytes, bytes->size);
+	making->page.failed |= bytes->failed;
+}
+
+/* ---- clusters ---- */
+
+static int mine(struct lode_report_making *making, enum lode_event_type kind, const char *block)
+{
+	struct lode_mine_settings settings = {
+		.area = making->settings->area,
+		.kind = lode_event_type_name(kind),
+	};
+	struct lode_buffer json = {0};
+	struct lode_mining mining;
+	int code = lode_mining_open(&mining, &settings, making->call->operands, making->call->operand_count, making->work,
+				    making->error);
+
+	if (!code)
+		code = lode_mining_run(&mining, &settings, 0, making->error);
+	if (!code) {
+		mining.report.page = 1;
+		lode_mine_json(&mining.report, &json);
+		put_block(making, block, &json);
+	}
+	lode_buffer_release(&json);
+	lode_mining_release(&mining);
+	return code;
+}
+
+/* Only kinds of events that there are. */
+int lode_report_mine(struct lode_report_making *making, const struct lode_corpus_list *list)
+{
+	uint64_t events[LODE_EVENT_TYPES] = {0};
+	int code = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		for (int type = 0; type < LODE_EVENT_TYPES; type++)
+			events[type] += list->items[i].events[type];
+	if (events[LODE_WAIT])
+		code = mine(making, LODE_WAIT, "mine");
+	if (!code && events[LODE_RUN])
+		code = mine(making, LODE_RUN, "mine-run");
+	return code;
+}
+
+/* ---- the profile ---- */
+
+int lode_report_profile(struct lode_report_making *making, struct lode_source *source)
+{
+	struct lode_area_settings settings = making->settings->area;
+	struct lode_area_reading reading;
+	struct lode_idle_stacks *idle = NULL;
+	struct lode_buffer columns = {0};
+	int code;
+
+	settings.scope = lode_scope_name(LODE_SCOPE_ALL);
+	code = lode_source_area(source, &settings, 0, making->work, &reading, making->error);
+	if (!code)
+		code = lode_idle_stacks_make(&idle, source->rules, &reading.area.dictionary, making->error);
+	if (!code)
+		code = lode_profile_page(&reading.area, idle, !making->settings->block, &columns, making->error);
+	if (!code)
+		put_block(making, "profile", &columns);
+	lode_buffer_release(&columns);
+	lode_idle_stacks_free(idle);
+	lode_area_reading_release(&reading);
+	return code;
+}
+
+/* ---- what there is ---- */
+
+int lode_report_info(struct lode_report_making *making, const struct lode_corpus_list *list)
+{
+	struct lode_info_stream *streams = lode_calloc(list->count + 1, sizeof(*streams));
+	const struct lode_progress *progress = &making->work->bar.progress;
+	struct lode_buffer json = {0};
+	struct lode_info info;
+	int code;
+
+	if (!streams)
+		return lode_fail_memory(making->error);
+	for (size_t i = 0; i < list->count; i++)
+		streams[i] = lode_info_from_entry(&list->items[i]);
+	code = lode_info_collect(&info, streams, list->count, progress, making->error);
+	if (!code)
+		code = lode_info_picture(&info, info.stream_count, NULL, 0, SLICES, progress, making->error);
+	if (!code) {
+		info.is_corpus = 1;
+		info.for_page = 1;
+		lode_info_json(&info, making->path, &json);
+		put_block(making, "info", &json);
+	}
+	lode_buffer_release(&json);
+	lode_info_release(&info);
+	return code;
+}
+
+/* ---- streams ---- */
+
+/* The longest delays first: what clusters point to is among them. */
+static int compare_entries(const void *left, const void *right)
+{
+	const struct lode_corpus_entry *a = *(const struct lode_corpus_entry *const *)left;
+	const struct lode_corpus_entry *b = *(const struct lode_corpus_entry *const *)right;
+
+	if (!a->symptoms != !b->symptoms)
+		return a->symptoms ? -1 : 1;
+	if (a->cost[LODE_WAIT] != b->cost[LODE_WAIT])
+		return a->cost[LODE_WAIT] > b->cost[LODE_WAIT] ? -1 : 1;
+	return strcmp(a->id, b->id);
+}
+
+static int add_stream(struct lode_report_making *making, const struct lode_corpus_entry *entry,
+		      const struct lode_scope_options *how)
+{
+	struct lode_scope_report report;
+	struct lode_buffer columns = {0};
+	char name[48];
+	int code = lode_scope_report_make(&report, entry, how, making->error);
+
+	if (!code && report.wanted)
+		code = lode_stream_page(&report, !making->settings->block, &columns, making->error);
+	if (!code && report.wanted) {
+		snprintf(name, sizeof(name), "stream/%s", entry->id);
+		put_block(making, name, &columns);
+	}
+	lode_buffer_release(&columns);
+	lode_scope_report_release(&report);
+	return code;
+}
+
+/* The longest delays first, as many as are wanted and fit. */
+static int add_slowest(struct lode_report_making *making, const struct lode_corpus_list *list, const struct lode_scope_options *how)
+{
+	const struct lode_corpus_entry **entries = lode_calloc(list->count + 1, sizeof(*entries));
+	uint64_t most = making->settings->streams ? making->settings->streams : DEFAULT_STREAMS;
+	uint64_t events = 0, taken = 0;
+	int code = 0;
+
+	if (!entries)
+		return lode_fail_memory(making->error);
+	for (size_t i = 0; i < list->count; i++)
+		entries[i] = &list->items[i];
+	qsort(entries, list->count, sizeof(*entries), compare_entries);
+	for (size_t i = 0; i < list->count && taken < most && !code; i++) {
+		uint64_t own = entries[i]->events[LODE_RUN] + entries[i]->events[LODE_WAIT];
+
+		if (own > MOST_EVENTS - events) {
+			making->too_large++;
+			continue;
+		}
+		code = add_stream(making, entries[i], how);
+		events += own;
+		taken++;
+	}
+	making->left_out = list->count - taken - making->too_large;
+	lode_free(entries);
+	return code;
+}
+
+static int add_one(struct lode_report_making *making, const struct lode_corpus_list *list, const struct lode_scope_options *how,
+		   const char *id)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i].id, id))
+			return add_stream(making, &list->items[i], how);
+	return lode_fail(making->error, LODE_USAGE, "%s: is no stream of %s; 'lode info' lists them", id, making->path);
+}
+
+/* `id` NULL: those with the longest delays. */
+int lode_report_streams(struct lode_report_making *making, struct lode_source *source, const struct lode_corpus_list *list,
+		       const char *id)
+{
+	struct lode_symptom_rules rules = {0};
+	struct lode_scope_options how = {
+		.scope = LODE_SCOPE_CRITICAL_PATH,
+		.rules = &rules,
+		.where = making->settings->area.where.items,
+		.idle = source->rules,
+		.all_streams = 1,
+	};
+	int code = lode_symptom_rules_parse(&rules, making->settings->area.symptoms.items, making->error);
+
+	if (!code)
+		code = id ? add_one(making, list, &how, id) : add_slowest(making, list, &how);
+	lode_symptom_rules_release(&rules);
+	return code;
+}
+
+/* ---- what other commands make ---- */
+
+/* A view that is too large is left out. */
+static int add_view(struct lode_report_making *making, const struct lode_report_view *view)
+{
+	struct lode_buffer json = {0};
+	int code = lode_report_view_make(view, making->path, &making->settings->area, &making->work->bar.progress, &json,
+					 making->error);
+
+	if (!code && json.size > MOST_VIEW_BYTES)
+		lode_notes_add(&making->work->notes, 1, "view is too large for the page", "'lode serve' shows it");
+	else if (!code)
+		put_block(making, view->block, &json);
+	lode_buffer_release(&json);
+	return code;
+}
+
+/* Those that have something to show: symptoms, signatures, events. */
+int lode_report_views(struct lode_report_making *making, const struct lode_source *source, const struct lode_corpus_list *list)
+{
+	struct lode_signatures signatures;
+	uint64_t symptoms = making->settings->area.symptoms.count, events = 0;
+	int code = lode_signatures_load(source->corpus, &signatures, making->error);
+	int has_signatures = !code && signatures.count;
+
+	lode_signatures_release(&signatures);
+	for (size_t i = 0; i < list->count; i++) {
+		symptoms += list->items[i].symptoms;
+		events += list->items[i].events[LODE_RUN] + list->items[i].events[LODE_WAIT];
+	}
+	if (!code && symptoms)
+		code = add_view(making, &lode_report_symptoms);
+	if (!code && events)
+		code = add_view(making, &lode_report_latency);
+	if (!code && has_signatures)
+		code = add_view(making, &lode_report_coverage);
+	return code;
+}
