@@ -3,52 +3,23 @@
 
 #include <string.h>
 
-#define MARKS 2
-
-/* Known by its marks, which all occur in the first bytes; with `at_start` the first one begins the file. */
-struct other_format {
-	const char *marks[MARKS];
-	int at_start;
-	const char *sentence;
-};
-
-static const struct other_format formats[] = {
-	{{"PK\x03\x04"}, 1, "is a ZIP archive; unpack it and import the files in it"},
-};
-
-static int has_mark(const unsigned char *bytes, size_t size, const char *mark)
+static int is_zip(const unsigned char *bytes, size_t size)
 {
-	return memmem(bytes, size, mark, strlen(mark)) != NULL;
+	return size >= 4 && memcmp(bytes, "PK\x03\x04", 4) == 0;
 }
 
-static int matches(const struct other_format *format, const unsigned char *bytes, size_t size)
+/* An .etl begins with the head of a buffer (72 bytes) and the event that describes the file. */
+static int is_etl(const unsigned char *bytes, size_t size)
 {
-	size_t length = strlen(format->marks[0]);
-
-	if (format->at_start && (size < length || memcmp(bytes, format->marks[0], length) != 0))
-		return 0;
-	for (int i = 0; i < MARKS && format->marks[i]; i++)
-		if (!has_mark(bytes, size, format->marks[i]))
-			return 0;
-	return 1;
-}
-
-/* JSON begins with a bracket; only there a key in quotes means what it says. */
-static int is_json(const unsigned char *bytes, size_t size)
-{
-	size_t at = 0;
-
-	while (at < size && memchr(" \t\r\n\xef\xbb\xbf", bytes[at], 7))
-		at++;
-	return at < size && (bytes[at] == '{' || bytes[at] == '[');
+	return size > 76 && bytes[72] == 2 && bytes[73] == 0 && (bytes[74] == 1 || bytes[74] == 2) && bytes[75] == 0xc0;
 }
 
 const char *lode_other_format(const unsigned char *bytes, size_t size)
 {
-	int json = is_json(bytes, size);
-
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
-		if ((formats[i].at_start || json) && matches(&formats[i], bytes, size))
-			return formats[i].sentence;
+	if (is_zip(bytes, size))
+		return "is a ZIP archive; unpack it and import the files in it";
+	if (is_etl(bytes, size))
+		return "is a trace of Windows (ETW), which Lode does not read; open it in PerfView, save its stacks as speedscope, "
+		       "and import that";
 	return NULL;
 }
