@@ -243,8 +243,8 @@ static void tell_notes(const struct reader *reader)
 	lode_notes_add(notes, reader->discarded, "events that the tracer discarded, because its buffers were full",
 		       lode_input_name(reader->input));
 	lode_notes_add(notes, reader->exits, "system call exits", NULL);
-	lode_notes_add(notes, reader->homeless, "events of no known thread, left out: they are before the first switch of their CPU, or of the idle thread",
-		       NULL);
+	lode_notes_add(notes, reader->homeless,
+		       "events of no known thread, left out: before the first switch of their CPU, or of the idle thread", NULL);
 	lode_notes_add(notes, reader->stacks, "stacks whose functions are addresses: a CTF trace has no symbols", NULL);
 }
 
