@@ -21,6 +21,7 @@
 #include "import/pprof_tables.h"
 #include "import/pprof_values.h"
 #include "import/reading.h"
+#include "import/stack_memo.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,6 +54,9 @@ struct reader {
 	size_t step_count;
 	size_t step_capacity;
 	struct lode_index step_index;
+	struct lode_stack_memo memo; /* stacks by the bytes of their locations */
+	struct lode_cursor packed;   /* these bytes of the sample at hand, unless it has them otherwise */
+	int has_packed;
 	uint64_t *stack; /* locations of a sample, leaf first */
 	size_t stack_count;
 	size_t stack_capacity;
@@ -443,7 +447,7 @@ static int open_stack(struct reader *reader, uint64_t at)
 	return 0;
 }
 
-static int get_stack(struct reader *reader, uint64_t at, uint32_t *node)
+static int make_stack(struct reader *reader, uint64_t at, uint32_t *node)
 {
 	int code = open_stack(reader, at);
 
@@ -453,6 +457,68 @@ static int get_stack(struct reader *reader, uint64_t at, uint32_t *node)
 	for (size_t i = reader->stack_count; i-- > 0 && *node != LODE_NONE;)
 		*node = step_into(reader, *node, (uint32_t)reader->stack[i]);
 	return *node == LODE_NONE ? lode_pprof_fail_memory(&reader->tables) : 0;
+}
+
+/* The numbers of a field: locations into `stack`, values into `values`. */
+static int read_numbers(struct reader *reader, struct lode_protobuf_field *field, size_t *values)
+{
+	uint64_t number;
+	int more = 1;
+
+	while (lode_protobuf_number(field, &more, &number)) {
+		if (field->number == 2) {
+			if (*values < reader->tables.type_count)
+				reader->values[*values] = (int64_t)number;
+			++*values;
+		} else if (lode_pprof_append(&reader->tables, &reader->stack, &reader->stack_count,
+					     &reader->stack_capacity, number) < 0) {
+			return LODE_SYSTEM;
+		}
+	}
+	return 0;
+}
+
+/* Most samples have their locations in one row of bytes. */
+static void put_aside(struct reader *reader, struct lode_cursor packed)
+{
+	reader->packed = packed;
+	reader->has_packed = 1;
+}
+
+/* Takes apart the locations that were put aside. */
+static int read_packed(struct reader *reader, uint64_t at)
+{
+	struct lode_protobuf_field field = {.number = 1, .wire = LODE_WIRE_BYTES, .bytes = reader->packed};
+	int code = reader->has_packed ? read_numbers(reader, &field, NULL) : 0;
+
+	reader->has_packed = 0;
+	if (code == 0 && field.bytes.failed)
+		return lode_pprof_fail_damaged(&reader->tables, at, "a sample does not end well");
+	return code;
+}
+
+/* The stack of the sample at hand. */
+static int get_stack(struct reader *reader, uint64_t at, uint32_t *node)
+{
+	size_t size = lode_cursor_left(&reader->packed);
+	const struct lode_stack_memo_item *known;
+	struct lode_stack_memo_item item;
+	uint64_t hash, cut = reader->cut;
+	int code;
+
+	if (!reader->has_packed || size >= UINT32_MAX)
+		return (code = read_packed(reader, at)) < 0 ? code : make_stack(reader, at, node);
+	hash = lode_hash_bytes(reader->packed.next, size);
+	known = lode_stack_memo_find(&reader->memo, reader->packed.next, size, hash);
+	if (known) {
+		reader->cut += (uint64_t)known->is_cut;
+		*node = known->node;
+		return 0;
+	}
+	if ((code = read_packed(reader, at)) < 0 || (code = make_stack(reader, at, node)) < 0)
+		return code;
+	item = (struct lode_stack_memo_item){reader->packed.next, (uint32_t)size, *node, reader->cut > cut};
+	return lode_stack_memo_add(&reader->memo, &item, hash) < 0 ? lode_pprof_fail_memory(&reader->tables) : 0;
 }
 
 static int read_label(struct reader *reader, struct lode_cursor message, struct lode_pprof_who *who)
@@ -479,25 +545,6 @@ static int read_label(struct reader *reader, struct lode_cursor message, struct 
 		       : 0;
 }
 
-/* The numbers of a field: locations into `stack`, values into `values`. */
-static int read_numbers(struct reader *reader, struct lode_protobuf_field *field, size_t *values)
-{
-	uint64_t number;
-	int more = 1;
-
-	while (lode_protobuf_number(field, &more, &number)) {
-		if (field->number == 2) {
-			if (*values < reader->tables.type_count)
-				reader->values[*values] = (int64_t)number;
-			++*values;
-		} else if (lode_pprof_append(&reader->tables, &reader->stack, &reader->stack_count,
-					     &reader->stack_capacity, number) < 0) {
-			return LODE_SYSTEM;
-		}
-	}
-	return 0;
-}
-
 static int read_sample(struct reader *reader, struct lode_cursor message, struct lode_pprof_who *who)
 {
 	uint64_t at = lode_pprof_place(&reader->tables, &message);
@@ -506,10 +553,15 @@ static int read_sample(struct reader *reader, struct lode_cursor message, struct
 	int code = 0;
 
 	reader->stack_count = 0;
+	reader->has_packed = 0;
 	reader->stream_met = 0;
 	while (code == 0 && lode_protobuf_next(&message, &field)) {
 		if (field.number == 3 && field.wire == LODE_WIRE_BYTES)
 			code = read_label(reader, field.bytes, who);
+		else if (field.number == 1 && field.wire == LODE_WIRE_BYTES && !reader->has_packed && !reader->stack_count)
+			put_aside(reader, field.bytes);
+		else if (field.number == 1 && reader->has_packed && (code = read_packed(reader, at)) < 0)
+			break;
 		else if (field.number == 1 || field.number == 2)
 			code = read_numbers(reader, &field, &values);
 		if (field.wire == LODE_WIRE_BYTES && field.bytes.failed)
@@ -827,6 +879,7 @@ static int start_again(struct reader *reader)
 	lode_pprof_labels_release(&reader->labels);
 	lode_index_release(&reader->step_index);
 	memset(&reader->step_index, 0, sizeof(reader->step_index));
+	lode_stack_memo_release(&reader->memo);
 	forget_entries(&reader->tables.mappings);
 	forget_entries(&reader->tables.functions);
 	forget_entries(&reader->tables.locations);
@@ -881,6 +934,7 @@ static void release(struct reader *reader)
 	lode_free(reader->ranges);
 	lode_free(reader->steps);
 	lode_index_release(&reader->step_index);
+	lode_stack_memo_release(&reader->memo);
 	lode_free(reader->stack);
 	lode_free(reader->uses);
 	lode_free(reader->values);

@@ -1,0 +1,45 @@
+/*
+ * Stack memo: which node a row of bytes means, for formats that write the same stacks over and
+ * over. One look-up for a whole stack instead of one for each of its frames, most of which miss
+ * the processor's caches. The bytes are not copied: they must stay.
+ */
+#ifndef LODE_IMPORT_STACK_MEMO_H
+#define LODE_IMPORT_STACK_MEMO_H
+
+#include "base/index.h"
+
+#include <string.h>
+
+struct lode_stack_memo_item {
+	const unsigned char *bytes;
+	uint32_t size;
+	uint32_t node;
+	int is_cut; /* it was deeper than Lode keeps */
+};
+
+struct lode_stack_memo {
+	struct lode_stack_memo_item *items;
+	size_t count;
+	size_t capacity;
+	struct lode_index index;
+};
+
+/* A zeroed struct is an empty memo. */
+void lode_stack_memo_release(struct lode_stack_memo *memo);
+/* Remembers a new stack, whose lode_hash_bytes is `hash`. Returns 0 or LODE_SYSTEM. */
+int lode_stack_memo_add(struct lode_stack_memo *memo, const struct lode_stack_memo_item *item, uint64_t hash);
+
+/* What is remembered for the bytes, or NULL. */
+static inline const struct lode_stack_memo_item *lode_stack_memo_find(const struct lode_stack_memo *memo,
+								      const unsigned char *bytes, size_t size, uint64_t hash)
+{
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&memo->index, hash, &probe)) != LODE_NONE)
+		if (memo->items[id].size == size && memcmp(memo->items[id].bytes, bytes, size) == 0)
+			return &memo->items[id];
+	return NULL;
+}
+
+#endif
