@@ -6,6 +6,7 @@
  */
 #include "latency/contexts.h"
 
+#include "latency/stack_order.h"
 #include "scope/frame_filter.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 /* ---- stacks by name ---- */
 
-static int compare_frames(const struct lode_frames *frames, uint32_t a, uint32_t b)
+int lode_frames_compare(const struct lode_frames *frames, uint32_t a, uint32_t b)
 {
 	int order = strcmp(lode_frames_module_name(frames, a), lode_frames_module_name(frames, b));
 
@@ -37,7 +38,7 @@ int lode_stacks_compare(const struct lode_dictionary *dictionary, uint32_t a, ui
 		a = nodes[a].parent;
 		b = nodes[b].parent;
 	}
-	return compare_frames(&dictionary->frames, nodes[a].frame, nodes[b].frame);
+	return lode_frames_compare(&dictionary->frames, nodes[a].frame, nodes[b].frame);
 }
 
 /* ---- ranking ---- */
@@ -45,6 +46,7 @@ int lode_stacks_compare(const struct lode_dictionary *dictionary, uint32_t a, ui
 struct order {
 	const struct lode_latency *latency;
 	const double *means;
+	const uint32_t *places; /* by node: in the order of names */
 };
 
 static int compare(const void *left, const void *right, void *context)
@@ -56,7 +58,7 @@ static int compare(const void *left, const void *right, void *context)
 		return order->means[a] > order->means[b] ? -1 : 1;
 	if (order->latency->own[a] != order->latency->own[b])
 		return order->latency->own[a] > order->latency->own[b] ? -1 : 1;
-	return lode_stacks_compare(&order->latency->dictionary, a, b);
+	return order->places[a] < order->places[b] ? -1 : 1;
 }
 
 static void add_up(const struct lode_latency *latency, struct lode_contexts *contexts)
@@ -74,7 +76,8 @@ int lode_contexts_rank(const struct lode_latency *latency, const char *const *ma
 		       const enum lode_latency_rule *mean, struct lode_contexts *contexts)
 {
 	size_t nodes = latency->node_count;
-	struct order order = { latency, NULL };
+	struct order order = { latency, NULL, NULL };
+	uint32_t *places;
 	uint8_t *fits;
 
 	memset(contexts, 0, sizeof(*contexts));
@@ -89,7 +92,11 @@ int lode_contexts_rank(const struct lode_latency *latency, const char *const *ma
 	lode_free(fits);
 	if (!contexts->nodes || (mean && !contexts->means))
 		return LODE_SYSTEM;
+	order.places = places = lode_stack_order(&latency->dictionary);
+	if (!places)
+		return LODE_SYSTEM;
 	qsort_r(contexts->nodes, contexts->count, sizeof(*contexts->nodes), compare, &order);
+	lode_free(places);
 	add_up(latency, contexts);
 	return 0;
 }

@@ -63,12 +63,15 @@ static uint16_t *steps_of(const struct lode_sketch_row *row)
 	return (uint16_t *)(row->counts + row->capacity);
 }
 
-static int make_room(struct lode_sketch *sketch, struct lode_sketch_row *row)
+/* Room for so many steps in all. */
+static int make_room(struct lode_sketch *sketch, struct lode_sketch_row *row, uint32_t wanted)
 {
 	struct lode_sketch_row larger = { NULL, row->count, row->capacity ? 2 * row->capacity : FIRST_STEPS };
 
-	if (row->count < row->capacity)
+	if (wanted <= row->capacity)
 		return 0;
+	while (larger.capacity < wanted)
+		larger.capacity *= 2;
 	larger.counts = lode_arena_alloc(&sketch->arena,
 					 larger.capacity * (sizeof(*larger.counts) + sizeof(uint16_t)));
 	if (!larger.counts)
@@ -102,7 +105,7 @@ static int insert(struct lode_sketch *sketch, struct lode_sketch_row *row, uint3
 {
 	uint16_t *steps;
 
-	if (make_room(sketch, row) < 0)
+	if (make_room(sketch, row, row->count + 1) < 0)
 		return LODE_SYSTEM;
 	steps = steps_of(row);
 	memmove(&row->counts[place + 1], &row->counts[place], (row->count - place) * sizeof(*row->counts));
@@ -113,18 +116,22 @@ static int insert(struct lode_sketch *sketch, struct lode_sketch_row *row, uint3
 	return 0;
 }
 
+static uint32_t add_counts(uint32_t a, uint32_t b)
+{
+	return a < UINT32_MAX - b ? a + b : UINT32_MAX;
+}
+
 static int add(struct lode_sketch *sketch, uint32_t node, uint32_t step, uint32_t count)
 {
 	struct lode_sketch_row *row = row_of(sketch, node);
-	uint32_t place, *sum;
+	uint32_t place;
 
 	if (!row)
 		return LODE_SYSTEM;
 	place = place_of(row, step);
 	if ((place == row->count || steps_of(row)[place] != step) && insert(sketch, row, place, step) < 0)
 		return LODE_SYSTEM;
-	sum = &row->counts[place];
-	*sum = *sum < UINT32_MAX - count ? *sum + count : UINT32_MAX;
+	row->counts[place] = add_counts(row->counts[place], count);
 	return 0;
 }
 
@@ -152,15 +159,55 @@ int lode_sketch_add_all(struct lode_sketch *sketch, const struct lode_sketch_ite
 	return code;
 }
 
+/* How many steps of `from` are new to `row`. */
+static uint32_t count_new(const struct lode_sketch_row *row, const struct lode_sketch_row *from)
+{
+	const uint16_t *steps = steps_of(row), *others = steps_of(from);
+	uint32_t at = 0, shared = 0;
+
+	for (uint32_t i = 0; i < from->count; i++) {
+		while (at < row->count && steps[at] < others[i])
+			at++;
+		shared += at < row->count && steps[at] == others[i];
+	}
+	return from->count - shared;
+}
+
+/* Both are in order: from the end, each step goes to its last place. */
+static int merge_row(struct lode_sketch *sketch, struct lode_sketch_row *row, const struct lode_sketch_row *from)
+{
+	uint32_t left = row->count, right = from->count, at = left + count_new(row, from);
+	const uint16_t *others = steps_of(from);
+	uint16_t *steps;
+
+	if (make_room(sketch, row, at) < 0)
+		return LODE_SYSTEM;
+	steps = steps_of(row);
+	row->count = at;
+	while (right) {
+		int mine = left && steps[left - 1] >= others[right - 1];
+		int theirs = !left || steps[left - 1] <= others[right - 1];
+		uint32_t count = add_counts(mine ? row->counts[left - 1] : 0, theirs ? from->counts[right - 1] : 0);
+
+		at--;
+		steps[at] = mine ? steps[left - 1] : others[right - 1];
+		row->counts[at] = count;
+		left -= (uint32_t)mine;
+		right -= (uint32_t)theirs;
+	}
+	return 0;
+}
+
 int lode_sketch_merge(struct lode_sketch *sketch, const struct lode_sketch *from, const uint32_t *nodes)
 {
-	int code = 0;
+	for (size_t node = 0; node < from->count; node++) {
+		const struct lode_sketch_row *row = &from->rows[node];
+		struct lode_sketch_row *to = row->count ? row_of(sketch, nodes[node]) : NULL;
 
-	for (size_t node = 0; node < from->count; node++)
-		for (uint32_t i = 0; !code && i < from->rows[node].count; i++)
-			code = add(sketch, nodes[node], steps_of(&from->rows[node])[i],
-				   from->rows[node].counts[i]);
-	return code;
+		if (row->count && (!to || merge_row(sketch, to, row) < 0))
+			return LODE_SYSTEM;
+	}
+	return 0;
 }
 
 uint32_t lode_sketch_steps(const struct lode_sketch *sketch, uint32_t node, struct lode_sketch_step *steps)
