@@ -72,7 +72,7 @@ static char *address_of(const char *path)
 	struct lode_buffer buffer = { 0 };
 	char *address = NULL, escape[4];
 
-	lode_buffer_text(&buffer, "file:");
+	lode_buffer_text(&buffer, *path == '/' ? "file://" : "file:");
 	for (; *path; path++) {
 		int is_plain = strchr("%?#", *path) == NULL;
 
