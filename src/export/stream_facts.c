@@ -42,6 +42,29 @@ static void put_module(struct lode_json *json, const struct lode_stream *stream,
 	lode_json_object_end(json);
 }
 
+/* What threads did in all, where that is known. */
+static void put_totals(struct lode_json *json, const struct lode_stream *stream)
+{
+	lode_json_array(json);
+	for (size_t i = 0; i < stream->thread_count; i++) {
+		const struct lode_thread *thread = &stream->threads[i];
+
+		if (!lode_thread_has_totals(thread))
+			continue;
+		lode_json_object(json);
+		if (thread->pid != LODE_NO_PID)
+			lode_json_key_u64(json, "pid", thread->pid);
+		lode_json_key_u64(json, "tid", thread->tid);
+		lode_json_key_u64(json, "waits", thread->totals.waits);
+		lode_json_key_u64(json, "preemptions", thread->totals.preemptions);
+		lode_json_key_u64(json, "waited", thread->totals.waited_ns);
+		lode_json_key_u64(json, "run", thread->totals.run_ns);
+		lode_json_key_u64(json, "queued", thread->totals.queued_ns);
+		lode_json_object_end(json);
+	}
+	lode_json_array_end(json);
+}
+
 void lode_stream_facts_put(struct lode_buffer *buffer, const struct lode_stream *stream, uint64_t start)
 {
 	const struct lode_frames *frames = &stream->dictionary->frames;
@@ -66,6 +89,8 @@ void lode_stream_facts_put(struct lode_buffer *buffer, const struct lode_stream 
 		if (stream->threads[i].pid == LODE_NO_PID)
 			lode_json_u64(&json, stream->threads[i].tid);
 	lode_json_array_end(&json);
+	lode_json_key(&json, "totals");
+	put_totals(&json, stream);
 	lode_json_key(&json, "modules");
 	lode_json_array(&json);
 	for (size_t i = 1; i < frames->module_count; i++)

@@ -5,6 +5,7 @@
  *
  *	{"exporter":"lode","stream":NAME,"host":NAME,"start_ns":N,"attributes":{…},
  *	 "no_process":[TID of threads whose process is not known,…],
+ *	 "totals":[{"pid":…,"tid":…,"waits":N,…} of threads, as in lode-events(5),…],
  *	 "modules":[{"name":…,"kind":…,"path":…,"build_id":…},…]}
  *
  * Of several streams in one file only their number is told: `streams`.

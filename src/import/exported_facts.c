@@ -73,13 +73,49 @@ static int read_modules(struct lode_json_import *import, struct lode_json_value 
 	return 0;
 }
 
+static int read_thread_totals(struct lode_json_import *import, struct lode_json_value object)
+{
+	static const char *const keys[] = { "pid", "tid", "waits", "preemptions", "waited", "run", "queued" };
+	struct lode_json_value values[7];
+	uint64_t pid, tid;
+	uint32_t thread;
+
+	lode_json_get_all(object, keys, values, 7);
+	pid = lode_json_u64_or(values[0], LODE_NO_PID);
+	tid = lode_json_u64_or(values[1], UINT64_MAX);
+	if (tid > UINT32_MAX || pid > LODE_NO_PID)
+		return 0;
+	thread = lode_stream_thread(&import->stream, (uint32_t)pid, (uint32_t)tid);
+	if (thread == LODE_NONE)
+		return LODE_SYSTEM;
+	import->stream.threads[thread].totals = (struct lode_thread_totals){
+		.waits = lode_json_u64_or(values[2], 0),
+		.preemptions = lode_json_u64_or(values[3], 0),
+		.waited_ns = lode_json_u64_or(values[4], 0),
+		.run_ns = lode_json_u64_or(values[5], 0),
+		.queued_ns = lode_json_u64_or(values[6], 0),
+	};
+	return 0;
+}
+
+static int read_totals(struct lode_json_import *import, struct lode_json_value totals)
+{
+	struct lode_json_walk walk = lode_json_walk(totals);
+	struct lode_json_value object;
+
+	while (lode_json_kind(totals) == LODE_JSON_ARRAY && lode_json_item(&walk, &object))
+		if (read_thread_totals(import, object) < 0)
+			return LODE_SYSTEM;
+	return 0;
+}
+
 int lode_exported_facts_read(struct lode_json_import *import, struct lode_json_value facts, struct lode_exported_facts *read)
 {
-	static const char *const keys[] = { "exporter", "start_ns", "stream", "host", "attributes", "modules", "streams", "no_process" };
-	struct lode_json_value values[8];
+	static const char *const keys[] = { "exporter", "start_ns", "stream", "host", "attributes", "modules", "streams", "no_process", "totals" };
+	struct lode_json_value values[9];
 	uint32_t name, host;
 
-	lode_json_get_all(facts, keys, values, 8);
+	lode_json_get_all(facts, keys, values, 9);
 	read->is_lode = lode_json_is_text(values[0], "lode");
 	if (!read->is_lode)
 		return 0;
@@ -90,7 +126,7 @@ int lode_exported_facts_read(struct lode_json_import *import, struct lode_json_v
 	name = string_of(import, values[2]);
 	host = string_of(import, values[3]);
 	if (name == LODE_NONE || host == LODE_NONE || read_attributes(import, values[4]) < 0 ||
-	    read_modules(import, values[5]) < 0)
+	    read_modules(import, values[5]) < 0 || read_totals(import, values[8]) < 0)
 		return lode_fail_memory(import->error);
 	import->stream.name = import->options->stream_name ? 0 : name;
 	import->stream.host = host;
