@@ -410,8 +410,9 @@ static int sniff(const unsigned char *bytes, size_t size, const char *name)
 	int sure = 0;
 
 	(void)name;
-	if (memchr(bytes, '\0', size))
-		return 0;
+	for (size_t i = 0; i < size; i++)
+		if (bytes[i] < '\t' || (bytes[i] > '\r' && bytes[i] < 0x1b)) /* no text */
+			return 0;
 	while (at < end && !sure) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
 
