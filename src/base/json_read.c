@@ -299,26 +299,23 @@ static const char *skip_text(const char *at)
 	return at + 1;
 }
 
+/* Bytes that mean something inside brackets; all others are passed over without a look. */
+static const unsigned char is_bracket_or_quote[256] = { ['"'] = 1, ['{'] = 1, ['['] = 1, ['}'] = 1, [']'] = 1 };
+
 static const char *skip_brackets(const char *at)
 {
-	size_t depth = 0;
+	size_t depth = 1;
 
-	do {
-		switch (*at) {
-		case '"':
+	for (at++; depth;) {
+		while (!is_bracket_or_quote[(unsigned char)*at])
+			at++;
+		if (*at == '"') {
 			at = skip_text(at);
 			continue;
-		case '{':
-		case '[':
-			depth++;
-			break;
-		case '}':
-		case ']':
-			depth--;
-			break;
 		}
+		depth += *at == '{' || *at == '[' ? 1 : (size_t)-1;
 		at++;
-	} while (depth);
+	}
 	return at;
 }
 
@@ -337,11 +334,12 @@ static const char *skip_value(const char *at)
 	}
 }
 
-/* From behind a value to the next one, or NULL at the end. */
-static const char *next_after(const char *at)
+/* Steps from behind a value to the next one, or to the end. */
+static void step_after(struct lode_json_walk *walk, const char *at)
 {
 	at = skip_space(at);
-	return *at == ',' ? skip_space(at + 1) : NULL;
+	walk->at = *at == ',' ? skip_space(at + 1) : NULL;
+	walk->end = *at == ',' ? NULL : at + 1;
 }
 
 struct lode_json_walk lode_json_walk(struct lode_json_value value)
@@ -349,9 +347,11 @@ struct lode_json_walk lode_json_walk(struct lode_json_value value)
 	const char *first;
 
 	if (!value.at || (*value.at != '{' && *value.at != '['))
-		return (struct lode_json_walk){ NULL };
+		return (struct lode_json_walk){ NULL, NULL };
 	first = skip_space(value.at + 1);
-	return (struct lode_json_walk){ *first == '}' || *first == ']' ? NULL : first };
+	if (*first == '}' || *first == ']')
+		return (struct lode_json_walk){ NULL, first + 1 };
+	return (struct lode_json_walk){ first, NULL };
 }
 
 int lode_json_item(struct lode_json_walk *walk, struct lode_json_value *item)
@@ -359,8 +359,19 @@ int lode_json_item(struct lode_json_walk *walk, struct lode_json_value *item)
 	if (!walk->at)
 		return 0;
 	item->at = walk->at;
-	walk->at = next_after(skip_value(walk->at));
+	step_after(walk, skip_value(walk->at));
 	return 1;
+}
+
+int lode_json_peek(const struct lode_json_walk *walk, struct lode_json_value *item)
+{
+	item->at = walk->at;
+	return walk->at != NULL;
+}
+
+void lode_json_pass(struct lode_json_walk *walk, const struct lode_json_walk *inner)
+{
+	step_after(walk, inner->end ? inner->end : skip_value(walk->at));
 }
 
 int lode_json_member(struct lode_json_walk *walk, struct lode_json_value *key, struct lode_json_value *value)
@@ -369,7 +380,7 @@ int lode_json_member(struct lode_json_walk *walk, struct lode_json_value *key, s
 		return 0;
 	key->at = walk->at;
 	value->at = skip_space(skip_space(skip_text(walk->at)) + 1);
-	walk->at = next_after(skip_value(value->at));
+	step_after(walk, skip_value(value->at));
 	return 1;
 }
 

@@ -55,12 +55,19 @@ const char *lode_json_kind_name(struct lode_json_value value);
  * A value that is no array (no object) has no items (no members).
  */
 struct lode_json_walk {
-	const char *at; /* the next item or member; NULL: no more */
+	const char *at;	 /* the next item or member; NULL: no more */
+	const char *end; /* behind the value, once all of it was walked; else NULL */
 };
 
 struct lode_json_walk lode_json_walk(struct lode_json_value value);
 int lode_json_item(struct lode_json_walk *walk, struct lode_json_value *item);
 int lode_json_member(struct lode_json_walk *walk, struct lode_json_value *key, struct lode_json_value *value);
+/*
+ * The same in two steps, for large arrays of small objects: look at an item, walk through it, then
+ * pass it with what that walk has found out about its end.
+ */
+int lode_json_peek(const struct lode_json_walk *walk, struct lode_json_value *item);
+void lode_json_pass(struct lode_json_walk *walk, const struct lode_json_walk *inner);
 /* Number of items of an array. */
 size_t lode_json_count(struct lode_json_value array);
 /* The member of an object with this key (the first one); an absent value when there is none. */

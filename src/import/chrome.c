@@ -94,15 +94,17 @@ static struct lode_json_value *member_of(struct members *members, const char *ke
 #undef IS
 }
 
-static void read_members(struct lode_json_value event, struct members *members)
+/* Reads the event that `events` is at, and passes it. */
+static void read_members(struct lode_json_walk *events, struct members *members)
 {
-	struct lode_json_walk walk = lode_json_walk(event);
-	struct lode_json_value key, value, *member;
+	struct lode_json_value event, key, value, *member;
+	struct lode_json_walk walk = { NULL, NULL };
 	size_t length;
 
 	memset(members, 0, sizeof(*members));
-	if (lode_json_kind(event) != LODE_JSON_OBJECT)
-		return;
+	lode_json_peek(events, &event);
+	if (lode_json_kind(event) == LODE_JSON_OBJECT)
+		walk = lode_json_walk(event);
 	while (lode_json_member(&walk, &key, &value)) {
 		const char *text = lode_json_plain_text(key, &length);
 
@@ -110,6 +112,7 @@ static void read_members(struct lode_json_value event, struct members *members)
 		if (member)
 			*member = value;
 	}
+	lode_json_pass(events, &walk);
 }
 
 /* ---- threads and names ---- */
@@ -427,7 +430,7 @@ static int read_phase(struct reading *reading, const struct members *members, ch
 	}
 }
 
-static int read_event(struct reading *reading, struct lode_json_value object)
+static int read_event(struct reading *reading, struct lode_json_walk *events)
 {
 	struct members members;
 	uint64_t t = 0;
@@ -435,7 +438,7 @@ static int read_event(struct reading *reading, struct lode_json_value object)
 	size_t length;
 	const char *phase;
 
-	read_members(object, &members);
+	read_members(events, &members);
 	phase = lode_json_plain_text(members.phase, &length);
 	if (!phase || length != 1) {
 		reading->others++;
@@ -462,8 +465,8 @@ static int read_events(struct reading *reading, struct lode_json_value events)
 	struct lode_json_value event;
 	int code = 0;
 
-	while (code == 0 && lode_json_item(&walk, &event))
-		code = read_event(reading, event);
+	while (code == 0 && lode_json_peek(&walk, &event))
+		code = read_event(reading, &walk);
 	return code;
 }
 
@@ -475,11 +478,11 @@ static int read_samples(struct reading *reading, struct lode_json_value samples)
 	struct members members;
 	int code = 0;
 
-	while (code == 0 && lode_json_item(&walk, &object)) {
+	while (code == 0 && lode_json_peek(&walk, &object)) {
 		uint32_t thread;
 		uint64_t t;
 
-		read_members(object, &members);
+		read_members(&walk, &members);
 		thread = find_thread(reading, &members);
 		if (thread == LODE_NONE)
 			return fail_memory(reading);
