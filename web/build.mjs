@@ -3,8 +3,10 @@
 //	node web/build.mjs MODULES OUTPUT [--check-types]
 //
 // MODULES is the node_modules folder (tools/web makes it in the build folder, so that
-// the source tree stays as it is). OUTPUT is a template with two places to fill in:
-// lode_page_write puts the title at <!--title--> and the data at <!--data-->.
+// the source tree stays as it is). OUTPUT is a template with three places to fill in:
+// lode_page_write puts the title at <!--title-->, what is in the page at <!--index--> and
+// the data at <!--data-->. The script is before the data, so that the first view is shown
+// while the rest is read.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -79,7 +81,7 @@ writeFileSync(output, `<!DOCTYPE html>
 <meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><title><!--title--></title><style>${style}</style></head><body>
 <noscript>This page draws itself with JavaScript, which is switched off here. The same result as text: run the command without -o.</noscript>
 <div id="app"></div>
+<!--index--><script>${script}</script>
 <!--data-->
-<script>${script}</script>
 </body></html>
 `);

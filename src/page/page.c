@@ -1,7 +1,7 @@
 /*
- * The page: see page.h. The template (web/build.mjs) has two places to fill in. A block
- * is compressed by zlib and written as base64, which no browser takes for markup; it
- * lies in a script element of a type that is never run.
+ * The page: see page.h. The template (web/build.mjs) has three places to fill in. A block
+ * is compressed by zlib and written as base64, which no browser takes for markup, in a
+ * script element of a type that is never run.
  */
 #include "page/page.h"
 
@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #define TITLE_MARK "<!--title-->"
+#define INDEX_MARK "<!--index-->"
 #define DATA_MARK "<!--data-->"
 
 extern const char lode_page_template[];
@@ -71,12 +72,14 @@ void lode_page_begin_with(struct lode_buffer *page, const char *title, const str
 {
 	const char *title_mark = strstr(lode_page_template, TITLE_MARK);
 	const char *after_title = title_mark + strlen(TITLE_MARK);
-	const char *data_mark = strstr(after_title, DATA_MARK);
+	const char *index_mark = strstr(after_title, INDEX_MARK);
+	const char *after_index = index_mark + strlen(INDEX_MARK);
 
 	lode_buffer_add(page, lode_page_template, (size_t)(title_mark - lode_page_template));
 	lode_html_text(page, title, strlen(title));
-	lode_buffer_add(page, after_title, (size_t)(data_mark - after_title));
+	lode_buffer_add(page, after_title, (size_t)(index_mark - after_title));
 	write_index(page, &index->text);
+	lode_buffer_add(page, after_index, (size_t)(strstr(after_index, DATA_MARK) - after_index));
 }
 
 void lode_page_begin(struct lode_buffer *page, const char *title)

@@ -3,7 +3,7 @@ import { render, type ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { isDark, palette, toggleTheme } from './colours';
-import { blocks, readBlock, readIndex, type PageIndex } from './page_data';
+import { blocks, complete, readBlock, readIndex, type PageIndex } from './page_data';
 import { Reading } from './parts/reading';
 import { exclude, match, Options, queryOf, useInfo, where, type Field } from './parts/options';
 import { linkBack, nameView, route } from './route';
@@ -23,8 +23,6 @@ import { StreamView } from './views/stream';
 interface Asked {
 	fields: Field[];
 	fixed: string; // options that are not the reader's to choose
-	// A block that comes sooner and has part of the result: shown until all of it is there.
-	sooner?: string;
 	// Whether the options are enough; where they are not, what to choose is offered instead of a result.
 	ready?: (query: URLSearchParams) => boolean;
 	offer?: ComponentType<{ info: InfoResult }>;
@@ -69,7 +67,7 @@ const inputs: Field[] = [
 
 // The first one with data is shown at first.
 const views = [
-	view('overview', 'Overview', 'info', 'json', Overview, { sooner: 'info?brief' }),
+	view('overview', 'Overview', 'info', 'json', Overview, { fixed: 'brief' }),
 	view('clusters', 'Waits', 'mine', 'json', (props: { result: MineResult }) => <Clusters {...props} view="clusters" />, { fields: area, fixed: 'page-data' }),
 	view('cpu-clusters', 'CPU time', 'mine-run', 'json', (props: { result: MineResult }) => <Clusters {...props} view="cpu-clusters" />, { fields: area, fixed: 'page-data' }),
 	view('coverage', 'Coverage', 'coverage', 'json', Coverage, { fields: [where] }),
@@ -93,8 +91,6 @@ function Loaded({ shown, index, name }: { shown: View; index: PageIndex; name: s
 	const [state, setState] = useState<{ result?: unknown; error?: string }>({});
 	const load = () => {
 		setState({});
-		if (index.api !== undefined && shown.asked.sooner)
-			readBlock(index, shown.asked.sooner, shown.form).then((result) => setState((now) => ('result' in now ? now : { result })), () => {});
 		readBlock(index, name, shown.form).then(
 			(result) => setState({ result }),
 			(error: Error) => setState({ error: error.message }),
@@ -136,7 +132,9 @@ function ThemeButton() {
 
 function Page({ index }: { index: PageIndex }) {
 	const present = views.filter((each) => blocks.value.has(blockOf(each)));
-	const shown = present.find(({ name }) => name === route.value.view) ?? present[0];
+	const named = present.find(({ name }) => name === route.value.view);
+	// Another view is shown only when it is sure that the named one will not come.
+	const shown = named ?? (complete.value || !route.value.view ? present[0] : undefined);
 
 	useEffect(() => {
 		if (shown && route.value.view !== shown.name)
@@ -155,7 +153,7 @@ function Page({ index }: { index: PageIndex }) {
 				)}
 				<ThemeButton />
 			</header>
-			<main>{shown ? <Shown key={blockOf(shown)} shown={shown} index={index} /> : <p role="alert">There is nothing to show in this file.</p>}</main>
+			<main>{shown ? <Shown key={blockOf(shown)} shown={shown} index={index} /> : complete.value ? <p role="alert">There is nothing to show in this file.</p> : <p>Reading…</p>}</main>
 			<footer class="dim">
 				{index.version}. {index.api === undefined ? 'This file needs no network and sends nothing.' : 'Served on this machine alone.'}
 			</footer>

@@ -18,24 +18,67 @@ export function isServed(): boolean {
 	return pageIndex?.api !== undefined;
 }
 
-function elementText(selector: string): string | null {
-	return document.querySelector(selector)?.textContent ?? null;
+// The names of all blocks, for views that link to others. The data of a file follows the script: at first only
+// the first block is there, and `complete` tells when all are.
+export const blocks = signal<Set<string>>(new Set());
+export const complete = signal(false);
+
+const BLOCK = 'script[data-block]';
+
+// A block in the file, once the browser has read it to its end.
+function blockElement(name: string): Promise<HTMLElement | null> {
+	return until(() => {
+		const element = document.querySelector<HTMLElement>(`${BLOCK}[data-block="${CSS.escape(name)}"]`);
+
+		return element?.nextSibling || document.readyState !== 'loading' ? { element } : null;
+	}).then(({ element }) => element);
 }
 
-// The names of all blocks, for views that link to others.
-export const blocks = signal<Set<string>>(new Set());
+// Looks again as the browser reads on.
+function until<Found>(look: () => Found | null): Promise<Found> {
+	return new Promise((done) => {
+		const found = look();
+
+		if (found) {
+			done(found);
+			return;
+		}
+		const again = () => {
+			const later = look();
+
+			if (!later)
+				return;
+			observer.disconnect();
+			document.removeEventListener('readystatechange', again);
+			done(later);
+		};
+		const observer = new MutationObserver(again);
+
+		observer.observe(document.body, { childList: true });
+		document.addEventListener('readystatechange', again);
+	});
+}
+
+function noteBlocks(fetched: string[]): void {
+	const elements = [...document.querySelectorAll<HTMLElement>(BLOCK)];
+
+	complete.value = document.readyState !== 'loading';
+	blocks.value = new Set([...fetched, ...elements.map((element) => element.dataset.block!)]);
+}
 
 export function readIndex(): PageIndex {
-	const text = elementText('#lode-page');
+	const text = document.getElementById('lode-page')?.textContent;
 
 	if (!text)
 		throw new Error('This file holds no data: it was not written to its end.');
-	const elements = document.querySelectorAll<HTMLElement>('script[data-block]');
-
 	const index = JSON.parse(text) as PageIndex;
 
 	pageIndex = index;
-	blocks.value = new Set([...index.blocks, ...[...elements].map((element) => element.dataset.block!)]);
+	noteBlocks(index.blocks);
+	if (!complete.value) {
+		void until(() => document.querySelector(BLOCK)).then(() => noteBlocks(index.blocks));
+		document.addEventListener('DOMContentLoaded', () => noteBlocks(index.blocks));
+	}
 	return index;
 }
 
@@ -99,11 +142,13 @@ async function fetchBlock(address: string, name: string): Promise<ArrayBuffer> {
 const loaded = new Map<string, Promise<unknown>>();
 
 async function loadBytes(index: PageIndex, name: string): Promise<ArrayBuffer> {
-	const text = elementText(`script[data-block="${CSS.escape(name)}"]`);
+	if (index.api !== undefined)
+		return fetchBlock(index.api + name, name);
+	const element = await blockElement(name);
 
-	if (text === null && index.api === undefined)
+	if (!element)
 		throw new Error(`There is no "${name}" in this file.`);
-	return text === null ? fetchBlock(index.api + name, name) : unpack(text);
+	return unpack(element.textContent ?? '');
 }
 
 async function loadJson(index: PageIndex, name: string): Promise<unknown> {

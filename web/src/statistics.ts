@@ -4,25 +4,24 @@ const MOST_CHOICES = 20000; // ways to choose a group that are gone through one 
 
 // Ranks from 1 on; equal values share the mean of theirs.
 function ranksOf(values: number[]): number[] {
-	const order = [...values.keys()].sort((a, b) => values[a]! - values[b]!);
-	const ranks = new Array<number>(values.length);
+	const sorted = Float64Array.from(values).sort();
+	const rankOf = new Map<number, number>();
 
-	for (let from = 0; from < order.length; ) {
+	for (let from = 0; from < sorted.length; ) {
 		let to = from + 1;
 
-		while (to < order.length && values[order[to]!] === values[order[from]!])
+		while (to < sorted.length && sorted[to] === sorted[from])
 			to++;
-		for (let i = from; i < to; i++)
-			ranks[order[i]!] = (from + to + 1) / 2;
+		rankOf.set(sorted[from]!, (from + to + 1) / 2);
 		from = to;
 	}
-	return ranks;
+	return values.map((value) => rankOf.get(value)!);
 }
 
 function choices(all: number, chosen: number): number {
 	let count = 1;
 
-	for (let i = 1; i <= chosen; i++)
+	for (let i = 1; i <= chosen && count <= MOST_CHOICES; i++) // more and more of them
 		count = (count * (all - chosen + i)) / i;
 	return count;
 }

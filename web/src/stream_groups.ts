@@ -1,4 +1,5 @@
 // Streams by time, host or any attribute: groups of them, and which ones are later than a point.
+import { compareTexts } from './format';
 import type { StreamInfo } from './views/overview';
 
 export const TIME = 'time';
@@ -19,11 +20,11 @@ export function valueOf(stream: StreamInfo, key: string): Value {
 	return value === undefined ? null : typeof value === 'number' ? value : String(value);
 }
 
-// Numbers by size, text as people count: 4.9 before 4.10. What is unknown comes first.
+// Numbers by size, text as people count. What is unknown comes first.
 export function compareValues(a: Value, b: Value): number {
 	if (a === null || b === null)
 		return Number(a !== null) - Number(b !== null);
-	return typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en', { numeric: true });
+	return typeof a === 'number' && typeof b === 'number' ? a - b : compareTexts(String(a), String(b));
 }
 
 // What streams differ in: the time, the host, and attributes with more than one value.

@@ -2,6 +2,7 @@
 // that a result has one; without a server there is nothing to choose.
 import { useEffect, useState } from 'preact/hooks';
 
+import { compareTexts } from '../format';
 import { blocks, readBlock, type PageIndex } from '../page_data';
 import { go, linkHere, route } from '../route';
 import type { InfoResult } from '../views/overview';
@@ -48,7 +49,7 @@ export function attributeValues(info: InfoResult): Map<string, string[]> {
 		for (const [key, value] of Object.entries(stream.attrs))
 			note(key, value);
 	}
-	return new Map([...values].map(([key, set]) => [key, [...set].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))]));
+	return new Map([...values].map(([key, set]) => [key, [...set].sort(compareTexts)]));
 }
 
 export function numericAttributes(info: InfoResult): string[] {

@@ -1,7 +1,7 @@
 // How to make a signature of a cluster: the exact command, to be run by hand. The page changes nothing.
 import { useRef, useState } from 'preact/hooks';
 
-import { useBlock, blocks } from '../page_data';
+import { blocks, isServed, useBlock } from '../page_data';
 import { plural } from '../format';
 
 // As one word for a shell.
@@ -26,7 +26,7 @@ interface MakeSignatureProps {
 }
 
 function Form({ kind, patterns, name }: MakeSignatureProps) {
-	const info = useBlock('info', blocks.value.has('info')).result as { path: string } | undefined;
+	const info = useBlock(isServed() ? 'info?brief' : 'info', blocks.value.has('info')).result as { path: string } | undefined;
 	const [chosen, setChosen] = useState(name.slice(0, 60));
 	const [bug, setBug] = useState('');
 	const [copied, setCopied] = useState(false);

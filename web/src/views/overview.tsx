@@ -1,11 +1,12 @@
 // What is in a corpus: what costs most, what is new, its streams by time, host or any attribute.
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 
 import { count, duration, percent, plural } from '../format';
-import { blocks, isServed, useBlock } from '../page_data';
+import { blocks, complete, isServed, useBlock } from '../page_data';
 import { Bar } from '../parts/bar';
 import { FrameName } from '../parts/frame_list';
 import { Help } from '../parts/help';
+import { Later, useSeen } from '../parts/later';
 import { Reading } from '../parts/reading';
 import { Table, type Column } from '../parts/table';
 import { link } from '../route';
@@ -44,8 +45,7 @@ export function delayOf(stream: StreamInfo): number {
 }
 
 // CPU time in slices of the stream, as a line of bars.
-function Sparkline({ stream }: { stream: StreamInfo }) {
-	const runs = stream.timeline?.run_ns ?? [];
+function Sparkline({ runs }: { runs: number[] }) {
 	const most = Math.max(...runs, 1);
 
 	return (
@@ -59,7 +59,7 @@ export function StreamName({ stream }: { stream: StreamInfo }) {
 	return blocks.value.has(`stream/${stream.id}`) ? <a href={link('stream', [stream.id])}><bdi>{stream.name}</bdi></a> : <bdi>{stream.name}</bdi>;
 }
 
-function columnsOf(keys: string[]): Column<StreamInfo>[] {
+function columnsOf(keys: string[], runsOf: (stream: StreamInfo) => number[] | undefined): Column<StreamInfo>[] {
 	return [
 		{
 			key: 'name', title: 'Stream', value: (row) => row.name,
@@ -74,7 +74,7 @@ function columnsOf(keys: string[]): Column<StreamInfo>[] {
 		{ key: 'run', title: 'CPU time', number: true, value: (row) => row.cost_ns.run, cell: (row) => duration(row.cost_ns.run) },
 		{ key: 'span', title: 'Length', number: true, value: (row) => row.last_t - row.first_t, cell: (row) => duration(row.last_t - row.first_t) },
 		{ key: 'events', title: 'Events', number: true, value: (row) => row.events.run + row.events.wait + row.events.call, cell: (row) => count(row.events.run + row.events.wait + row.events.call) },
-		{ key: 'line', title: 'CPU over time', value: () => 0, cell: (row) => <Sparkline stream={row} /> },
+		{ key: 'line', title: 'CPU over time', value: () => 0, cell: (row) => <Sparkline runs={runsOf(row) ?? []} /> },
 	];
 }
 
@@ -139,11 +139,18 @@ function KnownShare() {
 function Streams({ result }: { result: InfoResult }) {
 	const [wanted, setWanted] = useState('');
 	const keys = useMemo(() => [...new Set(result.streams.flatMap(({ attrs }) => Object.keys(attrs)))].slice(0, MOST_ATTRIBUTES), [result]);
-	const columns = useMemo(() => columnsOf(keys), [keys]);
+	const section = useRef<HTMLElement>(null);
+	// A server says in brief what there is; the pictures take longer.
+	const whole = useBlock('info', useSeen(section) && isServed()).result as InfoResult | undefined;
+	const columns = useMemo(() => {
+		const pictures = whole && new Map(whole.streams.map(({ id, timeline }) => [id, timeline]));
+
+		return columnsOf(keys, (stream) => (pictures ? pictures.get(stream.id) : stream.timeline)?.run_ns);
+	}, [keys, whole]);
 	const rows = result.streams.filter((stream) => !wanted.trim() || fits(stream, wanted.trim().toLowerCase()));
 
 	return (
-		<section aria-label="All streams">
+		<section aria-label="All streams" ref={section}>
 			<h2>All streams</h2>
 			<input type="search" placeholder="Name, host or key=value" aria-label="Only streams with this name, host or attribute" value={wanted}
 				onInput={(event) => setWanted(event.currentTarget.value)} />
@@ -163,13 +170,13 @@ export function Overview({ result }: { result: InfoResult }) {
 			<Help words={['stream', 'symptom', 'cluster', 'culprit', 'signature', 'p and q']}>
 				{plural(result.streams.length, 'stream')}, {plural(result.threads, 'thread')}, {plural(result.events.run, 'sample')} and{' '}
 				{plural(result.events.wait, 'wait')}{result.stacks !== undefined && <> in {plural(result.stacks, 'distinct stack')}</>}; {plural(result.symptoms, 'symptom')} of {duration(delay)} in all.
-				{shown > 0 && shown < result.streams.length && <> Time lines of {count(shown)} of them are in this file.</>}
+				{complete.value && shown > 0 && shown < result.streams.length && <> Time lines of {count(shown)} of them are in this file.</>}
 			</Help>
 			{present.length > 0 && <div class="two">{present.map((kind) => <TopClusters key={kind} kind={kind} />)}</div>}
 			{blocks.value.has('coverage') && <KnownShare />}
-			{present.length > 0 && keys.length > 0 && <WhatIsNew result={result} keys={keys} />}
-			{keys.length > 0 && <StreamsBy result={result} keys={keys} />}
-			<Streams result={result} />
+			{present.length > 0 && keys.length > 0 && <Later><WhatIsNew result={result} keys={keys} /></Later>}
+			{keys.length > 0 && <Later><StreamsBy result={result} keys={keys} /></Later>}
+			<Later><Streams result={result} /></Later>
 		</>
 	);
 }
