@@ -118,6 +118,44 @@ async function sandwichesAreRight() {
 	}
 }
 
+// Random graphs: each experiment has its place, first parents are drawn from left to right without crossings.
+async function historiesAreRight() {
+	const { layoutHistory } = await source('history_layout');
+	const dice = (sides) => Math.floor(Math.random() * sides);
+
+	for (let round = 0; round < 2000; round++) {
+		const nodes = Array.from({ length: dice(30) }, (_, id) => {
+			const parent = id && dice(4) ? dice(id) : null;
+
+			return { id, parent, parents: parent === null ? [] : [...Array.from({ length: dice(3) }, () => dice(30)).filter((other) => other !== id), parent] };
+		});
+		const wanted = nodes.map(() => dice(5) > 0);
+
+		nodes.forEach(({ id, parent }) => (wanted[id] &&= parent === null || wanted[parent]));
+		const { places, children, links, layers, rows } = layoutHistory(nodes, (id) => wanted[id]);
+		const subtree = (id) => [id, ...children.get(id).flatMap(subtree)];
+		const spanOf = (id) => subtree(id).map((each) => places.get(each).row);
+
+		assert.deepEqual([...places.keys()], nodes.map(({ id }) => id).filter((id) => wanted[id]), 'not all are placed');
+		assert.equal(new Set([...places.values()].map(({ layer, row }) => `${layer} ${row}`)).size, places.size, 'two have one place');
+		assert.deepEqual([...places.values()].filter(({ leaf }) => leaf).map(({ row }) => row).sort((a, b) => a - b), [...Array(rows).keys()], 'a row is empty');
+		assert.equal(layers, Math.max(0, ...[...places.values()].map(({ layer }) => layer + 1)));
+		for (const { id, layer, row, leaf } of places.values()) {
+			assert.equal(layer, nodes[id].parent === null ? 0 : places.get(nodes[id].parent).layer + 1);
+			assert.equal(leaf, !nodes.some((other) => wanted[other.id] && other.parent === id));
+			assert.ok(row >= Math.min(...spanOf(id)) && row <= Math.max(...spanOf(id)), 'a parent is not beside its children');
+			// Branches have rows of their own, so that no two lines cross.
+			const kids = children.get(id);
+
+			kids.slice(1).forEach((kid, place) => assert.ok(Math.min(...spanOf(kid)) > Math.max(...spanOf(kids[place])), 'branches overlap'));
+		}
+		const all = nodes.filter(({ id }) => wanted[id]).flatMap(({ id, parents }) => [...new Set(parents)].filter((from) => wanted[from]).map((from) => `${from}-${id}`));
+
+		assert.deepEqual(links.map(({ from, to }) => `${from}-${to}`).sort(), all.sort(), 'the lines');
+		assert.ok(links.every(({ from, to, first }) => first === (nodes[to].parent === from)));
+	}
+}
+
 // Against all ways to deal out the values, each counted as it is.
 async function chanceIsRight() {
 	const { rankTest, allTogether } = await source('statistics');
@@ -283,6 +321,7 @@ try {
 		assert.ok(lines.every(({ parent, t, end }) => parent < 0 || (lines[parent].kind === 'step' && lines[parent].t <= t && end <= lines[parent].end)), 'a line is not within its step');
 	});
 	await sandwichesAreRight();
+	await historiesAreRight();
 	await chanceIsRight();
 	await changesAreRight();
 	for (const [ns, text] of [[0, '0ns'], [999, '999ns'], [999_600, '1ms'], [1500, '1.5us'], [56_869_817, '56.9ms'], [90e9, '90s'], [194413386629, '3.24m'], [18200712883185, '5.06h'], [999.4e6, '999ms']])

@@ -346,7 +346,7 @@ async function fromAServer() {
 
 // A hunt in the browser: it grows, ends, stays to be looked at, and goes with Ctrl-C.
 async function servedHunt() {
-	const hunt = spawn(lode, ['hunt', '--serve', '-d', '4s', '--', 'sh', '-c', 'while :; do :; done'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+	const hunt = spawn('timeout', ['120', lode, 'hunt', '--serve', '-d', '4s', '--', 'sh', '-c', 'while :; do :; done'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
 	const ended = new Promise((done) => hunt.once('exit', (code, signal) => done(signal ?? code)));
 	let said = '';
 
@@ -381,9 +381,21 @@ async function watchHunt(address, saying) {
 	check(/The hunt goes on/.test(first) || !/goes on/.test(await sentence()), 'the page does not say that the hunt goes on');
 	await saying(/(its page stays)/);
 	await page.waitForFunction(() => /It ended: the time was up/.test(document.querySelector('main .help p').innerText));
-	await page.click('.history a >> nth=0');
+	const nodes = page.locator('svg.history-graph a');
+
+	check((await nodes.count()) > 1, 'the graph has no experiments');
+	await nodes.first().focus();
+	for (const key of ['ArrowDown', 'ArrowUp', 'ArrowDown', 'Enter'])
+		await page.keyboard.press(key);
+	await page.waitForSelector('table[aria-label=Facts]');
 	check((await page.locator('table[aria-label=Facts] tr').count()) > 4, 'an experiment has no details');
+	check((await nodes.nth(0).getAttribute('aria-current')) === null, 'arrow keys do not go to another experiment');
 	await checkView(page, 'hunt');
+	await page.click('text=The same as a list');
+	check((await page.locator('.history a').count()) > 1, 'the list is empty');
+	await page.getByLabel('all experiments').check();
+	await page.getByLabel('large').setChecked(!(await page.getByLabel('large').isChecked()));
+	await checkView(page, 'hunt, all experiments');
 	await page.close();
 }
 

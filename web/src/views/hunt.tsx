@@ -1,13 +1,12 @@
 // The result of `lode hunt`: what was found, and the search history graph that led there.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { count, duration, percent, plural } from '../format';
 import { Help } from '../parts/help';
+import { HistoryGraph, type HistoryNode, type State } from '../parts/history_graph';
 import { Table, type Column } from '../parts/table';
 import { go, linkHere, route } from '../route';
-
-type State = 'never-run' | 'running' | 'true' | 'false' | 'deferred' | 'impossible';
 
 interface Experiment {
 	experiment: number;
@@ -95,7 +94,7 @@ function columnsOf(whole: number): Column<Row>[] {
 			cell: (row) => <a class="wide-cell" href={linkHere([String(row.experiment.experiment)])}><bdi>{row.words.focus}</bdi></a>,
 		},
 		{ key: 'what', title: 'Hypothesis', value: (row) => row.experiment.hypothesis },
-		{ key: 'value', title: 'Measured', number: true, value: (row) => row.experiment.value ?? 0, cell: (row) => row.words.measured },
+		{ key: 'value', title: 'Measured', number: true, help: 'Of the time; more than 100%: summed over threads', value: (row) => row.experiment.value ?? 0, cell: (row) => <span title={row.words.measured}>{row.words.measured.replace(/ of wall time.*/, '')}</span> },
 		{ key: 'threshold', title: 'Threshold', number: true, value: (row) => row.experiment.threshold, cell: (row) => row.words.threshold },
 		{
 			key: 'confidence', title: 'Confidence', number: true, value: (row) => row.experiment.confidence ?? 0,
@@ -180,10 +179,40 @@ function time(ns: number | null | undefined): string {
 	return ns === null || ns === undefined ? '' : duration(ns);
 }
 
-// All that is known of one experiment.
+const FEW_BELOW = 12;
+
+// What refines an experiment, true ones and large values first.
+function Below({ id, result }: { id: number; result: HuntResult }) {
+	const [all, setAll] = useState(false);
+	const below = result.experiments.filter(({ parents }) => parents.includes(id))
+		.sort((a, b) => Number(b.state === 'true') - Number(a.state === 'true') || (b.value ?? -1) - (a.value ?? -1));
+
+	if (!below.length)
+		return null;
+	return (
+		<>
+			<h3>{plural(below.length, 'experiment')} below it</h3>
+			<ul class="history">
+				{below.slice(0, all ? undefined : FEW_BELOW).map(({ experiment, state }) => (
+					<li key={experiment}>
+						<span class={`experiment ${state}`} aria-hidden="true">{marks[state]}</span>{' '}
+						<a href={linkHere([String(experiment)])}><bdi class="mono">{result.words[experiment]!.step}</bdi></a>{' '}
+						{result.words[experiment]!.measured} <span class="dim">{stateWords[state]}</span>
+					</li>
+				))}
+			</ul>
+			{below.length > FEW_BELOW && !all && <button type="button" onClick={() => setAll(true)}>Show all</button>}
+		</>
+	);
+}
+
+// All that is known of one experiment. It comes into sight when it is chosen elsewhere on the page.
 function ExperimentDetail({ id, result }: { id: number; result: HuntResult }) {
 	const experiment = result.experiments[id]!;
 	const words = result.words[id]!;
+	const article = useRef<HTMLElement>(null);
+
+	useEffect(() => article.current!.scrollIntoView({ block: 'nearest' }), []);
 	const rows: [string, ComponentChildren][] = [
 		['State', `${stateWords[experiment.state]}${experiment.why ? `: ${experiment.why}` : ''}`],
 		['Measured', words.measured],
@@ -202,7 +231,7 @@ function ExperimentDetail({ id, result }: { id: number; result: HuntResult }) {
 	];
 
 	return (
-		<article class="detail" aria-label={`Experiment ${id}`}>
+		<article class="detail" aria-label={`Experiment ${id}`} ref={article}>
 			<h2>{experiment.hypothesis}: <bdi>{words.focus}</bdi></h2>
 			<table class="narrow" aria-label="Facts">
 				<tbody>{rows.filter(([, value]) => value !== '').map(([name, value]) => <tr><th scope="row">{name}</th><td>{value}</td></tr>)}</tbody>
@@ -210,6 +239,7 @@ function ExperimentDetail({ id, result }: { id: number; result: HuntResult }) {
 			{experiment.parents.length > 0 && (
 				<p>Refines {experiment.parents.map((parent, place) => <>{place > 0 && ', '}<a href={linkHere([String(parent)])}><bdi>{result.words[parent]?.focus}</bdi></a></>)}.</p>
 			)}
+			<Below id={id} result={result} />
 		</article>
 	);
 }
@@ -260,28 +290,80 @@ function Node({ id, result, graph, shows }: NodeProps) {
 	);
 }
 
-function History({ result }: { result: HuntResult }) {
-	const [all, setAll] = useState(false);
-	const graph = useMemo(() => makeGraph(result.experiments), [result]);
-	const shows = (id: number) => {
-		const { state, runs } = result.experiments[id]!;
+const FEW = 120; // experiments that can be seen at a glance
+const FEW_LAYERS = 5;
 
-		return all || graph.leadsToTrue[id]! || state === 'running' || (state === 'deferred' && runs > 0);
-	};
-	const roots = graph.roots; // show each hypothesis about the whole program, also false ones
+// Which experiments are drawn: those that lead to a bottleneck, and where they are few, those that may yet.
+function shownOf(result: HuntResult, graph: Graph, all: boolean, chosen: number): Set<number> {
+	const ids = [...result.experiments.keys()];
+	const shown = new Set(ids.filter((id) => all || graph.leadsToTrue[id] || result.experiments[id]!.parent === null));
+	const undecided = ids.filter((id) => !shown.has(id) && (result.experiments[id]!.state === 'running' || (result.experiments[id]!.state === 'deferred' && result.experiments[id]!.runs > 0)));
+
+	for (const id of [...(shown.size + undecided.length <= FEW ? undecided : []), ...(result.experiments[chosen] ? [chosen] : [])])
+		for (let at: number | null = id; at !== null; at = result.experiments[at]!.parent)
+			shown.add(at);
+	return shown;
+}
+
+function depthOf(experiments: Experiment[], shown: Set<number>): number {
+	const depth = new Map<number, number>();
+
+	for (const id of shown)
+		depth.set(id, 0);
+	experiments.forEach(({ parent }, id) => {
+		if (shown.has(id) && parent !== null)
+			depth.set(id, depth.get(parent)! + 1);
+	});
+	return Math.max(0, ...depth.values()) + 1;
+}
+
+function nodesOf(result: HuntResult, graph: Graph, shown: Set<number>): HistoryNode[] {
+	return result.experiments.map(({ parent, parents, state, hypothesis, focus }, id) => {
+		const words = result.words[id]!;
+		const hidden = graph.children[id]!.filter((child) => !shown.has(child)).length;
+		const value = (words.measured || stateWords[state]).replace(/ of wall time.*/, '');
+
+		return {
+			id, parent, parents, state, name: words.step, where: focus.code === words.step ? '' : focus.code ?? '', value, hidden,
+			says: `${words.step}${parent === null ? '' : `, ${hypothesis}`}: ${stateWords[state]}${words.measured && `, measured ${words.measured}, threshold ${words.threshold}`}${hidden ? `; ${plural(hidden, 'experiment')} below not shown` : ''}`,
+		};
+	});
+}
+
+function History({ result, chosen }: { result: HuntResult; chosen: number }) {
+	const [all, setAll] = useState(false);
+	const [size, setSize] = useState<'small' | 'large' | null>(null);
+	const [listed, setListed] = useState(false);
+	const graph = useMemo(() => makeGraph(result.experiments), [result]);
+	const shown = useMemo(() => shownOf(result, graph, all, chosen), [result, all, chosen]);
+	const nodes = useMemo(() => nodesOf(result, graph, shown), [result, shown]);
+	const shows = useMemo(() => (id: number) => shown.has(id), [shown]);
+	const large = size ? size === 'large' : depthOf(result.experiments, shown) <= FEW_LAYERS;
 
 	return (
 		<>
 			<h2>
 				The search
 				<label class="switch"><input type="checkbox" checked={all} onChange={() => setAll(!all)} /> all experiments, also false ones</label>
+				<label class="switch"><input type="checkbox" checked={large} onChange={() => setSize(large ? 'small' : 'large')} /> large, with names</label>
 			</h2>
+			<p class="dim">
+				Each hypothesis is refined from left to right, by function, thread or object; {shown.size < nodes.length ? `${count(shown.size)} of ${count(nodes.length)} experiments are drawn, those that led to a bottleneck` : `all ${plural(nodes.length, 'experiment')}`}.
+				{' '}+N: so many more below. Thin lines: other ways to the same experiment.
+			</p>
 			<p class="key">
 				{(Object.keys(marks) as State[]).filter((state) => result.summary.states[state] > 0).map((state) => (
 					<span class="key-item"><span class={`experiment ${state}`} aria-hidden="true">{marks[state]}</span> {stateWords[state]}: {count(result.summary.states[state])}</span>
 				))}
 			</p>
-			<ul class="history">{roots.map((id) => <Node key={id} id={id} result={result} graph={graph} shows={shows} />)}</ul>
+			<div class={result.experiments[chosen] ? 'graph-and-detail' : undefined}>
+				<HistoryGraph nodes={nodes} shows={shows} chosen={chosen} linkTo={(id) => linkHere([String(id)])} large={large} />
+				{result.experiments[chosen] && <ExperimentDetail key={chosen} id={chosen} result={result} />}
+			</div>
+			<details onToggle={(event) => setListed(event.currentTarget.open)}>
+				<summary>The same as a list</summary>
+				{listed && <ul class="history">{graph.roots.map((id) => <Node key={id} id={id} result={result} graph={graph} shows={shows} />)}</ul>}
+			</details>
 		</>
 	);
 }
@@ -328,8 +410,7 @@ export function Hunt({ result: first }: { result: HuntResult }) {
 			) : (
 				<h2>{result.live?.running ? 'No bottleneck was found yet' : 'No bottleneck was found'}</h2>
 			)}
-			{result.experiments[chosen] && <ExperimentDetail id={chosen} result={result} />}
-			<History result={result} />
+			<History result={result} chosen={chosen} />
 		</>
 	);
 }
