@@ -160,7 +160,7 @@ export function HistoryGraph({ nodes, shows, chosen, linkTo, large }: HistoryGra
 
 					return (
 						<a key={place.id} data-experiment={place.id} href={linkTo(place.id)} class={place.id === chosen ? 'chosen' : undefined}
-							aria-label={node.says} aria-current={place.id === chosen ? 'true' : undefined}>
+							aria-current={place.id === chosen ? 'true' : undefined}>
 							<title>{node.says}</title>
 							<Node node={node} place={place} size={size} />
 						</a>
