@@ -316,7 +316,7 @@ try {
 		const { stacks, facts, ...rest } = symptom;
 		const lines = pathLines(symptom.path, symptom.steps);
 
-		const { threads, ...wanted } = byLength[number]; // the page has it from the path
+		const { threads, threads_total: total, ...wanted } = byLength[number]; // the page has them from the path
 
 		assert.deepEqual({ ...rest, path: rest.path.map(unpacked), steps: rest.steps.map(unpacked) }, wanted, 'a symptom of the page');
 		assert.equal(lines.filter(({ kind }) => kind !== 'step').reduce((sum, { cost }) => sum + cost, symptom.unknown_ns), symptom.t1 - symptom.t0, 'lines do not add up to the symptom');
