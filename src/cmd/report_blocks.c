@@ -84,7 +84,9 @@ int lode_report_profile(struct lode_report_making *making, struct lode_source *s
 	struct lode_buffer columns = {0};
 	int code;
 
+	/* The profile shows everything, whatever symptoms say where to look. */
 	settings.scope = lode_scope_name(LODE_SCOPE_ALL);
+	settings.symptoms = (struct lode_option_list){0};
 	code = lode_source_area(source, &settings, 0, making->work, &reading, making->error);
 	if (!code)
 		code = lode_idle_stacks_make(&idle, source->rules, &reading.area.dictionary, making->error);

@@ -131,7 +131,10 @@ void lode_stream_span(const struct lode_stream *stream, uint64_t *first, uint64_
 		const struct lode_events *events = &stream->events[type];
 
 		for (size_t i = 0; i < events->count; i++) {
-			uint64_t end = lode_add_saturating(lode_add_saturating(events->t[i], events->cost[i]), events->delay[i]);
+			/* Of `call` events no more than their times may have been read. */
+			uint64_t cost = events->cost ? events->cost[i] : 0;
+			uint64_t delay = events->delay ? events->delay[i] : 0;
+			uint64_t end = lode_add_saturating(lode_add_saturating(events->t[i], cost), delay);
 
 			low = events->t[i] < low ? events->t[i] : low;
 			high = end > high ? end : high;

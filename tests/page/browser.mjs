@@ -40,7 +40,7 @@ export function check(right, what) {
 
 // A page of the folder, or of an address, once it shows its first view. `before` is called with the empty page.
 export async function open(file, width, colorScheme = 'light', before = () => {}) {
-	const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+	const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme, hasTouch: width < 600 });
 
 	page.on('console', (message) => check(!/^(error|warning)$/.test(message.type()) || /status of 422/.test(message.text()), `console: ${message.text()}`));
 	page.on('pageerror', (error) => check(false, `error: ${error.message}`));

@@ -46,12 +46,14 @@ function writeChain() {
 		{ type: 'wait', t: 10 * ms, cost: 240 * ms, pid: 1, tid: 2, waker: 3, stack: ['app!work', 'app!read_page'], waker_stack: ['app!serve', 'app!answer'] },
 		{ type: 'run', t: 250 * ms, cost: 50 * ms, pid: 1, tid: 2, stack: ['app!work', 'app!parse'] },
 		{ type: 'run', t: 0, cost: 250 * ms, pid: 1, tid: 3, stack: ['app!serve', 'app!unpack'] },
+		{ type: 'call', t: 290 * ms, pid: 1, tid: 2, name: 'futex', stack: ['app!work', 'app!unlock'] },
 		{ type: 'symptom', tid: 1, t0: 0, t1: 320 * ms, name: 'click' },
 	];
 
 	writeFileSync(join(folder, 'chain.jsonl'), lines.map((line) => JSON.stringify(line)).join('\n') + '\n');
 	run('import', '-q', 'chain.jsonl', '-o', 'chain');
 	run('report', '-q', 'chain', '--scope', 'all', '-o', 'chain.html');
+	run('report', '-q', 'chain', '--symptom', 'wait > 100ms', '-o', 'asked.html');
 }
 
 function writePages() {
@@ -110,6 +112,11 @@ async function walkThrough(width, colours) {
 
 // From a cluster into a stream, from a wait to its waker and on, to the flame graph, a function's callers, and all the way back.
 async function followACluster() {
+	const asked = await open('asked.html', 1400);
+
+	await asked.click('table[aria-label=Streams] a >> nth=0');
+	await asked.waitForSelector('text=wait > 100ms');
+	await asked.close();
 	const page = await open('chain.html', 1400);
 
 	await page.click('nav >> text=Waits');
@@ -189,6 +196,54 @@ async function linksAreLasting() {
 	await other.waitForSelector('text=Width is what is selected');
 	check((await other.innerText('section h2 >> nth=-1')) === (await title()), 'a link does not lead to the selection');
 	await other.close();
+	await page.close();
+}
+
+// Fingers on a phone: drag moves, two zoom, holding and dragging selects, a tap opens a wait.
+async function byTouch() {
+	const page = await open('chain.html', 400);
+	const session = await page.context().newCDPSession(page);
+
+	await page.click('table[aria-label=Streams] a >> nth=0');
+	await page.waitForSelector('canvas.time-line');
+	await page.locator('canvas.time-line').scrollIntoViewIfNeeded();
+	const box = await page.locator('canvas.time-line').boundingBox();
+	const touch = (type, ...shares) => session.send('Input.dispatchTouchEvent', {
+		type, touchPoints: shares.map((share, id) => ({ x: box.x + 90 + (box.width - 90) * share, y: box.y + 35, id })),
+	});
+	const settled = async () => {
+		await page.waitForTimeout(400);
+		return page.innerText('section h2 >> nth=-1');
+	};
+	const length = (text) => parseFloat(/: ([\d.]+)ms/.exec(text)[1]);
+
+	check(/pinch to zoom/.test(await page.innerText('main .help p')), 'the sentence does not speak of fingers');
+	await touch('touchStart', 0.4, 0.6);
+	for (const half of [0.15, 0.2, 0.3, 0.4])
+		await touch('touchMove', 0.5 - half, 0.5 + half);
+	await touch('touchEnd');
+	const zoomed = await settled();
+
+	check(Math.abs(length(zoomed) - 80) < 3, `two fingers four times as far apart show ${zoomed}, not a quarter of 320ms`);
+	await touch('touchStart', 0.5);
+	for (const share of [0.55, 0.65, 0.75])
+		await touch('touchMove', share);
+	await touch('touchEnd');
+	const moved = await settled();
+
+	check(moved !== zoomed && length(moved) === length(zoomed), `a finger moves ${zoomed} to ${moved}`);
+	await touch('touchStart', 0.25);
+	await page.waitForTimeout(600);
+	for (const share of [0.35, 0.5, 0.75])
+		await touch('touchMove', share);
+	await touch('touchEnd');
+	const selected = await settled();
+
+	check(/^Selected time/.test(selected) && Math.abs(length(selected) - length(moved) / 2) < 2, `holding and dragging over half of ${moved} selects ${selected}`);
+	await page.touchscreen.tap(box.x + 90 + (box.width - 90) * 0.5, box.y + 35);
+	await page.waitForSelector('article.detail h2');
+	check(/^(Waited|Ran)/.test(await page.innerText('article.detail h2')), 'a tap opens no event');
+	await checkView(page, 'touched');
 	await page.close();
 }
 
@@ -452,6 +507,7 @@ await main(async () => {
 	await section('from the heat map to a path', () => heatMapLeadsToARow('diff', 'Paths'));
 	await section('from a cluster to a waker and back', followACluster);
 	await section('links are lasting', linksAreLasting);
+	await section('by touch', byTouch);
 	await section('from the overview to a signature', overviewLeadsOn);
 	await section('search and sort', searchAndSort);
 	await section('keyboard alone', byKeyboard);

@@ -111,7 +111,7 @@ function Details({ row, column, difference }: { row: HeatRow | undefined; column
 	const frame = row?.frames[column];
 
 	if (!row || !frame)
-		return <p class="dim flame-details">Point at a cell, or press the arrow keys, to see its function.</p>;
+		return <p class="dim flame-details">A row is a call path, its root at the left; colour is {difference ? 'the added time' : 'the time'} of the function itself. Point at a cell, or press the arrow keys, to see it.</p>;
 	const distance = column - row.hottest;
 
 	return (
@@ -129,7 +129,7 @@ function Scale() {
 	return (
 		<div class="key" aria-hidden="true">
 			<i class="state" style={{ background: colours.line }} /> nothing
-			<i class="heat-scale" style={{ background: `linear-gradient(to right, ${colours.heat.join(', ')})` }} /> the most; four powers of ten
+			<i class="heat-scale" style={{ background: `linear-gradient(to right, ${colours.heat.join(', ')})` }} /> most time (logarithmic, four decades)
 		</div>
 	);
 }

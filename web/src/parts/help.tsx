@@ -9,7 +9,7 @@ const terms: Record<string, string> = {
 	'callers and callees': 'Zoom into a call, then "Callers and callees": all places that call its function, and all that it calls, wherever that is.',
 	cluster: 'A group of patterns with similar frames: most likely one cause.',
 	'cluster of rows': 'Runs whose y follows the same function of x.',
-	confidence: 'How sure it is that the value lies on this side of the threshold.',
+	confidence: 'How sure it is that the value is on this side of the threshold.',
 	'critical path': 'What a slow thread waited for, step by step from one thread to the one that woke it; its parts add up to the delay.',
 	conservative: 'The least that calls have taken: from the first stack with them to the last.',
 	context: 'A function and the way to it, from the first caller on.',

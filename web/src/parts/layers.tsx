@@ -32,7 +32,7 @@ export function Layers({ layers }: LayersProps) {
 							{two && <td class="number">{signed(slow - base)}</td>}
 							{two && <td class="number">{duration(base)}</td>}
 							<td class="number">
-								{two ? duration(slow) : <span class="share"><Bar share={slow / whole} />{percent(slow / whole)} {duration(slow)}</span>}
+								{two ? duration(slow) : <span class="share long"><Bar share={slow / whole} />{percent(slow / whole)} {duration(slow)}</span>}
 							</td>
 						</tr>
 					))}

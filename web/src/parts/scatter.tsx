@@ -94,7 +94,9 @@ function drawAxes(context: CanvasRenderingContext2D, data: ScatterData, place: P
 		context.fillText(data.yText(y), place.left - 6, at);
 	}
 	context.textAlign = 'center';
-	for (const x of ticks(xRange, width / 80, false)) {
+	const longest = Math.max(data.xText(xRange.least).length, data.xText(xRange.most).length) * 7.3 + 16;
+
+	for (const x of ticks(xRange, Math.max((width - place.left) / longest, 1), false)) {
 		const at = Math.round(place.x(x)) + 0.5;
 
 		context.beginPath();

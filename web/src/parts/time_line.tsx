@@ -1,5 +1,5 @@
 // The time line of a stream on a canvas: a row a thread; running, waiting, on the run queue.
-// Wheel or w and s zoom, drag or a and d pan; Shift and drag selects a span; a click selects an event.
+// Wheel or w and s zoom, a and d pan, a click selects an event; time_gestures.ts has what is done by hand.
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { palette, type Palette } from '../colours';
@@ -8,12 +8,8 @@ import { useDrawing } from './redraw';
 import { drawWakeArrows, wakeArrows, type WakeArrow } from './wake_arrows';
 import { nextOnTheWay } from '../wake_chain';
 import { threadRows } from './thread_rows';
+import { LEAST_SPAN, panned, useTimeGestures, zoomed, type Span } from './time_gestures';
 import { lastAtOrBefore, RUN, WAIT, type EventRef, type StreamData } from '../stream_data';
-
-export interface Span {
-	t0: number;
-	t1: number;
-}
 
 export interface TimeLineProps {
 	data: StreamData;
@@ -75,7 +71,7 @@ function niceStep(span: number, lines: number): number {
 // Where three digits do not tell the lines apart, they count from the first one.
 function drawScale(drawing: Drawing, view: Span, height: number): void {
 	const { context, colours, x, width, label } = drawing;
-	const step = niceStep(view.t1 - view.t0, (width - label) / 110);
+	const step = niceStep(view.t1 - view.t0, (width - label) / 85);
 	const first = Math.ceil(view.t0 / step) * step;
 	const fine = step < view.t1 / 500;
 
@@ -87,7 +83,10 @@ function drawScale(drawing: Drawing, view: Span, height: number): void {
 		context.moveTo(Math.round(x(t)) + 0.5, HEAD - 4);
 		context.lineTo(Math.round(x(t)) + 0.5, height);
 		context.stroke();
-		context.fillText(fine && t > first ? `+${duration(t - first)}` : duration(t), x(t) + 3, HEAD / 2);
+		const text = fine && t > first ? `+${duration(t - first)}` : t === 0 ? '0' : duration(t);
+
+		if (x(t) + 3 + context.measureText(text).width <= width)
+			context.fillText(text, x(t) + 3, HEAD / 2);
 	}
 }
 
@@ -234,33 +233,9 @@ function draw(canvas: HTMLCanvasElement, props: TimeLineProps, dragged: Span | n
 }
 
 const MOST_ARROWS = 250;
-const LEAST_SPAN = 1000; // ns across the screen
-
-function zoomed(view: Span, at: number, factor: number, whole: number): Span {
-	const length = Math.min(Math.max((view.t1 - view.t0) * factor, LEAST_SPAN), whole);
-	const t0 = at - ((at - view.t0) / (view.t1 - view.t0)) * length;
-	const start = Math.min(Math.max(t0, 0), whole - length);
-
-	return { t0: start, t1: start + length };
-}
-
-function panned(view: Span, by: number, whole: number): Span {
-	const start = Math.min(Math.max(view.t0 + by, 0), whole - (view.t1 - view.t0));
-
-	return { t0: start, t1: start + (view.t1 - view.t0) };
-}
-
-interface Drag {
-	x: number;
-	view: Span;
-	selecting: boolean;
-	moved: boolean;
-}
 
 export function TimeLine(props: TimeLineProps) {
 	const canvas = useRef<HTMLCanvasElement>(null);
-	const drag = useRef<Drag | null>(null);
-	const [dragged, setDragged] = useState<Span | null>(null);
 	const { data, view } = props;
 	const whole = Math.max(data.head.span_ns, LEAST_SPAN);
 	const latest = useRef(props);
@@ -273,6 +248,9 @@ export function TimeLine(props: TimeLineProps) {
 		addEventListener('scroll', onScroll, { passive: true });
 		return () => removeEventListener('scroll', onScroll);
 	}, []);
+	const { dragged, handlers } = useTimeGestures(canvas, {
+		view, whole, timeAt, shareAt, onView: props.onView, onSpan: props.onSpan, onTap: (event) => props.onSelect(eventAt(event), false),
+	});
 	const arrows = wakeArrows(data, props.rows, view.t0, view.t1, MOST_ARROWS);
 
 	useDrawing(canvas, (element) => draw(element, props, dragged, arrows));
@@ -295,11 +273,14 @@ export function TimeLine(props: TimeLineProps) {
 		return () => element.removeEventListener('wheel', onWheel);
 	}, [data]);
 
-	function timeAt(x: number, now: Span): number {
+	function shareAt(x: number): number {
 		const width = canvas.current!.clientWidth;
 		const label = labelWidth(width);
 
-		return now.t0 + ((x - label) / (width - label)) * (now.t1 - now.t0);
+		return (x - label) / (width - label);
+	}
+	function timeAt(x: number, now: Span): number {
+		return now.t0 + shareAt(x) * (now.t1 - now.t0);
 	}
 	function eventAt(event: MouseEvent): EventRef | null {
 		const thread = props.rows[Math.floor((event.offsetY - HEAD) / ROW)];
@@ -362,48 +343,17 @@ export function TimeLine(props: TimeLineProps) {
 			}
 		}
 	}
-	function onDown(event: PointerEvent): void {
-		drag.current = { x: event.offsetX, view, selecting: event.shiftKey, moved: false };
-		canvas.current!.setPointerCapture(event.pointerId);
-	}
-	function onMove(event: PointerEvent): void {
-		const from = drag.current;
-
-		if (!from)
-			return;
-		from.moved ||= Math.abs(event.offsetX - from.x) > 3;
-		if (!from.moved)
-			return;
-		if (from.selecting)
-			setDragged(ordered(timeAt(from.x, view), timeAt(event.offsetX, view)));
-		else
-			props.onView(panned(from.view, timeAt(from.x, from.view) - timeAt(event.offsetX, from.view), whole));
-	}
-	function onUp(event: PointerEvent): void {
-		const from = drag.current;
-
-		drag.current = null;
-		setDragged(null);
-		if (from && !from.moved)
-			props.onSelect(eventAt(event), false);
-		else if (from?.selecting)
-			props.onSpan(ordered(timeAt(from.x, view), timeAt(event.offsetX, view)));
-	}
 
 	return (
 		<>
 			<canvas ref={canvas} class="time-line" tabIndex={0} role="img" style={{ height: `${HEAD + props.rows.length * ROW}px` }}
 				aria-label="Time line of threads. w and s zoom, a and d pan, arrows go from event to event, Enter goes to the waker, Backspace back."
-				onKeyDown={onKey} onPointerDown={onDown} onPointerMove={onMove} onPointerUp={onUp} />
+				onKeyDown={onKey} {...handlers} />
 			<p class="dim">
 				{arrows ? (arrows.length > 0 ? `Arrows: ${plural(arrows.length, 'wakeup')} between these threads` : 'No wakeup between these threads here') : 'Too many wakeups to draw: zoom in to see their arrows'}
 			</p>
 		</>
 	);
-}
-
-function ordered(a: number, b: number): Span {
-	return a < b ? { t0: a, t1: b } : { t0: b, t1: a };
 }
 
 function firstEvent(data: StreamData, rows: number[]): EventRef | null {

@@ -49,7 +49,7 @@ export interface Cluster {
 }
 
 export interface MineResult {
-	kind: 'run' | 'wait';
+	kind: 'run' | 'wait' | 'both';
 	scope: string;
 	threshold_ns: number;
 	end: string;
@@ -93,7 +93,7 @@ export function makeModel(result: MineResult): Model {
 	return { result, table, patterns, rows };
 }
 
-const words = { run: ['sample', 'CPU time'], wait: ['wait', 'waiting'] } as const;
+const words = { run: ['sample', 'CPU time'], wait: ['wait', 'waiting'], both: ['event', 'time'] } as const;
 
 function Summary({ result }: { result: MineResult }) {
 	const { symptoms, area, input } = result;
@@ -102,8 +102,8 @@ function Summary({ result }: { result: MineResult }) {
 	return (
 		<Help words={['pattern', 'cluster', 'culprit', 'area', 'symptom', 'critical path', 'idle', 'interval', 'variant']}>
 			{symptoms.count > 0 && <>{plural(symptoms.count, 'symptom')} took {duration(symptoms.delay_ns)} together. </>}
-			{plural(area.events, event)} of {duration(area.cost_ns)} in {plural(input.streams, 'stream')} were analyzed (scope {result.scope});
-			these are the call-stack patterns that cost the most, {count(result.patterns_total)} of them in {plural(result.clusters_total, 'cluster')}.
+			{plural(area.events, event)} ({duration(area.cost_ns)}) in {plural(input.streams, 'stream')}, scope {result.scope}:
+			{' '}{plural(result.patterns_total, 'costly call-stack pattern')} in {plural(result.clusters_total, 'cluster')}, the costliest first.
 			{result.end !== 'complete' && <b> The search ended early ({result.end}): there may be more.</b>}
 			{result.clusters.length < result.clusters_total && <b> Only the first {result.clusters.length} are here.</b>}
 		</Help>
@@ -120,7 +120,7 @@ function columnsOf(result: MineResult): Column<Row>[] {
 			cell: (row) => <a href={linkHere([row.id])}><FrameName frame={row.culprit} /></a>,
 		},
 		{
-			key: 'share', title: 'Share', number: true, value: (row) => row.share, help: 'Of the time in the area',
+			key: 'share', title: 'Share', number: true, value: (row) => row.share, help: `Of the ${words[result.kind][1]} that was analyzed`,
 			cell: (row) => (
 				<span class="share">
 					<Bar share={row.share} low={row.low_ns === undefined ? undefined : row.low_ns / whole}
@@ -242,11 +242,11 @@ function Detail({ row, model }: { row: Row; model: Model }) {
 		<article class="detail" aria-label={`Cluster ${row.rank}`}>
 			<h2>#{row.rank} <FrameName frame={row.culprit} /></h2>
 			<p>
-				<b>{duration(row.cost_ns)}</b>, {percent(row.share)} of the area
+				<b>{duration(row.cost_ns)}</b>, {percent(row.share)} of the {words[result.kind][1]}
 				{row.low_ns !== undefined && row.high_ns !== undefined && <> (95%: {duration(row.low_ns)} to {duration(row.high_ns)})</>},
 				in {plural(row.events, words[result.kind][0])} of {duration(row.average_ns)} on average,
 				in {row.streams} of {plural(result.input.streams, 'stream')}; {plural(row.patterns.length, 'pattern')}.
-				{' '}Its id: <a href={linkHere([row.id])}><code>{row.id}</code></a>
+				{' '}Link: <a href={linkHere([row.id])}><code>{row.id}</code></a>
 			</p>
 			<h3>
 				Frames

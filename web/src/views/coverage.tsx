@@ -55,7 +55,7 @@ const columns: Column<Signature>[] = [
 	{ key: 'name', title: 'Signature', value: (row) => row.name, cell: (row) => <bdi>{row.name}</bdi> },
 	{ key: 'state', title: 'State', value: (row) => row.state },
 	{ key: 'coverage', title: 'Covers', number: true, help: 'Of the delay', value: (row) => row.cost_ns, cell: (row) => <Share share={row.coverage} /> },
-	{ key: 'together', title: 'Together', number: true, help: 'With those that cover more', value: (row) => row.cumulative ?? 0, cell: (row) => <Share share={row.cumulative} /> },
+	{ key: 'together', title: 'Cumulative', number: true, help: 'With those that cover more', value: (row) => row.cumulative ?? 0, cell: (row) => <Share share={row.cumulative} /> },
 	{ key: 'cost', title: 'Time', number: true, value: (row) => row.cost_ns, cell: (row) => duration(row.cost_ns) },
 	{ key: 'run', title: 'CPU time', number: true, value: (row) => row.run_ns, cell: (row) => duration(row.run_ns) },
 	{ key: 'wait', title: 'Waiting', number: true, value: (row) => row.wait_ns, cell: (row) => duration(row.wait_ns) },
@@ -112,7 +112,7 @@ export function Coverage({ result }: { result: CoverageResult }) {
 		<>
 			<Help words={['signature', 'symptom', 'stream', 'area']}>
 				Signatures match {duration(result.cost_ns)} of {duration(result.whole_ns)} that {result.whole === 'symptoms' ? 'symptoms took' : 'all events cost'} in{' '}
-				{plural(result.streams, 'stream')} (scope {result.scope}){result.coverage !== null && <>: <b>{percent(result.coverage)}</b> of it are explained</>}.
+				{plural(result.streams, 'stream')} (scope {result.scope}){result.coverage !== null && <>: <b>{percent(result.coverage)}</b> of it is explained</>}.
 				{result.ignored > 0 && <> {plural(result.ignored, 'signature')} are ignored.</>}
 			</Help>
 			<Table columns={columns} rows={result.signatures} label="Signatures" sortBy="coverage" rowKey={({ name }) => name} shown={25} />

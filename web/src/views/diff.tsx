@@ -125,7 +125,7 @@ function Verdict({ result, table }: { result: DiffResult; table: FrameTable }) {
 
 	return (
 		<section class="detail" aria-label="What is sure">
-			<h2>{chance ? (chance.sure ? 'The slow streams surely take more' : 'Nothing is sure') : result.tested ? 'Where to look' : 'Too few streams to be sure'}</h2>
+			<h2>{chance ? (chance.sure ? 'The slow streams take significantly more' : 'No significant difference') : result.tested ? 'Where to look' : 'Too few streams to tell'}</h2>
 			{cause ? (
 				<p>
 					{sure ? 'Look first at' : 'A guess, as it may be chance:'} <FrameName frame={table.get(cause.frame)} />: <b>{signed(cause.delta_ns)}</b> a stream
@@ -134,15 +134,15 @@ function Verdict({ result, table }: { result: DiffResult; table: FrameTable }) {
 					{cause.p !== undefined && <> {stated('p', cause.p)}{cause.q !== undefined && <>, {stated('q', cause.q)}</>}.</>}
 				</p>
 			) : (
-				<p>{chance?.sure ? 'No path by itself surely takes more, so no cause is named.' : result.paths.some(({ cost_ns }) => cost_ns > 0) ? 'No cause is named: what takes more may do so by chance.' : 'No path takes more than in the base.'}</p>
+				<p>{chance?.sure ? 'No single path takes significantly more, so no cause is named.' : result.paths.some(({ cost_ns }) => cost_ns > 0) ? 'No cause is named: what takes more may do so by chance.' : 'No path takes more than in the base.'}</p>
 			)}
 			{!result.tested && <p>There are too few streams to tell differences from chance; four a side would do.</p>}
 			{chance && (
 				<p>
-					{plural(chance.sure_paths, 'path')} surely {chance.sure_paths === 1 ? 'takes' : 'take'} more, at a level of {percent(chance.level)} for all paths together
-					{chance.p !== undefined && <>; for the whole, {stated('p', chance.p)}</>}.
+					{chance.sure_paths ? plural(chance.sure_paths, 'path') : 'No path'} {chance.sure_paths > 1 ? 'take' : 'takes'} significantly more (level {percent(chance.level)} for all paths together)
+					{chance.p !== undefined && <>; for the total time, {stated('p', chance.p)}</>}.
 					{chance.detectable_ns !== null && (
-						<> These streams show a difference of {duration(chance.detectable_ns)}
+						<> So many streams reveal a difference of {duration(chance.detectable_ns)}
 							{chance.detectable_share !== null && <> ({percent(chance.detectable_share)})</>} or more in {percent(chance.power)} of cases
 							{chance.streams_for_5_percent !== null && <>; one of 5% would need {plural(chance.streams_for_5_percent, 'stream')} a side</>}.</>
 					)}
@@ -259,9 +259,9 @@ export function Diff({ result }: { result: DiffResult }) {
 	return (
 		<>
 			<Help words={['base', 'path', 'p and q', 'own', 'layer', 'stream']}>
-				What slow streams do that good ones do not: a stream of {sideText(result.slow)} takes <b>{duration(Math.abs(result.delta_ns))}</b>{' '}
-				{result.delta_ns < 0 ? 'less' : 'more'} than one of {sideText(result.base)}.
-				{result.paths.length < result.paths_total && <> {count(result.paths.length)} of {plural(result.paths_total, 'path')} are here, those that take the most more.</>}
+				A stream of {sideText(result.slow)} takes <b>{duration(Math.abs(result.delta_ns))}</b>{' '}
+				{result.delta_ns < 0 ? 'less' : 'more'} than one of {sideText(result.base)}; below: which calls differ.
+				{result.paths.length < result.paths_total && <> {count(result.paths.length)} of {plural(result.paths_total, 'path')} are here, those that slowed down most.</>}
 			</Help>
 			<Verdict result={result} table={table} />
 			<Layers layers={Object.fromEntries(Object.entries(result.layers).map(([name, { base_ns, slow_ns }]) => [name, { base: base_ns, slow: slow_ns }]))} />

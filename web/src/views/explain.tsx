@@ -231,6 +231,8 @@ function Quality({ result }: { result: ExplainResult }) {
 	);
 }
 
+const LEAST_R2 = 0.1; // below, x explains nothing worth speaking of
+
 export function Explain({ result }: { result: ExplainResult }) {
 	const { page } = result;
 	const [only, setOnly] = useState<number | null>(null);
@@ -241,14 +243,16 @@ export function Explain({ result }: { result: ExplainResult }) {
 		}),
 		[result],
 	);
+	const holds = (result.validated_r2 ?? result.r2 ?? 1) >= LEAST_R2;
 	const tree = useMemo(() => withTests(result.tree, page.tests[Symbol.iterator]()), [result]);
 
 	return (
 		<>
 			<Help words={['cluster of rows', 'tree', 'R²', 'accuracy']}>
-				Why some runs of <bdi>{page.name}</bdi> are slow: {plural(result.rows, 'row')}, whose <bdi>{page.y}</bdi> follows{' '}
-				{plural(result.clusters.length, 'function')} of <bdi>{page.x}</bdi>
-				{result.clusters.length > 1 && ', and the tree that tells which run follows which'}.
+				{holds ? <>Why some runs of <bdi>{page.name}</bdi> are slow: in {plural(result.rows, 'row')} <bdi>{page.y}</bdi> follows{' '}
+					{plural(result.clusters.length, 'function')} of <bdi>{page.x}</bdi>{result.clusters.length > 1 && ', and the tree says which run follows which'}</>
+					: <><bdi>{page.x}</bdi> says next to nothing about the <bdi>{page.y}</bdi> of {plural(result.rows, 'row')} of <bdi>{page.name}</bdi></>}
+				{result.r2 !== null && <> (R² {result.r2.toFixed(2)}{result.validated_r2 !== null && <>, {Math.max(result.validated_r2, 0).toFixed(2)} on unseen rows</>})</>}.
 				{page.points.x.length < result.rows && <> {count(page.points.x.length)} of them are drawn.</>}
 			</Help>
 			<Clusters result={result} only={only} onOnly={setOnly} />

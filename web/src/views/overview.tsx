@@ -163,13 +163,15 @@ export function Overview({ result }: { result: InfoResult }) {
 	const delay = result.streams.reduce((sum, stream) => sum + delayOf(stream), 0);
 	const shown = result.streams.filter(({ id }) => blocks.value.has(`stream/${id}`)).length;
 	const keys = useMemo(() => keysOf(result.streams), [result]);
+	const hosts = useMemo(() => new Set(result.streams.map(({ host }) => host)).size, [result]);
 	const present = (Object.keys(kinds) as Kind[]).filter((kind) => blocks.value.has(kind) && result.events[kind === 'mine' ? 'wait' : 'run'] > 0);
 
 	return (
 		<>
 			<Help words={['stream', 'symptom', 'cluster', 'culprit', 'signature', 'p and q']}>
-				{plural(result.streams.length, 'stream')}, {plural(result.threads, 'thread')}, {plural(result.events.run, 'sample')} and{' '}
-				{plural(result.events.wait, 'wait')}{result.stacks !== undefined && <> in {plural(result.stacks, 'distinct stack')}</>}; {plural(result.symptoms, 'symptom')} of {duration(delay)} in all.
+				{plural(result.streams.length, 'stream')} of {plural(hosts, 'host')}, {plural(result.threads, 'thread')}: {plural(result.events.run, 'CPU sample')} ({duration(result.cost_ns.run)}) and{' '}
+				{plural(result.events.wait, 'wait')} ({duration(result.cost_ns.wait)}){result.stacks !== undefined && <> in {plural(result.stacks, 'distinct stack')}</>}.
+				{' '}{result.symptoms > 0 ? <>{plural(result.symptoms, 'symptom')} took {duration(delay)} in all.</> : 'No symptoms are marked.'}
 				{complete.value && shown > 0 && shown < result.streams.length && <> Time lines of {count(shown)} of them are in this file.</>}
 			</Help>
 			{present.length > 0 && <div class="two">{present.map((kind) => <TopClusters key={kind} kind={kind} />)}</div>}

@@ -114,7 +114,7 @@ export function Profile({ result }: { result: ArrayBuffer }) {
 	return (
 		<>
 			<Help words={['stream', 'idle', 'callers and callees']}>
-				All of {plural(head.streams, 'stream')}: {duration(tree.whole)} {kinds[kind].toLowerCase()} time, summed over threads. Width is time; a call is
+				All of {plural(head.streams, 'stream')}: {duration(tree.whole)} {kind === 'both' ? '' : `${kinds[kind]} `}time, summed over threads. Width is time; a call is
 				below (or above) its caller.
 				{head.stacks_cut > 0 && <> {plural(head.stacks_cut, 'stack')} of less than 0.001% are counted for their callers.</>}
 			</Help>

@@ -111,7 +111,7 @@ function What({ model, line }: { model: Model; line: PathLine }) {
 	);
 }
 
-const SHOWN_LINES = 30;
+const SHOWN_LINES = 15;
 
 function Lines({ model, selected, onSelect }: { model: Model; selected: number; onSelect: (line: number) => void }) {
 	const [all, setAll] = useState(false);
@@ -190,11 +190,11 @@ function SymptomView({ symptom }: { symptom: Symptom }) {
 			<h2><bdi>{symptom.name ?? 'Symptom'}</bdi>: <bdi>{threadName(model, symptom.tid)}</bdi>, {duration(whole)}</h2>
 			<p>
 				{tiles ? <>Its critical path: {percent(sums.run / whole)} running, {percent(sums.wait / whole)} waiting, {percent(sums.queue / whole)} on the run queue, {percent(symptom.unknown_ns / whole)} not explained.</>
-					: <>{plural(symptom.events, 'event')} bear on it (scope {symptom.scope}).</>}
+					: <>{plural(symptom.events, 'event')} belong to it (scope {symptom.scope}).</>}
 				{blocks.value.has(`stream/${symptom.id}`) && <> <a href={link('stream', [symptom.id], { at: String(symptom.t0), tid: String(symptom.tid) })}>Its time line</a></>}
 			</p>
 			<div class="key" aria-hidden="true">
-				<i class="state run" /> running <i class="state wait" /> waiting <i class="state queue" /> on the run queue <i class="state step" /> a wait that was stepped into
+				<i class="state run" /> running <i class="state wait" /> waiting <i class="state queue" /> on the run queue <i class="state step" /> a wait whose waker is followed
 			</div>
 			<PathBar t0={symptom.t0} t1={symptom.t1} path={symptom.path} lines={model.lines} selected={selected} onSelect={setSelected} label="Critical path of the symptom" />
 			{line ? <LineDetail key={selected} model={model} line={line} /> : <p class="dim">Click on a part, or press the arrow keys, to see its stack.</p>}
@@ -212,9 +212,9 @@ export function Scope({ result }: { result: ScopeResult }) {
 	return (
 		<>
 			<Help words={['symptom', 'critical path', 'culprit', 'stream']}>
-				What kept threads from being done earlier: {plural(result.symptoms_total, 'symptom')}
-				{rows.length < result.symptoms_total && <>, the {count(rows.length)} longest of them here</>}. The path of a symptom goes from what its
-				thread did, over what it waited for, to what the threads that woke it did meanwhile; its parts add up to the symptom.
+				What delayed slow threads: {plural(result.symptoms_total, 'symptom')}
+				{rows.length < result.symptoms_total && <>, the {count(rows.length)} longest of them here</>}. A critical path follows the slow thread, and where
+				it waited, the thread that woke it; its parts add up to the delay.
 			</Help>
 			{rows.length > 1 && (
 				<Table columns={columns} rows={rows} label="Symptoms" sortBy="rank" rowKey={({ rank }) => String(rank)} selected={String(chosen?.rank)}

@@ -8,7 +8,8 @@ import { FlameGraph } from '../parts/flame_graph';
 import { FrameList, FrameName } from '../parts/frame_list';
 import { Help } from '../parts/help';
 import { useSettled } from '../parts/redraw';
-import { TimeLine, type Span } from '../parts/time_line';
+import type { Span } from '../parts/time_gestures';
+import { TimeLine } from '../parts/time_line';
 import { go, linkHere, replaceQuery, route } from '../route';
 import type { StackTree } from '../stack_tree';
 import { pathTree, RUN, WAIT, StreamData, type EventRef, type Symptom } from '../stream_data';
@@ -278,6 +279,8 @@ function symptomAt(data: StreamData, query: URLSearchParams): number {
 	return data.head.symptoms[number] ? number : Math.max(0, data.head.symptoms.findIndex(({ t0, t1 }) => at >= t0 && at <= t1));
 }
 
+const isTouch = matchMedia('(pointer: coarse)').matches;
+
 export function StreamView({ result }: { result: ArrayBuffer }) {
 	const data = useMemo(() => new StreamData(result), [result]);
 	const { query, parts } = route.value;
@@ -324,8 +327,9 @@ export function StreamView({ result }: { result: ArrayBuffer }) {
 			<Help words={['stream', 'symptom', 'critical path', 'waker', 'run queue']}>
 				<bdi>{data.head.stream}</bdi>{data.head.host && <> on <bdi>{data.head.host}</bdi></>}: {plural(data.head.threads.length, 'thread')},
 				{' '}{plural(data.lists[WAIT].t.length, 'wait')} and {plural(data.lists[RUN].t.length, 'sample')} in {duration(data.head.span_ns)}.
-				{' '}Wide bars are CPU time, narrow ones waits, arrows go from who wakes to who is woken; the blue line is the critical path. Click a wait, then
-				{' '}Enter walks to its waker and on, Backspace back. w and s zoom, a and d pan; Shift and drag selects time.
+				{' '}Wide bars are CPU time, narrow ones waits; arrows point from waker to woken thread; the blue line is the critical path.
+				{' '}{isTouch ? 'Tap a wait for its stack and its waker. Drag to move, pinch to zoom; hold, then drag, to select time.'
+					: 'Click a wait, then Enter walks to its waker and on, Backspace back. w and s zoom, a and d pan; Shift and drag selects time.'}
 			</Help>
 			{data.head.symptoms.length > 0 && <Symptoms data={data} chosen={number} onChoose={choose} />}
 			{symptom && (

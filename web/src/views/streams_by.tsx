@@ -19,6 +19,8 @@ function measureOf(result: InfoResult): Measure {
 	return result.symptoms > 0 ? { name: 'delay', of: delayOf } : { name: 'CPU time', of: (stream) => stream.cost_ns.run };
 }
 
+const FEW = 5; // fewer streams are better read in the table
+
 function groupColumns(key: string, measure: Measure, most: number): Column<StreamGroup>[] {
 	const mean = ({ streams }: StreamGroup) => streams.reduce((sum, stream) => sum + measure.of(stream), 0) / streams.length;
 	const longest = ({ streams }: StreamGroup) => streams.reduce((most, stream) => Math.max(most, measure.of(stream)), 0);
@@ -35,14 +37,23 @@ function groupColumns(key: string, measure: Measure, most: number): Column<Strea
 	];
 }
 
+// As much of a time as tells the streams apart.
+function timeText(time: number, times: number[]): string {
+	const range = times.reduce((most, each) => Math.max(most, each), -Infinity) - times.reduce((least, each) => Math.min(least, each), Infinity);
+	const text = valueText(TIME, time);
+
+	return range < 3600 ? text.slice(11) : range < 86400 ? text.slice(11, 16) : range < 30 * 86400 ? text.slice(5, 16) : text.slice(0, 10);
+}
+
 // A stream each, over time or another number; a point leads into its stream.
 function OverNumber({ streams, by, measure }: { streams: StreamInfo[]; by: string; measure: Measure }) {
 	const [point, setPoint] = useState(-1);
 	const known = useMemo(() => streams.filter((stream) => typeof valueOf(stream, by) === 'number'), [streams, by]);
+	const times = known.map((each) => valueOf(each, by) as number);
 	const data = useMemo<ScatterData>(
 		() => ({
 			x: known.map((stream) => valueOf(stream, by) as number), y: known.map(measure.of), cluster: known.map(() => 0), curves: [], logarithmic: false,
-			xName: by, yName: measure.name, xText: (x) => (by === TIME ? valueText(by, x).slice(5, 16) : Number(x.toPrecision(4)).toLocaleString('en-US')), yText: duration,
+			xName: by, yName: measure.name, xText: (x) => (by === TIME ? timeText(x, times) : Number(x.toPrecision(4)).toLocaleString('en-US')), yText: duration,
 		}),
 		[known],
 	);
@@ -79,7 +90,7 @@ export function StreamsBy({ result, keys }: { result: InfoResult; keys: string[]
 					</select>
 				</label>
 			</h2>
-			{isNumeric(result.streams, by) && result.streams.length > 2 && <OverNumber key={by} streams={result.streams} by={by} measure={measure} />}
+			{isNumeric(result.streams, by) && result.streams.length >= FEW && <OverNumber key={by} streams={result.streams} by={by} measure={measure} />}
 			<Table key={by} columns={groupColumns(by, measure, most)} rows={groups} label="Groups of streams" sortBy="value" ascending rowKey={({ text }) => text} shown={12} />
 		</section>
 	);
