@@ -115,7 +115,8 @@ async function followACluster() {
 	const asked = await open('asked.html', 1400);
 
 	await asked.click('table[aria-label=Streams] a >> nth=0');
-	await asked.waitForSelector('text=wait > 100ms');
+	await asked.waitForSelector('canvas.time-line');
+	check(/wait > 100ms/.test(await asked.innerText('main select')), 'the symptoms that were asked for are not in the page');
 	await asked.close();
 	const page = await open('chain.html', 1400);
 
