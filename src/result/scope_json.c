@@ -7,7 +7,6 @@
 
 #include "base/json.h"
 #include "base/memory.h"
-#include "result/frame_facts.h"
 #include "base/put.h"
 #include "result/scope_threads.h"
 #include "result/stack_text.h"
@@ -23,7 +22,7 @@ struct writer {
 	struct lode_scope_report *report;
 	struct lode_output *output;
 	struct lode_stack_text stacks;
-	int page; /* what a page needs is written, too */
+	const uint32_t *shared; /* for a page: the number of each stack in the table that all symptoms share; else NULL */
 };
 
 static const char *text_of(const struct writer *writer, uint32_t string)
@@ -38,11 +37,11 @@ static const struct lode_thread *thread_of(const struct writer *writer, uint32_t
 
 /* ---- parts ---- */
 
-/* A page has each stack once, and its number here. */
+/* A page has each stack once for all symptoms, and its number here. */
 static char *put_stack(const struct writer *writer, uint32_t node, char *at)
 {
-	if (writer->page)
-		return lode_put_number(at, node);
+	if (writer->shared)
+		return lode_put_number(at, writer->shared[node]);
 	*at++ = '[';
 	at = lode_stack_text_put(&writer->stacks, &writer->report->dictionary.tree, node, at);
 	*at++ = ']';
@@ -149,44 +148,6 @@ static void write_head(struct writer *writer, const struct lode_scope_found *fou
 	lode_json_key_u64(&json, "edges", found->result.edges);
 }
 
-/* Marks the stacks of parts. */
-static void mark_parts(const struct writer *writer, const struct lode_parts *parts, uint8_t *marks)
-{
-	for (size_t i = 0; i < parts->count; i++) {
-		const struct lode_events *events = &writer->report->stream.events[parts->items[i].type];
-		uint32_t event = parts->items[i].event;
-
-		marks[events->stack[event]] = 1;
-		if (parts->items[i].type == LODE_WAIT)
-			marks[events->waker_stack[event]] = 1;
-	}
-}
-
-/* `"stacks":{"number":[frames]}`, and what is known of their frames. */
-static void write_stacks(struct writer *writer, const uint8_t *used, uint8_t *marks)
-{
-	const struct lode_stack_tree *tree = &writer->report->dictionary.tree;
-	struct lode_buffer *buffer = &writer->output->buffer;
-	const char *comma = "";
-
-	lode_buffer_text(buffer, ",\"stacks\":{");
-	for (uint32_t node = 0; node < tree->count; node++) {
-		char *room;
-
-		if (!used[node])
-			continue;
-		lode_frame_facts_mark(tree, node, marks);
-		lode_buffer_print(buffer, "%s\"%u\":[", comma, node);
-		room = lode_buffer_room(buffer, writer->stacks.lengths[node] + 1);
-		if (!room)
-			return;
-		buffer->size = (size_t)(lode_stack_text_put(&writer->stacks, tree, node, room) - buffer->bytes);
-		lode_buffer_byte(buffer, ']');
-		comma = ",";
-	}
-	lode_buffer_text(buffer, "},\"facts\":");
-}
-
 static void write_threads(const struct writer *writer, struct lode_json *json)
 {
 	const struct lode_stream *stream = &writer->report->stream;
@@ -204,26 +165,16 @@ static void write_threads(const struct writer *writer, struct lode_json *json)
 	lode_json_array_end(json);
 }
 
-static void write_page(struct writer *writer, const struct lode_scope_found *found)
+/* The names of its threads; what is known of frames is in the table. */
+static void write_page(struct writer *writer)
 {
-	const struct lode_dictionary *dictionary = &writer->report->dictionary;
-	uint8_t *marks = lode_calloc(dictionary->frames.count + 1, 1);
-	uint8_t *used = lode_calloc(dictionary->tree.count + 1, 1);
 	struct lode_json json;
 
-	if (marks && used) {
-		mark_parts(writer, &found->parts, used);
-		mark_parts(writer, &found->stepped, used);
-		write_stacks(writer, used, marks);
-		lode_json_init(&json, &writer->output->buffer);
-		lode_json_object(&json);
-		write_threads(writer, &json);
-		lode_frame_facts_json(&json, &dictionary->frames, marks, writer->report->idle);
-		lode_json_object_end(&json);
-	}
-	writer->output->buffer.failed |= !marks || !used;
-	lode_free(marks);
-	lode_free(used);
+	lode_buffer_text(&writer->output->buffer, ",\"facts\":");
+	lode_json_init(&json, &writer->output->buffer);
+	lode_json_object(&json);
+	write_threads(writer, &json);
+	lode_json_object_end(&json);
 }
 
 /* `"threads_total":…,"threads":[…]`: the busiest threads of the scope. */
@@ -276,8 +227,8 @@ static int write_symptom(struct writer *writer, const struct lode_scope_found *f
 	if (lode_events_thinned(&writer->report->stream.events[LODE_WAIT]))
 		lode_buffer_text(buffer, ",\"thinned\":true");
 	write_thread_lines(writer, found);
-	if (writer->page)
-		write_page(writer, found);
+	if (writer->shared)
+		write_page(writer);
 	lode_buffer_text(buffer, "}\n");
 	return code ? code : lode_output_flow(writer->output, error);
 }
@@ -300,10 +251,10 @@ int lode_scope_json(struct lode_scope_report *report, struct lode_output *output
 	return code;
 }
 
-int lode_scope_page_symptom(struct lode_scope_report *report, size_t i, struct lode_output *output,
-			    struct lode_error *error)
+int lode_scope_page_symptom(struct lode_scope_report *report, size_t i, const uint32_t *shared,
+			    struct lode_output *output, struct lode_error *error)
 {
-	struct writer writer = { .report = report, .output = output, .page = 1 };
+	struct writer writer = { .report = report, .output = output, .shared = shared };
 	int code = lode_scope_report_find(report, i, error);
 
 	if (!code)

@@ -58,10 +58,10 @@ void lode_scope_report_forget(struct lode_scope_report *report, size_t i);
 /* Writes one object a symptom and line. */
 int lode_scope_json(struct lode_scope_report *report, struct lode_output *output, struct lode_error *error);
 /*
- * Writes the object of symptom `i` for a page: stacks are numbers in `stacks`, which has
- * each once; `facts` has names of threads, and what is known of frames (frame_facts.h).
+ * Writes the object of symptom `i` for a page: stacks are numbers, `shared` of those here (scope_longest.h
+ * writes them once for all symptoms); `facts` has names of threads.
  */
-int lode_scope_page_symptom(struct lode_scope_report *report, size_t i, struct lode_output *output,
-			    struct lode_error *error);
+int lode_scope_page_symptom(struct lode_scope_report *report, size_t i, const uint32_t *shared,
+			    struct lode_output *output, struct lode_error *error);
 
 #endif

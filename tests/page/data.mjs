@@ -331,10 +331,12 @@ try {
 	const scope = json('scope.html', 'scope');
 	const byLength = [...symptoms.keys()].sort((a, b) => symptoms[b].t1 - symptoms[b].t0 - (symptoms[a].t1 - symptoms[a].t0) || a - b).map((place) => symptoms[place]);
 
+	const stacks = new (await source('stack_table')).StackTable(scope.stacks);
+
 	assert.equal(scope.symptoms_total, symptoms.length);
 	scope.symptoms.forEach((symptom, number) => {
-		const unpacked = (part) => ({ ...part, stack: symptom.stacks[part.stack], ...(part.waker_stack === undefined ? {} : { waker_stack: symptom.stacks[part.waker_stack] }) });
-		const { stacks, facts, ...rest } = symptom;
+		const unpacked = (part) => ({ ...part, stack: stacks.names(part.stack), ...(part.waker_stack === undefined ? {} : { waker_stack: stacks.names(part.waker_stack) }) });
+		const { facts, ...rest } = symptom;
 		const lines = pathLines(symptom.path, symptom.steps);
 
 		const { threads, threads_total: total, ...wanted } = byLength[number]; // the page has them from the path

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 
 import { count, duration, percent, plural } from '../format';
-import { culprit, FrameTable, type ModuleLayer } from '../frames';
+import { culprit, type FrameTable } from '../frames';
 import { blocks } from '../page_data';
 import { Bar } from '../parts/bar';
 import { FlameGraph } from '../parts/flame_graph';
@@ -13,6 +13,7 @@ import { ScrollBox } from '../parts/scroll_box';
 import { Table, type Column } from '../parts/table';
 import { longestLines, pathLines, type PathLine, type PathPart } from '../path_lines';
 import { go, link, linkHere, route } from '../route';
+import { StackTable, type SharedStacks } from '../stack_table';
 import { buildTree } from '../stack_tree';
 
 interface Symptom {
@@ -28,13 +29,13 @@ interface Symptom {
 	path: PathPart[];
 	steps?: PathPart[];
 	unknown_ns: number;
-	stacks: Record<string, string[]>;
-	facts: { threads: { tid: number; name: string }[]; modules: ModuleLayer[]; plumbing: string[] };
+	facts: { threads: { tid: number; name: string }[] };
 }
 
 export interface ScopeResult {
 	symptoms_total: number;
 	symptoms: Symptom[];
+	stacks: SharedStacks;
 }
 
 interface Row {
@@ -60,15 +61,16 @@ const columns: Column<Row>[] = [
 
 interface Model {
 	symptom: Symptom;
+	stacks: StackTable;
 	table: FrameTable;
 	lines: PathLine[];
 	threads: Map<number, string>;
 }
 
-function makeModel(symptom: Symptom): Model {
+function makeModel(symptom: Symptom, stacks: StackTable): Model {
 	const threads = new Map(symptom.facts.threads.map(({ tid, name }) => [tid, name]));
 
-	return { symptom, table: new FrameTable(symptom.facts.modules, symptom.facts.plumbing), lines: pathLines(symptom.path, symptom.steps ?? []), threads };
+	return { symptom, stacks, table: stacks.frames, lines: pathLines(symptom.path, symptom.steps ?? []), threads };
 }
 
 function threadName({ threads }: Model, tid: number): string {
@@ -76,7 +78,7 @@ function threadName({ threads }: Model, tid: number): string {
 }
 
 function stackOf(model: Model, stack: number | undefined) {
-	return model.table.list(stack === undefined ? [] : (model.symptom.stacks[stack] ?? []));
+	return model.table.list(stack === undefined ? [] : model.stacks.names(stack));
 }
 
 // The function that most of a line is about.
@@ -176,12 +178,12 @@ function shares({ symptom }: Model): { run: number; wait: number; queue: number 
 	return sums;
 }
 
-function SymptomView({ symptom }: { symptom: Symptom }) {
-	const model = useMemo(() => makeModel(symptom), [symptom]);
+function SymptomView({ symptom, stacks }: { symptom: Symptom; stacks: StackTable }) {
+	const model = useMemo(() => makeModel(symptom, stacks), [symptom]);
 	const [selected, setSelected] = useState(-1);
 	const whole = symptom.t1 - symptom.t0 || 1;
 	const sums = useMemo(() => shares(model), [model]);
-	const tree = useMemo(() => buildTree(symptom.path.map(({ stack, cost_ns }) => ({ frames: symptom.stacks[stack] ?? [], value: cost_ns }))), [symptom]);
+	const tree = useMemo(() => buildTree(symptom.path.map(({ stack, cost_ns }) => ({ frames: stacks.names(stack), value: cost_ns }))), [symptom]);
 	const tiles = symptom.scope === 'critical-path';
 	const line = model.lines[selected];
 
@@ -207,6 +209,7 @@ function SymptomView({ symptom }: { symptom: Symptom }) {
 
 export function Scope({ result }: { result: ScopeResult }) {
 	const rows = useMemo(() => result.symptoms.map((symptom, place): Row => ({ rank: place + 1, symptom, length: symptom.t1 - symptom.t0 })), [result]);
+	const stacks = useMemo(() => new StackTable(result.stacks), [result]);
 	const chosen = rows[Number(route.value.parts[0] ?? 1) - 1] ?? rows[0];
 
 	return (
@@ -220,7 +223,7 @@ export function Scope({ result }: { result: ScopeResult }) {
 				<Table columns={columns} rows={rows} label="Symptoms" sortBy="rank" rowKey={({ rank }) => String(rank)} selected={String(chosen?.rank)}
 					onSelect={({ rank }) => go(linkHere([String(rank)]))} shown={10} />
 			)}
-			{chosen && <SymptomView key={chosen.rank} symptom={chosen.symptom} />}
+			{chosen && <SymptomView key={chosen.rank} symptom={chosen.symptom} stacks={stacks} />}
 		</>
 	);
 }

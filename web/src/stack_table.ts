@@ -1,0 +1,36 @@
+// The stacks of a result that has them as numbers: each frame once, each stack its caller and its frame.
+import { FrameTable, type ModuleLayer } from './frames';
+
+export interface SharedStacks {
+	names: string[];
+	nodes: number[]; // three each: steps from the number of the node before it, and from its caller's; place in names
+	modules: ModuleLayer[];
+	plumbing: string[];
+}
+
+export class StackTable {
+	readonly frames: FrameTable;
+	private nodes = new Map<number, { caller: number; name: string }>();
+	private known = new Map<number, string[]>();
+
+	constructor({ names, nodes, modules, plumbing }: SharedStacks) {
+		this.frames = new FrameTable(modules, plumbing);
+		for (let i = 0, number = 0; i < nodes.length; i += 3) {
+			number += nodes[i]!;
+			this.nodes.set(number, { caller: number - nodes[i + 1]!, name: names[nodes[i + 2]!]! });
+		}
+	}
+
+	// The frames of a stack, root first.
+	names(stack: number): string[] {
+		let names = this.known.get(stack);
+
+		if (!names) {
+			const node = this.nodes.get(stack);
+
+			names = node ? [...this.names(node.caller), node.name] : [];
+			this.known.set(stack, names);
+		}
+		return names;
+	}
+}
