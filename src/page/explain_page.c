@@ -97,6 +97,13 @@ static void put_words(const struct lode_explain_report *report, struct lode_json
 	lode_json_array(json);
 	put_tests(report, 0, &text, json);
 	lode_json_array_end(json);
+	lode_json_key(json, "sentences");
+	lode_json_array(json);
+	for (unsigned k = 0; report->explanation->tree.count > 1 && k < report->explanation->clusters; k++) {
+		lode_explain_sentence(report, k, &text);
+		lode_json_take(json, &text);
+	}
+	lode_json_array_end(json);
 	lode_json_key(json, "text");
 	lode_explain_summary(report, &text);
 	lode_json_take(json, &text);

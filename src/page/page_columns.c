@@ -129,29 +129,46 @@ static int can_be_coded(struct numbers numbers, size_t count)
 	return 1;
 }
 
-static void write_plain(struct numbers numbers, size_t count, struct lode_buffer *out)
-{
-	for (size_t i = 0; i < count; i++)
-		lode_buffer_varint(out, (uint64_t)number_at(numbers, i));
-}
-
 static uint64_t zigzag(int64_t number)
 {
 	return ((uint64_t)number << 1) ^ (uint64_t)(number >> 63);
 }
 
-static void write_predicted(struct numbers numbers, size_t count, const struct numbers *steps, struct lode_buffer *out)
+/* The numbers that are written: they themselves, or their differences from what is predicted. */
+static void find_values(struct numbers numbers, size_t count, const struct numbers *steps, int predicted, uint64_t *values)
 {
-	int64_t predicted = 0;
+	int64_t next = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		int64_t number = (int64_t)number_at(numbers, i);
 
-		lode_buffer_varint(out, zigzag(number - predicted));
-		predicted = number;
+		values[i] = predicted ? zigzag(number - next) : (uint64_t)number;
+		next = number;
 		for (int k = 0; k < LODE_PAGE_COLUMN_STEPS && steps[k].bytes; k++)
-			predicted += (int64_t)number_at(steps[k], i);
+			next += (int64_t)number_at(steps[k], i);
 	}
+}
+
+static unsigned planes_of(const uint64_t *values, size_t count)
+{
+	uint64_t all = 0;
+	unsigned planes = 1;
+
+	for (size_t i = 0; i < count; i++)
+		all |= values[i];
+	while (all >>= 8)
+		planes++;
+	return planes;
+}
+
+/* `planes` 0: as varints. */
+static void write_values(const uint64_t *values, size_t count, unsigned planes, struct lode_buffer *out)
+{
+	for (size_t i = 0; !planes && i < count; i++)
+		lode_buffer_varint(out, values[i]);
+	for (unsigned plane = 0; plane < planes; plane++)
+		for (size_t i = 0; i < count; i++)
+			lode_buffer_byte(out, (char)(values[i] >> (8 * plane)));
 }
 
 /* Only columns that are coded, and as long as this one, can help. */
@@ -186,37 +203,53 @@ static size_t packed_size(const struct lode_buffer *bytes, struct lode_buffer *r
 	return size;
 }
 
-static int is_better_predicted(struct numbers numbers, size_t count, const struct numbers *steps)
+/* Tries all ways on the first numbers, and sets the one that packs best. */
+static void choose(struct lode_page_column *column, struct numbers numbers, const struct numbers *steps, uint64_t *values)
 {
-	struct lode_buffer plain = {0}, predicted = {0}, room = {0};
-	size_t tried = count < TRIED ? count : TRIED;
-	int better;
+	struct lode_buffer bytes = {0}, room = {0};
+	size_t tried = column->count < TRIED ? column->count : TRIED;
+	size_t least = SIZE_MAX;
 
-	write_plain(numbers, tried, &plain);
-	write_predicted(numbers, tried, steps, &predicted);
-	better = packed_size(&predicted, &room) < packed_size(&plain, &room);
-	lode_buffer_release(&plain);
-	lode_buffer_release(&predicted);
+	for (int way = 0; way < 4; way++) {
+		int predicted = way & 1, in_planes = way >> 1;
+		size_t size;
+
+		find_values(numbers, tried, steps, predicted, values);
+		lode_buffer_clear(&bytes);
+		write_values(values, tried, in_planes ? planes_of(values, tried) : 0, &bytes);
+		size = packed_size(&bytes, &room);
+		if (size >= least)
+			continue;
+		least = size;
+		column->predicted = predicted;
+		column->planes = (unsigned)in_planes;
+	}
+	lode_buffer_release(&bytes);
 	lode_buffer_release(&room);
-	return better;
 }
 
 static void code(const struct lode_page_columns *columns, struct lode_page_column *column, struct lode_buffer *out)
 {
 	struct numbers numbers = numbers_of(columns, column);
 	struct numbers steps[LODE_PAGE_COLUMN_STEPS];
+	uint64_t *values;
 
 	if (!can_be_coded(numbers, column->count)) {
 		lode_buffer_add(out, numbers.bytes, column->size);
 		return;
 	}
+	values = lode_calloc(column->count + 1, sizeof(*values));
+	out->failed |= !values;
+	if (!values)
+		return;
 	find_steps(columns, column, steps);
 	column->coded = 1;
-	column->predicted = is_better_predicted(numbers, column->count, steps);
-	if (column->predicted)
-		write_predicted(numbers, column->count, steps, out);
-	else
-		write_plain(numbers, column->count, out);
+	choose(column, numbers, steps, values);
+	find_values(numbers, column->count, steps, column->predicted, values);
+	if (column->planes)
+		column->planes = planes_of(values, column->count);
+	write_values(values, column->count, column->planes, out);
+	lode_free(values);
 }
 
 void lode_page_columns_code(struct lode_page_columns *columns)
@@ -250,6 +283,8 @@ static void column_json(const struct lode_page_column *column, struct lode_json 
 	lode_json_key_u64(head, "count", column->count);
 	if (column->coded)
 		lode_json_key_u64(head, "coded_bytes", column->size);
+	if (column->planes)
+		lode_json_key_u64(head, "planes", column->planes);
 	if (column->predicted) {
 		lode_json_key(head, "steps");
 		lode_json_array(head);

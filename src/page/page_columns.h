@@ -3,9 +3,9 @@
  * them). The size of the head (32 bits, little endian), the head, and from the next
  * multiple of 8 bytes the columns, each at a multiple of 8 bytes of its own.
  *
- * For a page on disk columns are coded, so that they pack well: as varints (LEB128), of
- * the numbers themselves or of the zigzag differences from a prediction, whichever packs
- * better. The prediction is the number before, plus the numbers that other columns have
+ * For a page on disk columns are coded, so that they pack well: the numbers themselves or
+ * their zigzag differences from a prediction, as varints (LEB128) or as planes (the lowest
+ * bytes of all numbers, then the next ones, and so on), whichever packs best. The prediction is the number before, plus the numbers that other columns have
  * there: a wait begins where the one before it ended. Columns with numbers that are
  * not whole, or from 2^50 on, stay as they are.
  */
@@ -26,6 +26,7 @@ struct lode_page_column {
 	const char *steps[LODE_PAGE_COLUMN_STEPS]; /* columns of the prediction */
 	int coded;
 	int predicted;
+	unsigned planes; /* 0: varints */
 };
 
 struct lode_page_columns {

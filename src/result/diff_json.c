@@ -39,6 +39,8 @@ static void put_side(struct writer *writer, const char *key, const struct lode_d
 	lode_json_key(&writer->json, key);
 	lode_json_object(&writer->json);
 	lode_json_key_text(&writer->json, "corpus", side->corpus);
+	if (side->streams)
+		lode_json_key_text(&writer->json, "chosen", side->streams);
 	lode_json_key_u64(&writer->json, "streams", side->latency->stream_count);
 	lode_json_key_u64(&writer->json, "events", side->latency->input.events);
 	lode_json_key_u64(&writer->json, "instances", side->latency->instances);

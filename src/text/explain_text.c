@@ -211,7 +211,7 @@ static void put_times(double times, struct lode_buffer *buffer)
 		lode_buffer_text(buffer, "slower");
 }
 
-static void put_sentence(const struct lode_explain_report *report, unsigned k, struct lode_buffer *buffer)
+void lode_explain_sentence(const struct lode_explain_report *report, unsigned k, struct lode_buffer *buffer)
 {
 	const struct lode_explanation *explanation = report->explanation;
 	double times = k ? times_slower(explanation, k) : NAN;
@@ -219,7 +219,7 @@ static void put_sentence(const struct lode_explain_report *report, unsigned k, s
 	unsigned ways = 0;
 	size_t more = 0;
 
-	lode_buffer_print(buffer, "  cluster %u, ", k);
+	lode_buffer_print(buffer, "cluster %u, ", k);
 	put_share(explanation->cluster[k].share, buffer);
 	lode_buffer_print(buffer, " of rows, is %s", k ? "" : "the fastest");
 	if (k)
@@ -235,7 +235,7 @@ static void put_sentence(const struct lode_explain_report *report, unsigned k, s
 	}
 	if (more)
 		lode_buffer_print(buffer, "; or %zu other way%s", more, more == 1 ? "" : "s");
-	lode_buffer_text(buffer, ways ? "\n" : "no leaf of the tree\n");
+	lode_buffer_text(buffer, ways ? "" : "no leaf of the tree");
 }
 
 static void put_sentences(const struct lode_explain_report *report, struct lode_buffer *buffer)
@@ -243,8 +243,11 @@ static void put_sentences(const struct lode_explain_report *report, struct lode_
 	if (report->explanation->tree.count == 1)
 		return;
 	lode_buffer_text(buffer, "\nIn words\n");
-	for (unsigned k = 0; k < report->explanation->clusters; k++)
-		put_sentence(report, k, buffer);
+	for (unsigned k = 0; k < report->explanation->clusters; k++) {
+		lode_buffer_text(buffer, "  ");
+		lode_explain_sentence(report, k, buffer);
+		lode_buffer_byte(buffer, '\n');
+	}
 }
 
 /* ---- how good ---- */

@@ -4,6 +4,8 @@
 
 #include "result/explain_report.h"
 
+/* Which rows cluster `k` has, and how slow they are, in words. */
+void lode_explain_sentence(const struct lode_explain_report *report, unsigned k, struct lode_buffer *buffer);
 /* The text without its picture in characters. */
 void lode_explain_summary(const struct lode_explain_report *report, struct lode_buffer *buffer);
 void lode_explain_text(const struct lode_explain_report *report, struct lode_buffer *buffer);

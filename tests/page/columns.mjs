@@ -23,7 +23,7 @@ try {
 	esbuild.buildSync({ entryPoints: [source], bundle: true, format: 'esm', outfile });
 	const { Columns } = await import(pathToFileURL(outfile));
 	const all = execFileSync(resolve(samples), [String(ROUNDS)], { maxBuffer: 1 << 30 });
-	const seen = { plain: 0, predicted: 0, steps: 0, raw: 0 };
+	const seen = { plain: 0, predicted: 0, steps: 0, raw: 0, planes: 0 };
 	let at = 0;
 	const next = () => {
 		const size = all.readUInt32LE(at);
@@ -38,11 +38,20 @@ try {
 		const bytes = next();
 		const coded = new Columns(bytes);
 
-		for (const { name, type, coded_bytes: size, steps } of coded.head.columns) {
+		for (const { name, type, coded_bytes: size, planes, steps } of coded.head.columns) {
 			assert.deepEqual(coded[type](name), raw[type](name), `round ${round}, column ${name}`);
+			seen.planes += planes > 0;
 			seen[size === undefined ? 'raw' : steps?.length ? 'steps' : steps ? 'predicted' : 'plain']++;
 		}
-		const column = coded.head.columns.find(({ coded_bytes: size }) => size > 1);
+		const column = coded.head.columns.find(({ coded_bytes: size, planes }) => size > 1 && !planes);
+		const flat = coded.head.columns.find(({ planes }) => planes > 0);
+
+		if (flat) {
+			const cut = new Columns(bytes);
+
+			cut.head.columns.find(({ name }) => name === flat.name).planes++;
+			assert.throws(() => cut[flat.type](flat.name), /damaged/);
+		}
 
 		// What is cut short, or goes on for ever, is no column.
 		if (column && round % 10 === 0) {

@@ -10,9 +10,10 @@ interface ColumnHead {
 	type: keyof typeof kinds;
 	offset: number;
 	count: number;
-	// Only in files: varints of the numbers; with `steps` of the zigzag differences from a prediction, the
-	// number before plus those that these columns have there.
+	// Only in files: the numbers, or with `steps` their zigzag differences from a prediction, the number before
+	// plus those that these columns have there; as varints, or with `planes` byte by byte, all lowest bytes first.
 	coded_bytes?: number;
+	planes?: number;
 	steps?: string[];
 }
 
@@ -32,6 +33,16 @@ function readVarints(bytes: Uint8Array, numbers: Numbers): void {
 	}
 	if (at !== bytes.length)
 		throw new Error('The data of this page is damaged.');
+}
+
+function readPlanes(bytes: Uint8Array, planes: number, numbers: Numbers): void {
+	if (bytes.length !== planes * numbers.length)
+		throw new Error('The data of this page is damaged.');
+	let at = 0;
+
+	for (let plane = 0, scale = 1; plane < planes; plane++, scale *= 256)
+		for (let i = 0; i < numbers.length; i++)
+			numbers[i]! += bytes[at++]! * scale;
 }
 
 function addPredictions(differences: Float64Array, steps: Numbers[], numbers: Numbers): void {
@@ -63,17 +74,18 @@ export class Columns<Head> {
 		this.places = new Map(head.columns.map((column) => [column.name, column]));
 	}
 
-	private decode({ type, offset, count, coded_bytes: size, steps }: ColumnHead): Numbers {
+	private decode({ type, offset, count, coded_bytes: size, planes, steps }: ColumnHead): Numbers {
 		const coded = new Uint8Array(this.bytes, this.start + offset, size);
 		const numbers = new kinds[type](count);
+		const read = (into: Numbers) => (planes ? readPlanes(coded, planes, into) : readVarints(coded, into));
 
 		if (!steps) {
-			readVarints(coded, numbers);
+			read(numbers);
 			return numbers;
 		}
 		const differences = new Float64Array(count);
 
-		readVarints(coded, differences);
+		read(differences);
 		addPredictions(differences, steps.map((step) => this.get(step)), numbers);
 		return numbers;
 	}

@@ -131,7 +131,7 @@ function columnsOf(result: MineResult): Column<Row>[] {
 		},
 		{ key: 'total', title: 'Total', number: true, value: (row) => row.cost_ns, cell: (row) => duration(row.cost_ns) },
 		{ key: 'streams', title: 'Streams', number: true, value: (row) => row.streams, cell: (row) => count(row.streams) },
-		{ key: 'events', title: result.kind === 'wait' ? 'Waits' : 'Samples', number: true, value: (row) => row.events, cell: (row) => count(row.events) },
+		{ key: 'events', title: { wait: 'Waits', run: 'Samples', both: 'Events' }[result.kind], number: true, value: (row) => row.events, cell: (row) => count(row.events) },
 		{ key: 'average', title: 'Average', number: true, value: (row) => row.average_ns, cell: (row) => duration(row.average_ns) },
 	];
 }

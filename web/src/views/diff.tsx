@@ -35,6 +35,7 @@ interface Path {
 
 interface Side {
 	corpus: string;
+	chosen?: string; // its streams, in brackets
 	streams: number;
 	events: number;
 	instances: number;
@@ -125,7 +126,7 @@ function Verdict({ result, table }: { result: DiffResult; table: FrameTable }) {
 
 	return (
 		<section class="detail" aria-label="What is sure">
-			<h2>{chance ? (chance.sure ? 'The slow streams take significantly more' : 'No significant difference') : result.tested ? 'Where to look' : 'Too few streams to tell'}</h2>
+			<h2>{!result.tested ? 'Too few streams to tell' : !chance ? 'Where to look' : chance.sure ? 'The slow streams take significantly more' : 'No significant difference'}</h2>
 			{cause ? (
 				<p>
 					{sure ? 'Look first at' : 'A guess, as it may be chance:'} <FrameName frame={table.get(cause.frame)} />: <b>{signed(cause.delta_ns)}</b> a stream
@@ -137,7 +138,7 @@ function Verdict({ result, table }: { result: DiffResult; table: FrameTable }) {
 				<p>{chance?.sure ? 'No single path takes significantly more, so no cause is named.' : result.paths.some(({ cost_ns }) => cost_ns > 0) ? 'No cause is named: what takes more may do so by chance.' : 'No path takes more than in the base.'}</p>
 			)}
 			{!result.tested && <p>There are too few streams to tell differences from chance; four a side would do.</p>}
-			{chance && (
+			{chance && result.tested && (
 				<p>
 					{chance.sure_paths ? plural(chance.sure_paths, 'path') : 'No path'} {chance.sure_paths > 1 ? 'take' : 'takes'} significantly more (level {percent(chance.level)} for all paths together)
 					{chance.p !== undefined && <>; for the total time, {stated('p', chance.p)}</>}.
@@ -254,7 +255,7 @@ export function Diff({ result }: { result: DiffResult }) {
 	const chosen = rows.find(({ key }) => key === route.value.parts[0]) ?? rows[0];
 	const heat = useMemo(() => heatOf(distinct), [distinct]);
 	const choose = (key: string) => go(linkHere([key]));
-	const sideText = ({ corpus, streams }: Side) => <><bdi>{corpus}</bdi> ({plural(streams, 'stream')})</>;
+	const sideText = ({ corpus, chosen, streams }: Side) => <><bdi>{corpus}</bdi>{chosen && <> <bdi>{chosen.trim()}</bdi></>} ({plural(streams, 'stream')})</>;
 
 	return (
 		<>

@@ -64,6 +64,7 @@ export interface ExplainResult {
 		curves: (number | null)[][];
 		functions: string[];
 		tests: (string | null)[]; // of the tree's nodes, left before right
+		sentences: string[]; // a cluster each
 		text: string;
 	};
 }
@@ -255,6 +256,7 @@ export function Explain({ result }: { result: ExplainResult }) {
 				{result.r2 !== null && <> (R² {result.r2.toFixed(2)}{result.validated_r2 !== null && <>, {Math.max(result.validated_r2, 0).toFixed(2)} on unseen rows</>})</>}.
 				{page.points.x.length < result.rows && <> {count(page.points.x.length)} of them are drawn.</>}
 			</Help>
+			{page.sentences.length > 0 && <ul class="sentences">{page.sentences.map((sentence) => <li><bdi>{sentence}</bdi></li>)}</ul>}
 			<Clusters result={result} only={only} onOnly={setOnly} />
 			<div class="two">
 				<section aria-label="Runs">

@@ -10,7 +10,7 @@ import { Later, useSeen } from '../parts/later';
 import { Reading } from '../parts/reading';
 import { Table, type Column } from '../parts/table';
 import { link } from '../route';
-import { keysOf } from '../stream_groups';
+import { HOST, keysOf, TIME } from '../stream_groups';
 import { makeModel, type MineResult } from './clusters';
 import type { CoverageResult } from './coverage';
 import { StreamsBy } from './streams_by';
@@ -59,7 +59,11 @@ export function StreamName({ stream }: { stream: StreamInfo }) {
 	return blocks.value.has(`stream/${stream.id}`) ? <a href={link('stream', [stream.id])}><bdi>{stream.name}</bdi></a> : <bdi>{stream.name}</bdi>;
 }
 
-function columnsOf(keys: string[], runsOf: (stream: StreamInfo) => number[] | undefined): Column<StreamInfo>[] {
+const delayColumn: Column<StreamInfo> = {
+	key: 'delay', title: 'Delay', number: true, help: 'The length of its symptoms', value: delayOf, cell: (row) => duration(delayOf(row)),
+};
+
+function columnsOf(keys: string[], hasDelay: boolean, runsOf: (stream: StreamInfo) => number[] | undefined): Column<StreamInfo>[] {
 	return [
 		{
 			key: 'name', title: 'Stream', value: (row) => row.name,
@@ -70,7 +74,7 @@ function columnsOf(keys: string[], runsOf: (stream: StreamInfo) => number[] | un
 			key: `attribute ${key}`, title: key, value: (row) => (typeof row.attrs[key] === 'number' ? row.attrs[key] : String(row.attrs[key] ?? '')),
 			cell: (row) => <bdi>{String(row.attrs[key] ?? '')}</bdi>,
 		})),
-		{ key: 'delay', title: 'Delay', number: true, help: 'The length of its symptoms', value: delayOf, cell: (row) => duration(delayOf(row)) },
+		...(hasDelay ? [delayColumn] : []),
 		{ key: 'run', title: 'CPU time', number: true, value: (row) => row.cost_ns.run, cell: (row) => duration(row.cost_ns.run) },
 		{ key: 'span', title: 'Length', number: true, value: (row) => row.last_t - row.first_t, cell: (row) => duration(row.last_t - row.first_t) },
 		{ key: 'events', title: 'Events', number: true, value: (row) => row.events.run + row.events.wait + row.events.call, cell: (row) => count(row.events.run + row.events.wait + row.events.call) },
@@ -138,14 +142,15 @@ function KnownShare() {
 
 function Streams({ result }: { result: InfoResult }) {
 	const [wanted, setWanted] = useState('');
-	const keys = useMemo(() => [...new Set(result.streams.flatMap(({ attrs }) => Object.keys(attrs)))].slice(0, MOST_ATTRIBUTES), [result]);
+	// What tells streams apart is worth a column.
+	const keys = useMemo(() => keysOf(result.streams).filter((key) => key !== TIME && key !== HOST).slice(0, MOST_ATTRIBUTES), [result]);
 	const section = useRef<HTMLElement>(null);
 	// A server says in brief what there is; the pictures take longer.
 	const whole = useBlock('info', useSeen(section) && isServed()).result as InfoResult | undefined;
 	const columns = useMemo(() => {
 		const pictures = whole && new Map(whole.streams.map(({ id, timeline }) => [id, timeline]));
 
-		return columnsOf(keys, (stream) => (pictures ? pictures.get(stream.id) : stream.timeline)?.run_ns);
+		return columnsOf(keys, result.symptoms > 0, (stream) => (pictures ? pictures.get(stream.id) : stream.timeline)?.run_ns);
 	}, [keys, whole]);
 	const rows = result.streams.filter((stream) => !wanted.trim() || fits(stream, wanted.trim().toLowerCase()));
 
@@ -154,7 +159,7 @@ function Streams({ result }: { result: InfoResult }) {
 			<h2>All streams</h2>
 			<input type="search" placeholder="Name, host or key=value" aria-label="Only streams with this name, host or attribute" value={wanted}
 				onInput={(event) => setWanted(event.currentTarget.value)} />
-			<Table columns={columns} rows={rows} label="Streams" sortBy="delay" rowKey={(row) => row.id} shown={25} />
+			<Table columns={columns} rows={rows} label="Streams" sortBy={result.symptoms > 0 ? 'delay' : 'run'} rowKey={(row) => row.id} shown={25} />
 		</section>
 	);
 }
