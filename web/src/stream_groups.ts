@@ -34,6 +34,15 @@ export function keysOf(streams: StreamInfo[]): string[] {
 	return keys.filter((key) => new Set(streams.map((stream) => valueOf(stream, key))).size > 1);
 }
 
+const FEW_VALUES = 6;
+
+// What to group by unless somebody chooses: versions, else what has a few values, else the time.
+export function usualKey(streams: StreamInfo[], keys: string[]): string {
+	const few = (key: string) => key !== TIME && key !== HOST && new Set(streams.map((stream) => valueOf(stream, key))).size <= Math.min(FEW_VALUES, streams.length / 2);
+
+	return keys.find((key) => key === 'version') ?? keys.find(few) ?? keys[0]!;
+}
+
 export function isNumeric(streams: StreamInfo[], key: string): boolean {
 	return streams.every((stream) => typeof valueOf(stream, key) !== 'string');
 }

@@ -6,7 +6,7 @@ import { Bar } from '../parts/bar';
 import { Scatter, type ScatterData } from '../parts/scatter';
 import { Table, type Column } from '../parts/table';
 import { replaceQuery, route } from '../route';
-import { compareValues, groupsOf, isNumeric, TIME, valueOf, valueText, type StreamGroup } from '../stream_groups';
+import { compareValues, groupsOf, isNumeric, TIME, usualKey, valueOf, valueText, type StreamGroup } from '../stream_groups';
 import { delayOf, StreamName, type InfoResult, type StreamInfo } from './overview';
 
 // Delay where symptoms are known, else CPU time.
@@ -75,7 +75,7 @@ function OverNumber({ streams, by, measure }: { streams: StreamInfo[]; by: strin
 
 export function StreamsBy({ result, keys }: { result: InfoResult; keys: string[] }) {
 	const chosen = route.value.query.get('by');
-	const by = chosen && keys.includes(chosen) ? chosen : keys.find((key) => key === 'version') ?? keys[0]!;
+	const by = chosen && keys.includes(chosen) ? chosen : usualKey(result.streams, keys);
 	const measure = useMemo(() => measureOf(result), [result]);
 	const groups = useMemo(() => groupsOf(result.streams, by), [result, by]);
 	const most = Math.max(...groups.map(({ streams }) => streams.reduce((sum, stream) => sum + measure.of(stream), 0) / streams.length));

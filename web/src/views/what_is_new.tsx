@@ -9,7 +9,7 @@ import { FrameName } from '../parts/frame_list';
 import { Reading } from '../parts/reading';
 import { Table, type Column } from '../parts/table';
 import { link, replaceQuery, route } from '../route';
-import { compareValues, groupsOf, TIME, valueOf, valueText, type Value } from '../stream_groups';
+import { compareValues, groupsOf, TIME, usualKey, valueOf, valueText, type Value } from '../stream_groups';
 import { makeModel, type MineResult } from './clusters';
 import type { InfoResult } from './overview';
 
@@ -84,7 +84,7 @@ export function WhatIsNew({ result, keys }: { result: InfoResult; keys: string[]
 	const present = (Object.keys(kinds) as Kind[]).filter((kind) => blocks.value.has(kind));
 	const kind = present.find((each) => each === query.get('kind')) ?? present[0]!;
 	const asked = query.get('since');
-	const by = asked && keys.includes(asked) ? asked : keys.find((key) => key === 'version') ?? keys[0]!;
+	const by = asked && keys.includes(asked) ? asked : usualKey(result.streams, keys);
 	const groups = useMemo(() => groupsOf(result.streams, by), [result, by]);
 	const place = groups.findIndex(({ from }) => String(from) === query.get('from'));
 	const start = groups[place > 0 ? place : groups.length - 1]!;
