@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "cmd/progress.h"
 
+#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -65,15 +66,18 @@ void lode_recorded_end_budget(struct lode_recorded *target, struct lode_recorder
 void lode_recorded_tell_budget(const struct lode_recorded *target, const struct lode_terminal *err)
 {
 	const struct lode_budget *budget = &target->budget;
-	char waits[LODE_UNITS_TEXT], recorded[LODE_UNITS_TEXT];
+	char waits[LODE_UNITS_TEXT], recorded[LODE_UNITS_TEXT], over[128] = "";
 
 	if (budget->share <= 0)
 		return;
+	if (budget->fixed > budget->share)
+		snprintf(over, sizeof(over), "; context switches and processes that come and go take %.2g%% by themselves",
+			 100 * budget->fixed);
 	lode_say(err, LODE_GREEN, "took %.2g%% of the machine, of %.2g%%; recorded %s of %s waits and preemptions%s%s",
 		 100 * lode_budget_share(budget), 100 * budget->share,
 		 lode_count_text(budget->last.recorded, recorded), lode_count_text(budget->last.waits, waits),
 		 budget->frequency < budget->asked ? "; CPUs sampled less often" : "",
-		 budget->fixed > budget->share ? "; context switches and processes that come and go take more than the budget by themselves" : "");
+		 over);
 }
 
 void lode_recorded_show_budget(const struct lode_recorded *target, struct lode_json *json)

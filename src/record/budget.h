@@ -31,6 +31,7 @@ struct lode_budget {
 	double share;       /* of all processors; 0: there is no budget */
 	unsigned cpus;
 	unsigned asked;     /* CPU samples a second */
+	double run_ns;      /* what calling a program takes */
 	/* What to do until the next step: */
 	uint64_t scale;     /* as thin_scale of the programs */
 	uint32_t call_weight;

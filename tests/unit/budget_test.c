@@ -29,6 +29,7 @@ static void start(struct machine *machine, double share)
 {
 	*machine = (struct machine){ .taken = 0 };
 	lode_budget_init(&machine->budget, share, CPUS, LODE_BUDGET_FREQUENCY, 0);
+	machine->budget.run_ns = 40;
 }
 
 /* On average over all that chance does to the scale. */
