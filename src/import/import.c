@@ -157,7 +157,7 @@ const struct lode_importer *lode_import_choose(struct lode_input *input,
 
 char *lode_import_file(const char *path)
 {
-	static const char *const files[] = { "data", "metadata", "kernel/metadata" };
+	static const char *const files[] = { "data", "metadata", "kernel/metadata", "info" };
 	size_t length = strlen(path);
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {

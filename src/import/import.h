@@ -68,8 +68,8 @@ extern const struct lode_importer *const lode_importers[];
 const struct lode_importer *lode_import_choose(struct lode_input *input, const struct lode_import_options *options,
 					       struct lode_error *error);
 /*
- * The file to open for `path`: itself, or of a folder that perf record or LTTng has written the file
- * `data` or `metadata`, from which the others are found. For the caller to free; NULL: no memory.
+ * The file to open for `path`: itself, or of a folder that perf record, LTTng or uftrace has written the file
+ * `data`, `metadata` or `info`, from which the others are found. For the caller to free; NULL: no memory.
  */
 char *lode_import_file(const char *path);
 /*
