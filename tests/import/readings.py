@@ -320,3 +320,109 @@ def read_wprof(data):
     for begin, woken in out.values():
         reading.add("wait", (), (last if woken is None else woken) - begin)
     return reading
+
+
+# ---- speedscope ----
+
+
+def read_speedscope(data):
+    root, reading = json.loads(data, parse_float=Decimal), Reading()
+    names = [f["name"] or "(anonymous)" for f in root["shared"]["frames"]]
+    for profile in root["profiles"]:
+        unit = {"nanoseconds": 1, "microseconds": 10**3, "milliseconds": 10**6, "seconds": 10**9}.get(profile["unit"], 1)
+        ns = lambda value: int((Decimal(value) * unit).to_integral_value(rounding="ROUND_HALF_UP"))  # noqa: E731,B023
+        if profile["type"] == "sampled":
+            for sample, weight in zip(profile["samples"], profile["weights"]):
+                reading.add("run", [names[i] for i in sample], ns(weight))
+            continue
+        opened, last = [], 0
+        for event in profile["events"]:
+            t = ns(event["at"])
+            if opened and t > last:
+                reading.add("run", [names[i] for i in opened], t - last)
+            last = t
+            if event["type"] == "O":
+                opened.append(event["frame"])
+            else:
+                del opened[len(opened) - 1 - opened[::-1].index(event["frame"]):]
+    return reading
+
+
+# ---- Firefox Profiler ----
+
+
+def firefox_column(table, name):
+    if "schema" not in table:
+        return table.get(name) or []
+    at = table["schema"].get(name)
+    return [row[at] if at is not None and at < len(row) else None for row in table["data"]] if at is not None else []
+
+
+def firefox_stacks(thread, shared):
+    table = lambda name: thread.get(name) or shared.get(name)  # noqa: E731
+    strings = table("stringArray") or table("stringTable")
+    places, functions = firefox_column(table("frameTable"), "location"), firefox_column(table("frameTable"), "func")
+    names = [strings[i] for i in places] if places else [strings[firefox_column(table("funcTable"), "name")[i]] for i in functions]
+    if places:
+        names = [n[:n.index(" (")] if " (" in n and n.endswith(")") else n for n in names]
+    stacks = []
+    for frame, prefix in zip(*(firefox_column(table("stackTable"), n) for n in ("frame", "prefix"))):
+        above = stacks[prefix] if prefix is not None and prefix >= 0 else ()
+        stacks.append(above + (names[frame] or "(anonymous)",))
+    return stacks
+
+
+def firefox_measured(reading, rows):
+    """Rows (time, stack, time on a CPU): what is not on a CPU in a gap of which less than half is, is a wait."""
+    last, wait = None, None
+    for t, stack, cpu in rows:
+        gap = cpu if last is None else t - last
+        waits = cpu < gap // 2
+        if wait and not (waits and not cpu and wait[0] == stack):
+            reading.add("wait", *wait)
+            wait = None
+        if waits:
+            wait = (stack, (wait[1] if wait else 0) + gap - (0 if wait else cpu))
+        if cpu:
+            reading.add("run", stack, cpu)
+        last = t
+    if wait:
+        reading.add("wait", *wait)
+
+
+def read_firefox(data):
+    reading = Reading()
+
+    def read_process(profile):
+        meta = profile["meta"]
+        unit = {"ns": 1, "\u00b5s": 1000}.get(meta.get("sampleUnits", {}).get("threadCPUDelta"))
+        for thread in profile["threads"]:
+            stacks = firefox_stacks(thread, profile.get("shared", {}))
+            column = lambda name: firefox_column(thread["samples"], name)  # noqa: E731,B023
+            times, cpus, weights = column("time"), column("threadCPUDelta"), column("weight")
+            if not times:
+                times = [sum(column("timeDeltas")[:i + 1]) for i in range(len(column("timeDeltas")))]
+            rows = []
+            for i, stack in enumerate(column("stack")):
+                frames = stacks[stack] if stack is not None else ()
+                if unit and cpus and cpus[i] is not None:
+                    rows.append((int(times[i] * 1e6 + 0.5), frames, int(cpus[i] * unit + 0.5)))
+                else:
+                    reading.add("run", frames, int((weights[i] if weights else 1) * meta["interval"] * 1e6 + 0.5))
+            firefox_measured(reading, rows)
+        for process in profile.get("processes", []):
+            read_process(process)
+
+    root = json.loads(data)
+    read_process(root.get("profile", root))
+    return reading
+
+
+# ---- V8's CPU profiles ----
+
+
+def read_cpuprofile(data):
+    root, reading = json.loads(data, parse_float=Decimal), Reading()
+    read_v8(reading, nanoseconds(root["startTime"]), nanoseconds(root["endTime"]), root["nodes"], root["samples"],
+            root["timeDeltas"])
+    return reading
