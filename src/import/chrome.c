@@ -10,7 +10,8 @@
  *	M		names of threads
  *
  * Where a thread has samples, its slices would count the same time twice, so they are left out there.
- * Counters, flows, objects and memory dumps are no time of a thread.
+ * Counters, flows, objects and memory dumps are no time of a thread. Text of ftrace in
+ * `systemTraceEvents`, as systrace puts it there, is a stream of its own.
  *
  * A trace that `lode export --format chrome` wrote says so in `otherData`: its slices are
  * the runs, waits and calls that they were.
@@ -25,6 +26,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+extern const struct lode_importer lode_importer_ftrace;
 
 /* Both ends of an asynchronous slice have the same key. */
 struct async_mark {
@@ -49,6 +52,8 @@ struct reading {
 	size_t async_count;
 	size_t async_capacity;
 	struct lode_exported_facts facts;
+	struct lode_json_value system; /* text of ftrace */
+	int is_mended;
 	struct lode_json_value last_pid, last_tid; /* of the event before, and its thread */
 	uint32_t last_thread;
 	uint64_t events;
@@ -533,14 +538,16 @@ static int finish(struct reading *reading)
 static int read_document(void *context, struct lode_json_value root)
 {
 	struct reading *reading = context;
-	static const char *const keys[] = { "traceEvents", "stackFrames", "samples", "otherData" };
-	struct lode_json_value parts[4] = { { NULL } };
+	static const char *const keys[] = { "traceEvents", "stackFrames", "samples", "otherData", "systemTraceEvents" };
+	struct lode_json_value parts[5] = { { NULL } };
 	int code;
 
 	if (lode_json_kind(root) == LODE_JSON_ARRAY)
 		parts[0] = root;
 	else
-		lode_json_get_all(root, keys, parts, 4);
+		lode_json_get_all(root, keys, parts, 5);
+	reading->system = parts[4];
+	reading->is_mended = reading->import.mended.size != 0; /* a copy, which does not outlive this */
 	if (lode_json_kind(parts[0]) != LODE_JSON_ARRAY)
 		return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: there is no array `traceEvents`; is it a Chrome trace?",
 				 lode_input_name(reading->import.input));
@@ -554,10 +561,41 @@ static int read_document(void *context, struct lode_json_value root)
 		code = read_samples(reading, parts[2]);
 	if (code < 0)
 		return code;
-	if (!reading->events && !reading->facts.is_lode)
+	if (!reading->events && !reading->facts.is_lode && lode_json_kind(reading->system) != LODE_JSON_TEXT)
 		return lode_fail(reading->import.error, LODE_BAD_INPUT, "%s: the trace has no events",
 				 lode_input_name(reading->import.input));
 	return finish(reading);
+}
+
+/* The stream behind the one that was delivered. */
+static int take_second(void *context, struct lode_stream *stream, unsigned ordinal, struct lode_error *error)
+{
+	const struct lode_import_sink *sink = context;
+
+	return sink->take(sink->context, stream, ordinal + 1, error);
+}
+
+/* What systrace recorded of the scheduler. The document is still there: it is the input's. */
+static int read_system(struct reading *reading, const struct lode_import_sink *sink)
+{
+	struct lode_json_import *import = &reading->import;
+	struct lode_import_sink second = { take_second, (void *)(uintptr_t)sink };
+	struct lode_buffer text = { 0 };
+	struct lode_input *input = NULL;
+	int code = 0;
+
+	if (lode_json_kind(reading->system) != LODE_JSON_TEXT || reading->is_mended)
+		return 0;
+	lode_json_text_to(reading->system, &text);
+	if (text.failed)
+		code = fail_memory(reading);
+	if (code == 0 && text.size)
+		code = lode_input_memory(&input, lode_input_name(import->input), text.bytes, text.size, import->error);
+	if (code == 0 && input)
+		code = lode_importer_ftrace.read(input, import->options, &second, import->error);
+	lode_input_close(input);
+	lode_buffer_release(&text);
+	return code;
 }
 
 static int sniff(const unsigned char *bytes, size_t size, const char *name)
@@ -587,6 +625,8 @@ static int read_input(struct lode_input *input, const struct lode_import_options
 	reading.stacks.import = reading.profiles.import = reading.own.import = &reading.import;
 	reading.own.stacks = &reading.stacks;
 	code = lode_json_import_run(&reading.import, read_document, &reading, sink);
+	if (code == 0)
+		code = read_system(&reading, sink);
 	lode_chrome_stacks_release(&reading.stacks);
 	lode_chrome_profiles_release(&reading.profiles);
 	lode_slices_release(&reading.slices);

@@ -148,6 +148,27 @@ static void profiles_of_v8_come_in_chunks(void **state)
 		      "run 175000+125000 1/2 f\nwait 165000+10000 1/2 (idle)\n");
 }
 
+/* Text of ftrace is a stream of its own. */
+static void blocks_of_systrace_are_joined_into_waits(void **state)
+{
+	static const char text[] =
+		"{\"traceEvents\":[{\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":1,\"name\":\"a\"}],\"systemTraceEvents\":\""
+		"# tracer: nop\\n#\\n"
+		" app-11 [000] d..2 1.000001: sched_switch: prev_comm=app prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\\n"
+		" b-12 [001] d..2 1.000003: sched_waking: comm=app pid=11 prio=120 target_cpu=000\\n"
+		" <idle>-0 [000] d..2 1.000004: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=app next_pid=11 next_prio=120\\n"
+		"\"}";
+	struct imported imported;
+
+	(void)state;
+	import_bytes(&imported, &lode_importer_chrome, text, strlen(text), NULL);
+	assert_string_equal(imported.code < 0 ? imported.error.text : "", "");
+	assert_int_equal(imported.streams, 2);
+	assert_non_null(strstr(imported.text.bytes, "run 1000+1000 1/2 a\n"));
+	assert_non_null(strstr(imported.text.bytes, "wait 1000001000+2000 11 delay=1000 cpu=0 waker=12 \n"));
+	release_imported(&imported);
+}
+
 /* ---- random slices beside a slow reading ---- */
 
 #define SPAN  64
@@ -316,6 +337,7 @@ int main(void)
 		cmocka_unit_test(named_slices_are_symptoms),
 		cmocka_unit_test(samples_stand_for_the_usual_gap),
 		cmocka_unit_test(profiles_of_v8_come_in_chunks),
+		cmocka_unit_test(blocks_of_systrace_are_joined_into_waits),
 		cmocka_unit_test(random_slices_tile_as_they_nest),
 		cmocka_unit_test_setup_teardown(what_we_export_comes_back, set_up, tear_down),
 		cmocka_unit_test(depth_is_bounded),
