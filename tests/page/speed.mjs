@@ -99,7 +99,7 @@ async function firstView(what, place) {
 	});
 	const work = await cpu();
 
-	await page.waitForFunction(() => window.drawn.clusters && window.drawn.streams);
+	await page.waitForFunction(() => window.drawn.clusters && window.drawn.streams, undefined, { timeout: 180_000 });
 	const drawn = await page.evaluate(() => window.drawn);
 
 	tell(what, drawn.sentence, 'ms', 1000);

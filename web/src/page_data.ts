@@ -117,12 +117,13 @@ function tellProgress(name: string, progress: Progress | null): void {
 	running.value = next;
 }
 
-const BETWEEN_QUESTIONS = 200; // ms
+const FIRST_WAIT = 25; // ms; what is quick is shown at once
+const LONGEST_WAIT = 200;
 
 // The server answers 202 as long as the analysis runs.
 async function fetchBlock(address: string, name: string): Promise<ArrayBuffer> {
 	try {
-		for (;;) {
+		for (let wait = FIRST_WAIT; ; wait = Math.min(wait * 2, LONGEST_WAIT)) {
 			const answer = await fetch(address);
 
 			if (answer.status === 200)
@@ -132,7 +133,7 @@ async function fetchBlock(address: string, name: string): Promise<ArrayBuffer> {
 			if (answer.status !== 202)
 				throw new Error(said.error ?? answer.statusText);
 			tellProgress(name, { ...said, cancel: () => void fetch(address, { method: 'DELETE' }) });
-			await new Promise((wake) => setTimeout(wake, BETWEEN_QUESTIONS));
+			await new Promise((wake) => setTimeout(wake, wait));
 		}
 	} finally {
 		tellProgress(name, null);
