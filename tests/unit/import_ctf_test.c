@@ -148,14 +148,14 @@ static void a_trace_of_two_cpus_is_joined(void **state)
 	release_imported(&imported);
 }
 
-static void a_damaged_trace_is_refused(void **state)
+static void a_trace_without_a_description_is_refused(void **state)
 {
 	struct imported imported;
 	char folder[100];
 
 	(void)state;
 	assert_int_equal(temporary_folder(folder, sizeof(folder)), 0);
-	write_file(folder, "metadata", metadata, 200);
+	write_file(folder, "metadata", metadata, strlen("/* CTF 1.8 */\n"));
 	import_folder(&imported, folder);
 	remove_trace(folder);
 	assert_int_equal(imported.code, LODE_BAD_INPUT);
@@ -167,7 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_trace_of_two_cpus_is_joined),
-		cmocka_unit_test(a_damaged_trace_is_refused),
+		cmocka_unit_test(a_trace_without_a_description_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
