@@ -104,7 +104,7 @@ static uint32_t make_frame(struct reader *reader, struct span text)
 
 	if (space && text.length > 8 && is_offset((struct span){ text.text, (size_t)(space - text.text) }))
 		text = trim(behind(text, (size_t)(space - text.text)));
-	open = text.length && text.text[text.length - 1] == ')' ? memrchr(text.text, '(', text.length) : NULL;
+	open = text.text && text.length && text.text[text.length - 1] == ')' ? memrchr(text.text, '(', text.length) : NULL;
 	if (open > text.text && open[-1] == ' ') {
 		file = (struct span){ open + 1, (size_t)(text.text + text.length - open - 2) };
 		text = trim((struct span){ text.text, (size_t)(open - text.text) });
