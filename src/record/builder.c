@@ -418,8 +418,9 @@ void lode_builder_note(const struct lode_builder *builder, struct lode_notes *no
 	note_broken(builder, notes);
 	lode_notes_add(notes, builder->unexplained, "waits whose waker was not recorded", NULL);
 	lode_notes_add(notes, builder->late,
-		       "waits recorded because they were long: their user stacks are the last ones seen at their places", NULL);
-	lode_notes_add(notes, builder->late_bare, "of these, waits without a user stack: none was seen at their places", NULL);
+		       "waits recorded because they were long: their user stacks are those of other waits at their places", NULL);
+	lode_notes_add(notes, builder->late_bare,
+		       "of these, waits without a user stack: none was seen at their places, or several", NULL);
 	lode_notes_add(notes, builder->open, "waits that were not over when the recording ended", NULL);
 	lode_notes_add(notes, builder->processes.spaces.dropped,
 		       "mappings beyond the limit, whose addresses have no symbols", NULL);

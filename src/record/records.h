@@ -53,7 +53,7 @@ enum lode_record_type {
 enum lode_record_flag {
 	LODE_RECORD_WOKEN = 1, /* a wait: the waker is known; `cost` ends at the waking */
 	LODE_RECORD_OPEN = 2,  /* was not over when the recording ended */
-	LODE_RECORD_LATE = 4,  /* recorded because it was long: the user's stack is the last one seen at its place, or none */
+	LODE_RECORD_LATE = 4,  /* recorded because it was long: the user's stack is the only one seen at its place, or none */
 };
 
 /* In the value of a wait: the kernel says that it is for input or output. */

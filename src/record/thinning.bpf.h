@@ -135,6 +135,10 @@ static __always_inline void keep_stacks(const struct lode_record_thread *thread)
 
 	if (!place || thread->user & LODE_RECORD_COPY_ID)
 		return;
+	if (place->key != thread->key)
+		place->mixed = 0;
+	else if (place->user != thread->user)
+		place->mixed = 1;
 	place->key = 0; /* while it is changed */
 	place->user = thread->user;
 	place->kernel = thread->kernel;
@@ -182,7 +186,7 @@ static __always_inline void take_late(struct lode_record_thread *thread, struct 
 	bool known = place && place->key == thread->key && place->epoch == epoch;
 
 	thread->kernel = scratch ? stack_of_switched(task, scratch, known ? place->kernel : 0) : 0;
-	thread->user = known ? place->user : 0;
+	thread->user = known && !place->mixed ? place->user : 0;
 }
 
 /* A wait is over; returns its weight, 0: it is not recorded. `must`: whatever was chosen. */

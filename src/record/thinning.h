@@ -61,7 +61,7 @@ struct lode_thin_place {
 	uint64_t scale;	 /* for which `weight` and `limit` were computed, */
 	uint32_t weight; /* of the next waits here; fixed before their lengths are known */
 	uint32_t limit;
-	uint64_t unused;
+	uint64_t mixed;	 /* several user's stacks were taken here: which one a wait has that was not chosen nobody knows */
 };
 
 #define LODE_THIN_INLINE static inline __attribute__((always_inline))
