@@ -957,9 +957,12 @@ static void a_few_lines_without_a_number_are_left_out_and_told(void **state)
 
 static void formats_without_an_importer_are_named(void **state)
 {
-	static const char *const files[][2] = {
-		{"go 1.22 trace", "is a Go execution trace"},
-	};
+	static const unsigned char zip[8] = {'P', 'K', 3, 4}, etl[80] = {[72] = 2, [74] = 2, [75] = 0xc0};
+	static const struct {
+		const unsigned char *bytes;
+		size_t size;
+		const char *told;
+	} files[] = {{zip, sizeof(zip), "is a ZIP archive"}, {etl, sizeof(etl), "is a trace of Windows (ETW)"}};
 	struct lode_import_options options = {0};
 
 	(void)state;
@@ -968,9 +971,9 @@ static void formats_without_an_importer_are_named(void **state)
 		struct lode_input *input;
 
 		assert_int_equal(
-			lode_input_memory(&input, "file.json", files[i][0], strlen(files[i][0]), NULL), 0);
+			lode_input_memory(&input, "file.json", files[i].bytes, files[i].size, NULL), 0);
 		assert_null(lode_import_choose(input, &options, &error));
-		assert_non_null(strstr(error.text, files[i][1]));
+		assert_non_null(strstr(error.text, files[i].told));
 		lode_input_close(input);
 	}
 }
