@@ -402,7 +402,7 @@ async function fromAServer() {
 
 // A hunt in the browser: it grows, ends, stays to be looked at, and goes with Ctrl-C.
 async function servedHunt() {
-	const hunt = spawn('timeout', ['120', lode, 'hunt', '--serve', '-d', '4s', '--', 'sh', '-c', 'while :; do :; done'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+	const hunt = spawn('timeout', ['--foreground', '120', lode, 'hunt', '--serve', '-d', '4s', '--', 'sh', '-c', 'while :; do :; done'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
 	const ended = new Promise((done) => hunt.once('exit', (code, signal) => done(signal ?? code)));
 	let said = '';
 

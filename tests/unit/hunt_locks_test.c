@@ -132,6 +132,9 @@ static void an_address_is_found_by_its_lowest_bits(void **state)
 	const uint64_t mask = (1ull << 35) - 1;
 
 	(void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	skip(); /* their memory takes so many addresses that some end like any other */
+#endif
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		uint64_t address = (uint64_t)(uintptr_t)places[i];
 
