@@ -2,6 +2,7 @@
 #include "record/recorder_settings.h"
 
 #include "record/kernel.h"
+#include "record/unwind_maps.h"
 #include "record/uprobes.h"
 
 /* What bpftool writes is not held to the rules of the house. */
@@ -136,6 +137,8 @@ static void set_unwinding(struct recorder *programs, const struct lode_recorder_
 		programs->rodata->copy_bytes = options->copy_bytes ? options->copy_bytes : LODE_RECORD_COPY_BYTES;
 	for (size_t i = 0; !by_tables && i < sizeof(tables) / sizeof(*tables); i++)
 		bpf_map__set_max_entries(tables[i], 1);
+	if (by_tables && !options->calls)
+		bpf_map__set_max_entries(programs->maps.recent_walks, 1 << LODE_RECENT_WALKS_BITS);
 	bpf_program__set_autoload(programs->progs.lode_fork, options->only_pids || by_tables);
 	bpf_program__set_autoload(programs->progs.lode_exit, options->only_pids || by_tables);
 	bpf_program__set_autoload(programs->progs.lode_exec, by_tables || options->has_command);

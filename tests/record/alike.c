@@ -6,7 +6,7 @@
 
 static volatile unsigned sum; /* so that calls are no jumps */
 
-__attribute__((noipa)) void sleep_for(long nanoseconds)
+__attribute__((noinline)) static void sleep_for(long nanoseconds)
 {
 	struct timespec time = { 0, nanoseconds };
 
@@ -14,13 +14,13 @@ __attribute__((noipa)) void sleep_for(long nanoseconds)
 	sum++;
 }
 
-__attribute__((noipa)) void always_short(unsigned i)
+__attribute__((noinline)) static void always_short(unsigned i)
 {
 	sleep_for(40000 + (i & 1));
 	sum++;
 }
 
-__attribute__((noipa)) void short_and_long(unsigned i)
+__attribute__((noinline)) static void short_and_long(unsigned i)
 {
 	sleep_for(i % 400 == 399 ? 30000000 : 40000);
 	sum++;
