@@ -253,6 +253,7 @@ async function overviewLeadsOn() {
 	const page = await open('report.html', 1400);
 	const rows = page.locator('table[aria-label=Changes] tbody tr');
 
+	await rows.first().waitFor(); // the lower parts of the overview come when there is time
 	check((await rows.count()) > 0, 'nothing is new or the same');
 	await page.selectOption('select[aria-label="Since which attribute"]', 'files');
 	await page.waitForFunction(() => /since=files/.test(location.href));
