@@ -325,27 +325,20 @@ static int read_line(struct reader *reader, struct span line)
 	return is_aside(line) ? 0 : read_dtrace_line(reader, line);
 }
 
+static int take_line(void *context, const char *line, size_t length, int is_whole)
+{
+	struct reader *reader = context;
+
+	if (is_whole)
+		return read_line(reader, (struct span){ line, length });
+	/* A number at its end may be cut off. */
+	lode_tally_add(&reader->cut_lines, reader->input, line, length);
+	return 0;
+}
+
 static int read_lines(struct reader *reader)
 {
-	size_t since = 0, length;
-	const char *line;
-	int got, code = 0;
-
-	while ((got = lode_input_line(reader->input, LODE_LINE_LIMIT, &line, &length, reader->error)) > 0) {
-		/* A number at the end may be cut off. */
-		if (!lode_input_line_ended(reader->input))
-			lode_tally_add(&reader->cut_lines, reader->input, line, length);
-		else
-			code = read_line(reader, (struct span){ line, length });
-		since += length + 1;
-		if (code == 0 && since >= 1u << 20) {
-			code = lode_reading_progress(reader->input, reader->options, reader->error);
-			since = 0;
-		}
-		if (code < 0)
-			return code;
-	}
-	return got;
+	return lode_reading_lines(reader->input, reader->options, take_line, reader, reader->error);
 }
 
 /* ---- the importer ---- */

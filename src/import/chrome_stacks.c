@@ -1,6 +1,8 @@
 /* Call stacks of Chrome's traces: see chrome_stacks.h. */
 #include "import/chrome_stacks.h"
 
+#include "import/reading.h"
+
 #include "base/memory.h"
 
 #include <stdio.h>
@@ -159,13 +161,6 @@ static int compare_samples(const void *a, const void *b)
 	return x->t < y->t ? -1 : x->t > y->t;
 }
 
-static int compare_gaps(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* The median time between two samples of a thread; 0 when no thread has two. */
 static int usual_gap(struct lode_chrome_stacks *stacks, uint64_t *gap)
 {
@@ -178,8 +173,7 @@ static int usual_gap(struct lode_chrome_stacks *stacks, uint64_t *gap)
 	for (size_t i = 1; i < stacks->sample_count; i++)
 		if (samples[i].thread == samples[i - 1].thread && samples[i].t > samples[i - 1].t)
 			gaps[count++] = samples[i].t - samples[i - 1].t;
-	qsort(gaps, count, sizeof(*gaps), compare_gaps);
-	*gap = count ? gaps[count / 2] : 0;
+	*gap = lode_reading_median(gaps, count);
 	lode_free(gaps);
 	return 0;
 }

@@ -394,26 +394,21 @@ static int read_line(struct reader *reader, const char *text, size_t length)
 	return keep(reader, text, length);
 }
 
+static int take_line(void *context, const char *line, size_t length, int is_whole)
+{
+	struct reader *reader = context;
+
+	if (is_whole)
+		return read_line(reader, line, length);
+	lode_tally_add(&reader->cut_lines, reader->input, line, length);
+	return 0;
+}
+
 static int read_lines(struct reader *reader)
 {
-	size_t since = 0, length;
-	const char *line;
-	int got, code = 0;
+	int code = lode_reading_lines(reader->input, reader->options, take_line, reader, reader->error);
 
-	while ((got = lode_input_line(reader->input, LODE_LINE_LIMIT, &line, &length, reader->error)) > 0) {
-		if (!lode_input_line_ended(reader->input))
-			lode_tally_add(&reader->cut_lines, reader->input, line, length);
-		else
-			code = read_line(reader, line, length);
-		since += length + 1;
-		if (code == 0 && since >= 1u << 20) {
-			code = lode_reading_progress(reader->input, reader->options, reader->error);
-			since = 0;
-		}
-		if (code < 0)
-			return code;
-	}
-	return got < 0 ? got : take_kept(reader);
+	return code < 0 ? code : take_kept(reader);
 }
 
 /* ---- the importer ---- */

@@ -547,25 +547,16 @@ static int end_lines(struct reader *reader)
 	return end_sample(reader);
 }
 
+static int take_line(void *context, const char *line, size_t length, int is_whole)
+{
+	return is_whole ? read_line(context, line, length) : end_cut_line(context, line, length);
+}
+
 static int read_lines(struct reader *reader)
 {
-	size_t since = 0, length;
-	const char *line;
-	int got;
+	int code = lode_reading_lines(reader->input, reader->options, take_line, reader, reader->error);
 
-	while ((got = lode_input_line(reader->input, LODE_LINE_LIMIT, &line, &length, reader->error)) > 0) {
-		int code = lode_input_line_ended(reader->input) ? read_line(reader, line, length)
-								: end_cut_line(reader, line, length);
-
-		since += length + 1;
-		if (code == 0 && since >= 1u << 20) {
-			code = lode_reading_progress(reader->input, reader->options, reader->error);
-			since = 0;
-		}
-		if (code < 0)
-			return code;
-	}
-	return got < 0 ? got : end_lines(reader);
+	return code < 0 ? code : end_lines(reader);
 }
 
 /* ---- the end: waits ---- */

@@ -489,13 +489,6 @@ static int compare_samples(const void *a, const void *b)
 	return x->t < y->t ? -1 : x->t > y->t;
 }
 
-static int compare_gaps(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* What samples stand for whose sequence does not tell: the median time between two of a thread. */
 static int usual_gap(struct reading *reading, double *period)
 {
@@ -512,8 +505,7 @@ static int usual_gap(struct reading *reading, double *period)
 		if (i && sample->thread == sample[-1].thread && sample->t > sample[-1].t)
 			gaps[count++] = sample->t - sample[-1].t;
 	}
-	qsort(gaps, count, sizeof(*gaps), compare_gaps);
-	*period = count ? (double)gaps[count / 2] : 0;
+	*period = (double)lode_reading_median(gaps, count);
 	lode_free(gaps);
 	snprintf(text, sizeof(text),
 		 "samples without a frequency, taken as %.6g ms each, the usual time between two of a thread; --unit "

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int lode_reading_progress_at(const struct lode_input *input, const struct lode_import_options *options,
@@ -26,6 +27,43 @@ int lode_reading_progress(const struct lode_input *input, const struct lode_impo
 
 	lode_input_progress(input, &done, &total);
 	return lode_reading_progress_at(input, options, done, total, error);
+}
+
+int lode_reading_lines(struct lode_input *input, const struct lode_import_options *options,
+		       int (*take)(void *context, const char *line, size_t length, int is_whole), void *context,
+		       struct lode_error *error)
+{
+	size_t since = 0, length;
+	const char *line;
+	int got;
+
+	while ((got = lode_input_line(input, LODE_LINE_LIMIT, &line, &length, error)) > 0) {
+		int code = take(context, line, length, lode_input_line_ended(input));
+
+		since += length + 1;
+		if (code == 0 && since >= 1u << 20) {
+			code = lode_reading_progress(input, options, error);
+			since = 0;
+		}
+		if (code < 0)
+			return code;
+	}
+	return got;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+uint64_t lode_reading_median(uint64_t *values, size_t count)
+{
+	if (!count)
+		return 0;
+	qsort(values, count, sizeof(*values), compare_values);
+	return values[count / 2];
 }
 
 int lode_reading_fail(const struct lode_input *input, struct lode_error *error, const char *format, ...)

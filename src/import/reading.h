@@ -1,6 +1,6 @@
 /*
- * What importers have in common: telling progress, the sentence for a wrong
- * line, handing a finished stream on.
+ * What importers have in common: going through lines, telling progress, the
+ * sentence for a wrong line, handing a finished stream on.
  */
 #ifndef LODE_IMPORT_READING_H
 #define LODE_IMPORT_READING_H
@@ -14,6 +14,17 @@ int lode_reading_progress(const struct lode_input *input, const struct lode_impo
 /* The same for importers that have the input as a whole: `done` bytes of `total`. */
 int lode_reading_progress_at(const struct lode_input *input, const struct lode_import_options *options,
 			     uint64_t done, uint64_t total, struct lode_error *error);
+
+/*
+ * Gives each line of the input to `take` with the context; `is_whole`: it has its end, which a last line that is cut
+ * off has not. Tells progress. Stops at the first error.
+ */
+int lode_reading_lines(struct lode_input *input, const struct lode_import_options *options,
+		       int (*take)(void *context, const char *line, size_t length, int is_whole), void *context,
+		       struct lode_error *error);
+
+/* The median, for periods that a file does not say; 0 when there are no values. Sorts them. */
+uint64_t lode_reading_median(uint64_t *values, size_t count);
 
 /* `NAME:LINE: what`, the line being the one that lode_input_line gave last. Returns LODE_BAD_INPUT. */
 int lode_reading_fail(const struct lode_input *input, struct lode_error *error, const char *format, ...)
