@@ -42,18 +42,9 @@ static void aggregations_of_dtrace_are_read(void **state)
 
 static void the_sniffer_knows_both(void **state)
 {
-	const char *const texts[] = { maps, aggregations };
-
 	(void)state;
-	for (size_t i = 0; i < 2; i++) {
-		struct lode_import_options options = { 0 };
-		struct lode_error error;
-		struct lode_input *input;
-
-		assert_int_equal(lode_input_memory(&input, "x", texts[i], strlen(texts[i]), &error), 0);
-		assert_ptr_equal(lode_import_choose(input, &options, &error), &lode_importer_bpftrace);
-		lode_input_close(input);
-	}
+	assert_chosen(&lode_importer_bpftrace, maps);
+	assert_chosen(&lode_importer_bpftrace, aggregations);
 	assert_bad(&lode_importer_bpftrace, "hello\n", "no stack with a count");
 	assert_bad(&lode_importer_bpftrace, "@[\n  f\n]: 18446744073709551615\n", "no stack with a count");
 }

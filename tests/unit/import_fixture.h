@@ -221,6 +221,18 @@ static inline void assert_import(const struct lode_importer *importer, const cha
 	release_imported(&imported);
 }
 
+/* The importer is the one that is chosen for the text. */
+static inline void assert_chosen(const struct lode_importer *importer, const char *text)
+{
+	struct lode_import_options options = { 0 };
+	struct lode_error error;
+	struct lode_input *input;
+
+	assert_int_equal(lode_input_memory(&input, "x", text, strlen(text), &error), 0);
+	assert_ptr_equal(lode_import_choose(input, &options, &error), importer);
+	lode_input_close(input);
+}
+
 /* The import fails as bad input, with `part` in the sentence. */
 static inline void assert_bad(const struct lode_importer *importer, const char *text, const char *part)
 {

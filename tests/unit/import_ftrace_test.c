@@ -50,18 +50,9 @@ static void what_trace_cmd_prints_is_read(void **state)
 
 static void the_sniffer_knows_both(void **state)
 {
-	const char *const texts[] = { kernel, report };
-
 	(void)state;
-	for (size_t i = 0; i < 2; i++) {
-		struct lode_import_options options = { 0 };
-		struct lode_error error;
-		struct lode_input *input;
-
-		assert_int_equal(lode_input_memory(&input, "x", texts[i], strlen(texts[i]), &error), 0);
-		assert_ptr_equal(lode_import_choose(input, &options, &error), &lode_importer_ftrace);
-		lode_input_close(input);
-	}
+	assert_chosen(&lode_importer_ftrace, kernel);
+	assert_chosen(&lode_importer_ftrace, report);
 	assert_bad(&lode_importer_ftrace, "hello\n", "no event");
 }
 

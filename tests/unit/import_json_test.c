@@ -204,25 +204,12 @@ static void what_profiles_of_firefox_may_not_be(void **state)
 
 static void each_sniffer_knows_its_own(void **state)
 {
-	static const struct {
-		const struct lode_importer *importer;
-		const char *text;
-	} files[] = {
-		{ &lode_importer_speedscope, sampled }, { &lode_importer_speedscope, evented },
-		{ &lode_importer_cpuprofile, cpuprofile }, { &lode_importer_firefox, processed },
-		{ &lode_importer_firefox, gecko },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		struct lode_import_options options = { 0 };
-		struct lode_error error;
-		struct lode_input *input;
-
-		assert_int_equal(lode_input_memory(&input, "x", files[i].text, strlen(files[i].text), &error), 0);
-		assert_ptr_equal(lode_import_choose(input, &options, &error), files[i].importer);
-		lode_input_close(input);
-	}
+	assert_chosen(&lode_importer_speedscope, sampled);
+	assert_chosen(&lode_importer_speedscope, evented);
+	assert_chosen(&lode_importer_cpuprofile, cpuprofile);
+	assert_chosen(&lode_importer_firefox, processed);
+	assert_chosen(&lode_importer_firefox, gecko);
 }
 
 static void damage_and_want_of_memory_are_survived(void **state)
