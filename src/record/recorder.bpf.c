@@ -11,9 +11,11 @@
  *
  * Stacks are the cost of it all, and are made cheap in three ways:
  *
- * - The user's stack is walked by frame pointers over a copy of its innermost
- *   bytes, which one call fetches; most stacks need no second one. How many
- *   bytes the thread's stack took last time is the guess for the next.
+ * - The user's stack is walked by unwind tables (unwind.bpf.h), or by frame
+ *   pointers if that was asked for, over a copy of its innermost bytes, which one
+ *   call fetches; most stacks need no second one. How many bytes the thread's stack
+ *   took last time is the guess for the next. A stack that was walked before is
+ *   recognized by its words (recent_walks.bpf.h).
  * - The kernel's stack, where frame records are always there (aarch64), is walked
  *   by plain loads, ten times as fast as the kernel's own way. Where the first
  *   record lies relative to a program's context is found by comparing with that
