@@ -32,6 +32,7 @@ struct check {
 	struct lode_catalogue *catalogue; /* NULL when it is bad and not repaired */
 	struct lode_corpus_readers readers;
 	struct lode_corpus_list rows;     /* by path */
+	const struct lode_corpus_entry **rows_by_id;
 	struct lode_corpus_list salvaged; /* of a catalogue that is made anew */
 	int repair;
 	struct lode_corpus_check_result *result;
@@ -48,6 +49,29 @@ static int compare_paths(const void *left, const void *right)
 	return strcmp(a->path, b->path);
 }
 
+static int compare_ids(const void *left, const void *right)
+{
+	const struct lode_corpus_entry *const *a = left, *const *b = right;
+
+	return memcmp((*a)->id, (*b)->id, 32);
+}
+
+static int sort_rows(struct check *check, struct lode_error *error)
+{
+	size_t count = check->rows.count;
+
+	if (!count)
+		return 0;
+	check->rows_by_id = lode_calloc(count, sizeof(const struct lode_corpus_entry *));
+	if (!check->rows_by_id)
+		return lode_fail_memory(error);
+	qsort(check->rows.items, count, sizeof(*check->rows.items), compare_paths);
+	for (size_t i = 0; i < count; i++)
+		check->rows_by_id[i] = &check->rows.items[i];
+	qsort(check->rows_by_id, count, sizeof(const struct lode_corpus_entry *), compare_ids);
+	return 0;
+}
+
 static int catalogue_usable(struct check *check, struct lode_error *error)
 {
 	enum lode_catalogue_mode mode = check->repair ? LODE_CATALOGUE_WRITE : LODE_CATALOGUE_READ;
@@ -61,8 +85,8 @@ static int catalogue_usable(struct check *check, struct lode_error *error)
 		code = lode_catalogue_check(check->catalogue, error);
 	if (!code)
 		code = lode_catalogue_list(check->catalogue, check->streams, LODE_STREAMS_ALL, &check->rows, error);
-	if (!code && check->rows.count)
-		qsort(check->rows.items, check->rows.count, sizeof(*check->rows.items), compare_paths);
+	if (!code)
+		code = sort_rows(check, error);
 	if (code) {
 		lode_catalogue_close(check->catalogue);
 		check->catalogue = NULL;
@@ -133,10 +157,14 @@ static const struct lode_corpus_entry *row_of(const struct check *check, char *p
 
 static const struct lode_corpus_entry *row_with_id(const struct check *check, const char *id)
 {
-	for (size_t i = 0; i < check->rows.count; i++)
-		if (strncmp(check->rows.items[i].id, id, 32) == 0)
-			return &check->rows.items[i];
-	return NULL;
+	struct lode_corpus_entry wanted = { 0 };
+	const struct lode_corpus_entry *key = &wanted, **found;
+
+	if (!check->rows_by_id || strlen(id) < 32)
+		return NULL;
+	memcpy(wanted.id, id, 32);
+	found = bsearch(&key, check->rows_by_id, check->rows.count, sizeof(key), compare_ids);
+	return found ? *found : NULL;
 }
 
 /*
@@ -493,6 +521,7 @@ static void release(struct check *check)
 	if (check->repair && check->catalogue)
 		lode_corpus_sweep(&check->readers, check->catalogue);
 	lode_corpus_readers_release(&check->readers);
+	lode_free(check->rows_by_id);
 	lode_corpus_list_release(&check->rows);
 	lode_corpus_list_release(&check->salvaged);
 	lode_catalogue_close(check->catalogue);
