@@ -19,7 +19,7 @@
 #include "cmd/results.h"
 #include "cmd/signals.h"
 #include "export/graphs.h"
-#include "hunt/keep.h"
+#include "hunt/hunt_archive.h"
 #include "page/hunt_page.h"
 #include "text/hunt_text.h"
 
@@ -36,7 +36,7 @@ struct hunt {
 	struct lode_search_options options;
 	struct lode_hunt_meters meters;
 	struct lode_search *search;
-	struct lode_keep *keep;
+	struct lode_hunt_archive *archive;
 	struct lode_corpus *corpus;
 	struct lode_hunt_report report;
 	struct lode_hunt_view view;
@@ -66,10 +66,11 @@ static int open_all(struct hunt *hunt, struct lode_error *error)
 		hunt->has_child = !code;
 	}
 	if (!code && hunt->corpus)
-		code = lode_keep_create(&hunt->keep, hunt->meters.meter, error);
+		code = lode_hunt_archive_create(&hunt->archive, hunt->meters.meter, error);
 	/* After the command's process: what forks must not have threads. */
 	if (!code && settings->serve)
-		code = lode_hunt_live_open(&hunt->live, hunt->call, hunt->target, (uint16_t)settings->port, error);
+		code = lode_hunt_live_open(&hunt->live, hunt->call, hunt->target, (uint16_t)settings->port,
+					   error);
 	return code;
 }
 
@@ -104,8 +105,8 @@ static int begin(struct hunt *hunt, struct lode_error *error)
 	if (code)
 		return code;
 	hunt->report.search = hunt->search;
-	if (hunt->keep)
-		lode_search_on_sample(hunt->search, lode_keep_sample, hunt->keep);
+	if (hunt->archive)
+		lode_search_on_sample(hunt->search, lode_hunt_archive_sample, hunt->archive);
 	return 0;
 }
 
@@ -133,13 +134,13 @@ static int pursue(struct hunt *hunt, struct lode_error *error)
 
 /* ---- the end ---- */
 
-static int keep_streams(struct hunt *hunt, struct lode_error *error)
+static int store_streams(struct hunt *hunt, struct lode_error *error)
 {
 	const char *name = hunt->settings->name ? hunt->settings->name : hunt->target;
-	int code = hunt->keep ? lode_keep_results(hunt->keep, hunt->search, error) : 0;
+	int code = hunt->archive ? lode_hunt_archive_results(hunt->archive, hunt->search, error) : 0;
 
-	for (size_t i = 0; !code && hunt->keep && i < lode_keep_count(hunt->keep); i++) {
-		struct lode_stream *stream = lode_keep_stream(hunt->keep, i);
+	for (size_t i = 0; !code && hunt->archive && i < lode_hunt_archive_count(hunt->archive); i++) {
+		struct lode_stream *stream = lode_hunt_archive_stream(hunt->archive, i);
 
 		stream->name = lode_strings_add(&stream->dictionary->frames.strings, name, strlen(name));
 		if (stream->name == LODE_NONE ||
@@ -147,8 +148,8 @@ static int keep_streams(struct hunt *hunt, struct lode_error *error)
 		    lode_attributes_apply(&hunt->settings->attributes, stream) < 0)
 			code = lode_fail_memory(error);
 	}
-	if (!code && hunt->keep)
-		code = lode_keep_store(hunt->keep, hunt->corpus, hunt->target, error);
+	if (!code && hunt->archive)
+		code = lode_hunt_archive_store(hunt->archive, hunt->corpus, hunt->target, error);
 	return code;
 }
 
@@ -232,7 +233,7 @@ static int found_any(const struct hunt *hunt)
 
 static int finish(struct hunt *hunt, struct lode_error *error)
 {
-	int code = keep_streams(hunt, error);
+	int code = store_streams(hunt, error);
 
 	if (!code)
 		code = write_files(hunt, error);
@@ -290,7 +291,7 @@ static void release(struct hunt *hunt)
 	lode_hunt_view_release(&hunt->view);
 	lode_buffer_release(&hunt->steps);
 	lode_search_destroy(hunt->search);
-	lode_keep_destroy(hunt->keep);
+	lode_hunt_archive_destroy(hunt->archive);
 	lode_corpus_close(hunt->corpus);
 	lode_hunt_meters_close(&hunt->meters);
 	lode_notes_release(&hunt->notes);
@@ -348,7 +349,8 @@ const struct lode_command lode_command_hunt = {
 		 "for\n"
 		 "others too long, wait for input and output too long? Where one is true it is refined, to "
 		 "functions\n"
-		 "down the call graph, to processes, threads, locks and messages. Stack samples choose functions that "
+		 "down the call graph, to processes, threads, locks and messages. Stack samples choose "
+		 "functions that "
 		 "are looked\n"
 		 "at early (Deep Start). Probes are put into the running program and taken out again, and "
 		 "cost it no\n"

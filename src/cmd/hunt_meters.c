@@ -8,10 +8,10 @@
 #include "base/memory.h"
 #include "cmd/recorded.h"
 #include "cmd/signals.h"
-#include "hunt/agent.h"
-#include "hunt/joined_meter.h"
-#include "hunt/live_meter.h"
-#include "hunt/remote_meter.h"
+#include "hunt/meter/remote/agent.h"
+#include "hunt/meter/joined/joined_meter.h"
+#include "hunt/meter/live/live_meter.h"
+#include "hunt/meter/remote/remote_meter.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -73,7 +73,8 @@ static int add_named(const char *comm, uint32_t **pids, size_t *count, struct lo
 static int open_live(struct lode_meter **meter, const struct lode_hunt_settings *settings, double cost,
 		     struct lode_error *error)
 {
-	struct lode_live_meter_options options = {.cost = cost, .unwind = lode_unwind_method(settings->unwind)};
+	struct lode_live_meter_options options = {.cost = cost,
+						  .unwind = lode_unwind_method(settings->unwind)};
 	uint32_t *pids = NULL;
 	int code = lode_hunt_pids(settings, &pids, &options.pid_count, error);
 

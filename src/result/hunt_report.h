@@ -1,5 +1,5 @@
 /*
- * The result of a hunt (hunt/search.h): lines of JSON while it goes on and a last one that
+ * The result of a hunt (hunt/search/search.h): lines of JSON while it goes on and a last one that
  * sums it up, and the words that text, graph and page share. All append to a buffer, which
  * remembers when memory ran out. The search and its meter must be there still.
  */
@@ -7,7 +7,7 @@
 #define LODE_RESULT_HUNT_REPORT_H
 
 #include "base/json.h"
-#include "hunt/search.h"
+#include "hunt/search/search.h"
 
 struct lode_hunt_report {
 	const struct lode_search *search;

@@ -2,7 +2,7 @@
 #include "base/safe_text.h"
 #include "base/memory.h"
 #include "base/units.h"
-#include "hunt/messages.h"
+#include "hunt/meter/wait_objects.h"
 #include "result/hunt_report.h"
 
 #include <stdlib.h>

@@ -27,7 +27,7 @@
 
 /*
  * What an instruction is to a probe on it: the kernel emulates some and runs the others in a
- * copy, step by step. Most of what a hit costs depends on that (hunt/calibrate.h measures it).
+ * copy, step by step. Most of what a hit costs depends on that (hunt/meter/live/probe_cost.h measures it).
  */
 enum lode_probed_kind {
 	LODE_PROBED_PUSH,   /* pushes a register, or the frame record: how most functions begin */

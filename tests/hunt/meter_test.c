@@ -13,8 +13,8 @@
  * Exits with 77, and says why, where the kernel does not permit it.
  */
 #include "base/memory.h"
-#include "hunt/live_meter.h"
-#include "hunt/messages.h"
+#include "hunt/meter/live/live_meter.h"
+#include "hunt/meter/wait_objects.h"
 #include "prey.h"
 #include "unit/cmocka_all.h"
 

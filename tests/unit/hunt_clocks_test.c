@@ -7,8 +7,8 @@
 #include "cmocka_all.h"
 
 #include "base/memory.h"
-#include "hunt/clockwork.h"
-#include "hunt/thread_clocks.h"
+#include "hunt/meter/live/thread_clocks.h"
+#include "hunt/meter/live/clock_updates.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,7 +22,7 @@
 struct fixture {
 	struct lode_hunt_thread threads[PLACES];
 	struct lode_hunt_cell cells[PLACES * SLOTS];
-	struct lode_clockwork clockwork;
+	struct lode_thread_clocks clocks;
 	atomic_uint_fast64_t ticks;
 	atomic_int over;
 	atomic_uint_fast64_t looks;
@@ -34,7 +34,7 @@ struct fixture {
 static void set_up(struct fixture *fixture)
 {
 	memset(fixture, 0, sizeof(*fixture));
-	fixture->clockwork = (struct lode_clockwork){
+	fixture->clocks = (struct lode_thread_clocks){
 		.threads = fixture->threads, .cells = fixture->cells, .thread_count = PLACES, .slot_count = SLOTS};
 }
 
@@ -166,12 +166,12 @@ static void what_a_thread_was_found_with_counts_until_the_kernel_sees_it(void **
 
 	(void)state;
 	set_up(&fixture);
-	place = lode_clockwork_add_thread(&fixture.clockwork, 10, 16);
+	place = lode_thread_clocks_add_thread(&fixture.clocks, 10, 16);
 	assert_int_equal(place, 0);
 	thread->born = thread->last = 100;
 	thread->found_object = 0x1234;
 	thread->found = LODE_CLOCK_IO + 1;
-	lode_clockwork_thread(&fixture.clockwork, place, &copy);
+	lode_thread_clocks_thread(&fixture.clocks, place, &copy);
 	assert_int_equal(copy.clock, LODE_CLOCK_IO);
 	assert_int_equal(lode_thread_object(thread), 0x1234);
 	lode_thread_take_found(thread);
@@ -179,7 +179,7 @@ static void what_a_thread_was_found_with_counts_until_the_kernel_sees_it(void **
 	assert_int_equal(thread->clocks.time[LODE_CLOCK_IO], 50);
 	/* Too late now. */
 	thread->found = LODE_CLOCK_SYNC + 1;
-	lode_clockwork_thread(&fixture.clockwork, place, &copy);
+	lode_thread_clocks_thread(&fixture.clocks, place, &copy);
 	assert_int_equal(copy.clock, LODE_CLOCK_CPU);
 }
 
@@ -194,14 +194,14 @@ static void *add_and_forget(void *context)
 
 	for (int i = 0; i < SWITCHES / 4; i++) {
 		uint32_t tid = (uint32_t)atomic_fetch_add(&next_tid, 1), pid = tid * 3 + 1;
-		uint32_t place = lode_clockwork_add_thread(&fixture->clockwork, pid, tid);
+		uint32_t place = lode_thread_clocks_add_thread(&fixture->clocks, pid, tid);
 		const struct lode_hunt_thread *thread;
 
 		if (place == LODE_NONE)
 			continue;
 		thread = &fixture->threads[place];
 		wrong += thread->tid != tid || thread->pid != pid || thread->last != thread->born;
-		lode_clockwork_forget(&fixture->clockwork, place);
+		lode_thread_clocks_forget(&fixture->clocks, place);
 	}
 	__atomic_fetch_add(&fixture->wrong, wrong, __ATOMIC_RELAXED);
 	return NULL;

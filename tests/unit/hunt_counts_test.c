@@ -7,8 +7,8 @@
 #include "cmocka_all.h"
 
 #include "base/memory.h"
-#include "hunt/conclusion.h"
-#include "hunt/deep_start.h"
+#include "hunt/search/conclusion.h"
+#include "hunt/search/deep_start.h"
 #include "random_stream.h"
 
 #include <math.h>

@@ -2,10 +2,10 @@
 #include "cmocka_all.h"
 
 #include "base/memory.h"
-#include "hunt/agent.h"
-#include "hunt/joined_meter.h"
-#include "hunt/remote_meter.h"
-#include "hunt/search.h"
+#include "hunt/meter/remote/agent.h"
+#include "hunt/meter/joined/joined_meter.h"
+#include "hunt/meter/remote/remote_meter.h"
+#include "hunt/search/search.h"
 #include "hunt_simulation.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "cmocka_all.h"
 
 #include "base/memory.h"
-#include "hunt/lock_names.h"
+#include "hunt/meter/live/lock_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "temporary.h"
 
 #include "base/memory.h"
-#include "hunt/program.h"
+#include "hunt/meter/program.h"
 #include "symbols/elf.h"
 
 #include <limits.h>

@@ -2,7 +2,7 @@
 #include "cmocka_all.h"
 
 #include "base/memory.h"
-#include "hunt/keep.h"
+#include "hunt/hunt_archive.h"
 #include "hunt_simulation.h"
 #include "export/graphs.h"
 #include "page/hunt_page.h"
@@ -17,7 +17,7 @@ struct hunted {
 	struct lode_search *search;
 	struct lode_hunt_report report;
 	struct lode_buffer lines;
-	struct lode_keep *keep;
+	struct lode_hunt_archive *keep;
 };
 
 static void note_line(void *context, uint32_t experiment)
@@ -75,12 +75,12 @@ static void hunt(struct hunted *hunted, void (*fill)(struct simulation *simulati
 	if (fill)
 		fill(&hunted->simulation);
 	lode_search_options_default(&options);
-	assert_int_equal(lode_keep_create(&hunted->keep, &hunted->simulation.meter, &error), 0);
+	assert_int_equal(lode_hunt_archive_create(&hunted->keep, &hunted->simulation.meter, &error), 0);
 	code = lode_search_create(&hunted->search, &hunted->simulation.meter, &options, note_line, hunted,
 				  &error);
 	hunted->report.search = hunted->search;
 	if (!code)
-		lode_search_on_sample(hunted->search, lode_keep_sample, hunted->keep);
+		lode_search_on_sample(hunted->search, lode_hunt_archive_sample, hunted->keep);
 	while (!code)
 		code = lode_search_step(hunted->search, &error);
 	assert_int_equal(code, LODE_SEARCH_EXHAUSTED);
@@ -90,7 +90,7 @@ static void hunt(struct hunted *hunted, void (*fill)(struct simulation *simulati
 static void release(struct hunted *hunted)
 {
 	lode_search_destroy(hunted->search);
-	lode_keep_destroy(hunted->keep);
+	lode_hunt_archive_destroy(hunted->keep);
 	lode_buffer_release(&hunted->lines);
 	simulation_release(&hunted->simulation);
 }
@@ -368,9 +368,9 @@ static void samples_and_results_become_a_stream(void **state)
 
 	(void)state;
 	hunt(&hunted, busy);
-	assert_int_equal(lode_keep_results(hunted.keep, hunted.search, &error), 0);
-	assert_int_equal(lode_keep_count(hunted.keep), 1);
-	stream = lode_keep_stream(hunted.keep, 0);
+	assert_int_equal(lode_hunt_archive_results(hunted.keep, hunted.search, &error), 0);
+	assert_int_equal(lode_hunt_archive_count(hunted.keep), 1);
+	stream = lode_hunt_archive_stream(hunted.keep, 0);
 	for (size_t i = 0; i < stream->events[LODE_RUN].count; i++)
 		run += (double)stream->events[LODE_RUN].cost[i];
 	for (size_t i = 0; i < stream->events[LODE_WAIT].count; i++)

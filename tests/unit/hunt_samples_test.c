@@ -6,7 +6,7 @@
 #include "cmocka_all.h"
 
 #include "base/memory.h"
-#include "hunt/search.h"
+#include "hunt/search/search.h"
 #include "hunt_simulation.h"
 
 #include <math.h>

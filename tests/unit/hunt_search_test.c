@@ -7,8 +7,8 @@
 #include "cmocka_all.h"
 
 #include "base/memory.h"
-#include "hunt/messages.h"
-#include "hunt/search.h"
+#include "hunt/meter/wait_objects.h"
+#include "hunt/search/search.h"
 #include "hunt_simulation.h"
 #include "random_stream.h"
 

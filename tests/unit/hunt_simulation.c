@@ -1,7 +1,7 @@
 /* A simulated program: see hunt_simulation.h. */
 #include "hunt_simulation.h"
 
-#include "hunt/messages.h"
+#include "hunt/meter/wait_objects.h"
 
 #include "base/memory.h"
 #include "random_stream.h"

@@ -7,7 +7,7 @@
 #ifndef LODE_TESTS_HUNT_SIMULATION_H
 #define LODE_TESTS_HUNT_SIMULATION_H
 
-#include "hunt/meter.h"
+#include "hunt/meter/meter.h"
 
 #define SIMULATION_MOST 64
 

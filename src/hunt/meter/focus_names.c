@@ -1,0 +1,50 @@
+/* Focus names: see focus_names.h. */
+#include "hunt/meter/focus_names.h"
+
+#include <string.h>
+
+int lode_focus_names_init(struct lode_focus_names *names)
+{
+	memset(names, 0, sizeof(*names));
+	return lode_strings_init(&names->strings);
+}
+
+void lode_focus_names_release(struct lode_focus_names *names)
+{
+	lode_strings_release(&names->strings);
+	lode_index_release(&names->index);
+	lode_free(names->items);
+}
+
+static uint64_t hash_of(enum lode_focus_axis axis, uint64_t number)
+{
+	const uint64_t key[] = {(uint64_t)axis, number};
+
+	return lode_hash_bytes(key, sizeof(key));
+}
+
+const char *lode_focus_names_find(const struct lode_focus_names *names, enum lode_focus_axis axis,
+				  uint64_t number)
+{
+	uint64_t hash = hash_of(axis, number);
+	size_t probe = 0;
+	uint32_t id;
+
+	while ((id = lode_index_next(&names->index, hash, &probe)) != LODE_NONE)
+		if (names->items[id].axis == axis && names->items[id].number == number)
+			return lode_strings_get(&names->strings, names->items[id].text);
+	return NULL;
+}
+
+const char *lode_focus_names_keep(struct lode_focus_names *names, enum lode_focus_axis axis, uint64_t number,
+				  const char *text)
+{
+	uint32_t id = lode_strings_add(&names->strings, text, strlen(text));
+
+	if (id == LODE_NONE ||
+	    lode_grow(&names->items, &names->capacity, names->count + 1, sizeof(*names->items)) < 0 ||
+	    lode_index_insert(&names->index, hash_of(axis, number), (uint32_t)names->count) < 0)
+		return NULL;
+	names->items[names->count++] = (struct lode_focus_name){number, axis, id};
+	return lode_strings_get(&names->strings, id);
+}

@@ -1,0 +1,161 @@
+/*
+ * The clocks of a thread (thread_counters.h): who may change them, and how. Compiled into
+ * the BPF programs, into the program that reads them, and into the tests.
+ *
+ * A thread's state has one writer: the CPU that runs it, or that switches it in or
+ * out. `sequence` is odd while it writes. It is changed by an atomic operation whose
+ * old value is used, which orders everything before and after it; one whose value is
+ * not used orders nothing on arm64.
+ *
+ * Others have fields of their own, which the writer takes into account at the next
+ * switch:
+ * - whoever wakes the thread up, on any CPU, maybe while it is still being switched
+ *   out, stores the time in `woken`. It counts when it is later than the switch;
+ * - the program tells what a thread that was there before it is waiting for, by
+ *   `found`. It counts as long as the writer has `seen` nothing;
+ * - a place is filled by whoever sets `claimed`, and nobody sees it before `tid` is set.
+ */
+#ifndef LODE_HUNT_METER_LIVE_CLOCK_UPDATES_H
+#define LODE_HUNT_METER_LIVE_CLOCK_UPDATES_H
+
+#include "hunt/meter/live/thread_counters.h"
+
+#define LODE_CLOCKS_INLINE static inline __attribute__((always_inline))
+
+/* Keeps the compiler from dropping the old value, and with it the order. */
+#define LODE_CLOCKS_USE(value) __asm__ volatile("" : : "r"(value) : "memory")
+
+/* Fields that one side writes while the other reads: whole, and in no order. BPF has no other way than
+ * volatile. */
+#ifdef __bpf__
+#define LODE_CLOCKS_LOAD(place)		(*(const volatile typeof(*(place)) *)(place))
+#define LODE_CLOCKS_STORE(place, value) (*(volatile typeof(*(place)) *)(place) = (value))
+#else
+#define LODE_CLOCKS_LOAD(place)		__atomic_load_n(place, __ATOMIC_RELAXED)
+#define LODE_CLOCKS_STORE(place, value) __atomic_store_n(place, value, __ATOMIC_RELAXED)
+#endif
+
+LODE_CLOCKS_INLINE void lode_thread_begin_change(struct lode_hunt_thread *thread)
+{
+	uint32_t before = __sync_fetch_and_add(&thread->sequence, 1);
+
+	LODE_CLOCKS_USE(before);
+}
+
+LODE_CLOCKS_INLINE void lode_thread_end_change(struct lode_hunt_thread *thread)
+{
+	uint32_t before = __sync_fetch_and_add(&thread->sequence, 1);
+
+	LODE_CLOCKS_USE(before);
+}
+
+/* From any CPU, at any moment. */
+LODE_CLOCKS_INLINE void lode_thread_wake(struct lode_hunt_thread *thread, uint64_t now)
+{
+	LODE_CLOCKS_STORE(&thread->woken, now);
+}
+
+/* Whether its wait is over though it does not run yet, at `now`; and since when. */
+LODE_CLOCKS_INLINE int lode_thread_is_woken(const struct lode_hunt_thread *thread, uint64_t now,
+					    uint64_t *since)
+{
+	*since = LODE_CLOCKS_LOAD(&thread->woken);
+	return thread->blocked && *since > thread->last && *since <= now;
+}
+
+/* The writer, and readers in their copies: the first look at a thread that was found waiting. */
+LODE_CLOCKS_INLINE void lode_thread_take_found(struct lode_hunt_thread *thread)
+{
+	uint32_t found = LODE_CLOCKS_LOAD(&thread->found);
+
+	if (thread->seen)
+		return;
+	thread->seen = 1;
+	if (!found)
+		return;
+	thread->clock = found - 1;
+	thread->blocked = found - 1 != LODE_CLOCK_CPU;
+	thread->object = thread->found_object;
+	thread->object_since = 0;
+}
+
+/* What it waits for, as far as is known. */
+LODE_CLOCKS_INLINE uint64_t lode_thread_object(const struct lode_hunt_thread *thread)
+{
+	return thread->seen ? thread->object : thread->found ? thread->found_object : 0;
+}
+
+/* Adds to `clocks` what has passed since the thread's were wound. */
+LODE_CLOCKS_INLINE void lode_thread_pass(const struct lode_hunt_thread *thread, uint64_t now,
+					 struct lode_hunt_clocks *clocks)
+{
+	uint32_t clock = thread->waiting ? LODE_CLOCK_SYNC : thread->clock;
+	uint32_t after = thread->waiting ? LODE_CLOCK_SYNC : LODE_CLOCK_OTHER;
+	uint64_t woken;
+
+	if (!lode_thread_is_woken(thread, now, &woken)) {
+		clocks->time[clock & 3] += (int64_t)(now - thread->last);
+		return;
+	}
+	clocks->time[clock & 3] += (int64_t)(woken - thread->last);
+	clocks->time[after & 3] += (int64_t)(now - woken);
+}
+
+/* The writer only: winds the clocks up to `now`. */
+LODE_CLOCKS_INLINE void lode_thread_wind(struct lode_hunt_thread *thread, uint64_t now)
+{
+	lode_thread_pass(thread, now, &thread->clocks);
+	thread->last = now;
+}
+
+/* The writer only: leaves its CPU, to wait (by `clock`) or because another one is to run. */
+LODE_CLOCKS_INLINE void lode_thread_leaves(struct lode_hunt_thread *thread, uint32_t clock, uint32_t blocked)
+{
+	thread->switches++;
+	thread->clock = clock;
+	thread->blocked = blocked;
+}
+
+/* The writer only: gets a CPU. */
+LODE_CLOCKS_INLINE void lode_thread_returns(struct lode_hunt_thread *thread, uint64_t now)
+{
+	uint64_t ready;
+
+	if (!lode_thread_is_woken(thread, now, &ready))
+		ready = thread->blocked ? now : thread->last;
+	if (now > ready)
+		thread->queued += now - ready;
+	lode_thread_wind(thread, now);
+	thread->clock = LODE_CLOCK_CPU;
+	thread->blocked = 0;
+}
+
+/* ---- places ---- */
+
+/* Takes a free place; 0: it is not free. */
+LODE_CLOCKS_INLINE int lode_thread_claim(struct lode_hunt_thread *thread)
+{
+	return !LODE_CLOCKS_LOAD(&thread->tid) && __sync_val_compare_and_swap(&thread->claimed, 0, 1) == 0;
+}
+
+/* Fills a claimed place, which a late writer may have touched after it was freed, and shows it. */
+LODE_CLOCKS_INLINE void lode_thread_show(struct lode_hunt_thread *thread, uint32_t pid, uint32_t tid,
+					 uint64_t now)
+{
+	uint32_t before;
+
+	LODE_CLOCKS_STORE(&thread->pid, pid);
+	LODE_CLOCKS_STORE(&thread->found, 0);
+	LODE_CLOCKS_STORE(&thread->woken, 0);
+	thread->clock = LODE_CLOCK_OTHER;
+	thread->waiting = thread->top = thread->blocked = thread->seen = 0;
+	thread->died = thread->object = thread->message = 0;
+	for (int i = 0; i < LODE_CLOCKS; i++)
+		thread->clocks.time[i] = 0;
+	thread->born = now;
+	thread->last = now;
+	before = __sync_lock_test_and_set(&thread->tid, tid);
+	LODE_CLOCKS_USE(before);
+}
+
+#endif

@@ -1,0 +1,114 @@
+/*
+ * Hunted processes: their list, the binaries that they have mapped, and the time that
+ * their threads have used, including threads that have ended.
+ */
+#ifndef LODE_HUNT_METER_LIVE_HUNTED_PROCESSES_H
+#define LODE_HUNT_METER_LIVE_HUNTED_PROCESSES_H
+
+#include "hunt/meter/program.h"
+#include "hunt/meter/live/thread_clocks.h"
+#include "process/process_images.h"
+#include "process/processes.h"
+
+struct lode_hunted_process {
+	uint32_t pid;
+	uint32_t binary;  /* of the program it runs; LODE_NONE: not known */
+	uint64_t since;	  /* when it was first seen */
+	uint64_t ended;	  /* 0: it lives */
+	uint64_t stopped; /* nanoseconds that it was held for looking at its stacks */
+	uint64_t took;	  /* nanoseconds by probes, of its threads that have ended, the most of one */
+	uint64_t all_took;
+	uint64_t queued;  /* nanoseconds that its threads that have ended were ready and had no CPU */
+	int launches;	  /* it only starts others (mpirun): not measured itself */
+	int shows_starts; /* samples of it begin with what starts a program or a thread */
+	char name[LODE_THREAD_NAME];
+};
+
+/* What threads that have ended used, in one function or (LODE_NONE) in all. */
+struct lode_hunted_past {
+	uint32_t pid;
+	uint32_t tid; /* 0: all threads of the process together */
+	uint32_t slot;
+	struct lode_thread_clocks_sum sum;
+};
+
+/* A binary of the program, as it can be opened here. */
+struct lode_hunted_binary {
+	char *path;
+	uint32_t image;
+};
+
+struct lode_hunted_processes {
+	struct lode_thread_clocks *clocks;
+	struct lode_program *program;
+	struct lode_frames frames; /* only for what images need */
+	struct lode_process_images images;
+	struct lode_processes spaces;
+	struct lode_hunted_process *items;
+	size_t count;
+	size_t capacity;
+	struct lode_hunted_past *past;
+	size_t past_count;
+	size_t past_capacity;
+	uint32_t *of_image; /* the binary of an image; LODE_NONE: none, NOT_ASKED: see hunted_processes.c */
+	size_t image_capacity;
+	size_t images_known;		     /* of which is known whether they have special functions */
+	struct lode_hunted_binary *binaries; /* by the program's numbers */
+	size_t binary_count;
+	size_t binary_capacity;
+	int hurried;	     /* someone is stopped: no code is read now */
+	int failed;	     /* memory ran out while code was read: the program can only be destroyed */
+	uint64_t unreadable; /* binaries whose code could not be read */
+};
+
+int lode_hunted_init(struct lode_hunted_processes *target, struct lode_thread_clocks *clocks,
+		     struct lode_program *program, struct lode_error *error);
+void lode_hunted_release(struct lode_hunted_processes *target);
+
+/* Adds a process and reads the code of its program. Returns 0, 1 when there is none, or a negative code. */
+int lode_hunted_add(struct lode_hunted_processes *target, uint32_t pid, struct lode_error *error);
+/* Calls `each` with the pids of all processes that a process has started and that live, directly or not. */
+int lode_hunted_descendants(uint32_t pid, int (*each)(void *context, uint32_t pid), void *context);
+/* The process, or NULL. */
+struct lode_hunted_process *lode_hunted_find(struct lode_hunted_processes *target, uint32_t pid);
+void lode_hunted_end(struct lode_hunted_processes *target, uint32_t pid);
+/* How many live. */
+size_t lode_hunted_alive(const struct lode_hunted_processes *target);
+/* What happened to a process, from the sideband. Returns 0 or LODE_SYSTEM. */
+int lode_hunted_apply(struct lode_hunted_processes *target, const struct lode_change *change);
+/*
+ * Begins to measure processes that have become more than launchers by their names, and ends to measure
+ * those that have become launchers. Returns 0 or a negative code.
+ */
+int lode_hunted_settle_roles(struct lode_hunted_processes *target, struct lode_error *error);
+/* Changes when the process maps something. */
+uint32_t lode_hunted_version(struct lode_hunted_processes *target, uint32_t pid);
+/* Reads the code of the program that the process runs by now. */
+int lode_hunted_learn(struct lode_hunted_processes *target, uint32_t pid, struct lode_error *error);
+/*
+ * Reads the code of those binaries that came up since and have special functions
+ * (spin_wait_functions.h). Others are read when an address in them is asked for.
+ */
+int lode_hunted_learn_images(struct lode_hunted_processes *target, struct lode_error *error);
+
+/* The function at an address of a process; LODE_NONE: none. */
+uint32_t lode_hunted_at(struct lode_hunted_processes *target, uint32_t pid, uint64_t address);
+
+/* Keeps what threads that are dead have used, and frees their places. `is_asked`: someone asks for this
+ * thread. */
+int lode_hunted_reap(struct lode_hunted_processes *target, int (*is_asked)(void *context, uint32_t tid),
+		     void *context);
+/* Forgets what dead threads used in a slot that becomes another function's. */
+void lode_hunted_forget_slot(struct lode_hunted_processes *target, uint32_t slot);
+/* What all threads of a process (LODE_NONE: of all) used, or one thread, in the function of a slot
+ * (LODE_NONE: in all). */
+void lode_hunted_sum(const struct lode_hunted_processes *target, uint32_t pid, uint32_t tid, uint32_t slot,
+		     uint64_t now, struct lode_thread_clocks_sum *sum);
+/* Wall time of a process (LODE_NONE: of all together), without what hunting took from it. */
+uint64_t lode_hunted_wall(const struct lode_hunted_processes *target, uint32_t pid, uint64_t now);
+/* Nanoseconds that probes took of all threads, ever. */
+uint64_t lode_hunted_probe_time(const struct lode_hunted_processes *target, uint32_t pid);
+/* Nanoseconds that threads of all processes were ready to run and had no CPU. */
+uint64_t lode_hunted_queued(const struct lode_hunted_processes *target);
+
+#endif

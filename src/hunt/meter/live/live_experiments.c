@@ -1,0 +1,382 @@
+/*
+ * Experiments of the live meter: starting them, stopping them, reading them.
+ *
+ * The kernel's side knows functions and threads, not experiments. What an
+ * experiment has measured is the difference between two accounts, each the sum
+ * over the threads in its focus: one taken when it was started, one now.
+ */
+#include "hunt/meter/live/live_internal.h"
+
+#include "base/memory.h"
+#include "hunt/meter/live/spin_wait_functions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Share of the program's time that a function is taken to cost of which nothing is known: it has to be tried.
+ */
+#define UNKNOWN_COST 0.005
+
+/* Functions that get probes only to see frames that were left have numbers apart from all others. */
+#define SWEEPING 0x80000000u
+
+/* ---- what to probe ---- */
+
+static const struct lode_code_function *code_of(struct lode_live *live, uint32_t function,
+						const struct lode_code **code)
+{
+	const struct lode_program_function *about;
+
+	if (function >= lode_program_count(live->meter.program))
+		return NULL;
+	about = lode_program_function(live->meter.program, function);
+	if (about->binary == LODE_NONE || about->binary >= live->target.binary_count ||
+	    !live->target.binaries[about->binary].path)
+		return NULL;
+	*code = lode_program_code(live->meter.program, about->binary);
+	return *code && about->code < (*code)->count ? &(*code)->functions[about->code] : NULL;
+}
+
+/* Returns 0, or 1 when the function cannot be probed. */
+static int make_wish(struct lode_live *live, uint32_t function, struct lode_probe_wish *wish)
+{
+	const struct lode_code *code;
+	const struct lode_code_function *about = code_of(live, function, &code);
+	uint32_t binary;
+
+	if (!about || about->unknown_ends || !about->entry_count)
+		return 1;
+	binary = lode_program_function(live->meter.program, function)->binary;
+	*wish = (struct lode_probe_wish){
+		.function = function,
+		.binary = binary,
+		.path = live->target.binaries[binary].path,
+		.entries = code->offsets + about->first_entry,
+		.entry_kinds = code->kinds + about->first_entry,
+		.entry_count = about->entry_count,
+		.ends = code->offsets + about->first_end,
+		.end_kinds = code->kinds + about->first_end,
+		.end_count = about->end_count,
+		.slot = LODE_NONE,
+	};
+	return 0;
+}
+
+struct specials {
+	struct lode_live *live;
+	const struct lode_code *code;
+	uint32_t binary;
+	struct lode_error *error;
+};
+
+static uint32_t function_in(struct specials *specials, uint32_t number)
+{
+	const struct lode_code_function *about = &specials->code->functions[number];
+
+	return about->entry_count ? lode_program_at(specials->live->meter.program, specials->binary,
+						    specials->code->offsets[about->first_entry])
+				  : LODE_NONE;
+}
+
+static int add_waiting(void *context, uint32_t number, uint32_t message)
+{
+	struct specials *specials = context;
+	uint32_t function = function_in(specials, number);
+	struct lode_probe_wish wish;
+
+	if (function == LODE_NONE || make_wish(specials->live, function, &wish))
+		return 0;
+	wish.waiting = 1;
+	wish.message = message;
+	if (lode_stack_samples_set_waiting(&specials->live->samples, function) < 0)
+		return lode_fail_memory(specials->error);
+	return lode_probes_take(specials->live->probes, &wish, 1, specials->error);
+}
+
+static int add_catch(struct specials *specials)
+{
+	uint32_t number = lode_exception_catch_function(specials->code);
+	uint32_t function = number == LODE_NONE ? LODE_NONE : function_in(specials, number);
+	struct lode_probe_wish wish;
+
+	if (function == LODE_NONE || make_wish(specials->live, function, &wish))
+		return 0;
+	wish.function |= SWEEPING;
+	wish.sweeping = 1;
+	return lode_probes_take(specials->live->probes, &wish, 1, specials->error);
+}
+
+int lode_live_add_special(struct lode_live *live, struct lode_error *error)
+{
+	size_t before = live->binaries_known;
+	int code = 0;
+
+	for (; !code && live->binaries_known < live->target.binary_count; live->binaries_known++) {
+		struct specials specials = {
+			live, lode_program_code(live->meter.program, (uint32_t)live->binaries_known),
+			(uint32_t)live->binaries_known, error};
+
+		if (!specials.code)
+			continue;
+		code = lode_spin_wait_functions(specials.code, add_waiting, &specials);
+		if (!code)
+			code = add_catch(&specials);
+	}
+	return code || before == live->binaries_known ? code : lode_probes_insert(live->probes, error);
+}
+
+/* ---- cost ---- */
+
+double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothesis,
+			 const struct lode_focus *focus)
+{
+	struct lode_live *live = lode_live_of(meter);
+	double elapsed = (double)(lode_thread_clocks_now() - live->began), rate;
+	enum lode_probe_state state;
+	struct lode_probe_wish wish;
+	uint32_t slot;
+
+	(void)hypothesis;
+	if (focus->function == LODE_NONE)
+		return 0;
+	if (!live->probes || make_wish(live, focus->function, &wish))
+		return -1;
+	slot = lode_probes_slot(live->probes, focus->function);
+	if (slot == LODE_NONE)
+		return UNKNOWN_COST;
+	state = lode_probes_state(live->probes, slot);
+	switch (state) {
+	case LODE_PROBE_IN:
+		return 0;
+	case LODE_PROBE_IMPOSSIBLE:
+		return -1;
+	default:
+		rate = lode_probes_cost_rate(live->probes, slot);
+		if (rate < 0)
+			return UNKNOWN_COST;
+		/* As many seconds of program as there are in a second. */
+		rate *= elapsed / (lode_live_program_time(live) + 1);
+		/* What had to be taken out costs too much, even if it was in for too short a time to tell. */
+		return state == LODE_PROBE_COSTLY && rate <= live->cost_limit ? 2 * live->cost_limit : rate;
+	}
+}
+
+/* ---- accounts ---- */
+
+static void take_account(struct lode_live *live, const struct lode_live_experiment *experiment,
+			 struct lode_live_account *account)
+{
+	const struct lode_focus *focus = &experiment->focus;
+	uint64_t now = lode_thread_clocks_now();
+	struct lode_thread_clocks_sum sum;
+
+	lode_hunted_sum(&live->target, focus->process, focus->thread, experiment->slot, now, &sum);
+	account->wall = lode_hunted_wall(&live->target, focus->process, now);
+	for (int i = 0; i < LODE_SMALL_IO; i++)
+		account->time[i] = sum.time[i];
+	if (focus->object)
+		account->time[LODE_SYNC_WAITING] = lode_live_object_time(live, focus, experiment->slot, now);
+	account->operations = sum.operations;
+	account->bytes = sum.bytes;
+	account->calls = sum.calls;
+	account->probes = experiment->slot == LODE_NONE ? 0 : live->clocks.slots[experiment->slot].took;
+}
+
+int lode_live_is_asked(void *context, uint32_t tid)
+{
+	const struct lode_live *live = context;
+
+	for (size_t i = 0; i < live->count; i++)
+		if (live->experiments[i].running && live->experiments[i].focus.thread == tid)
+			return 1;
+	return 0;
+}
+
+/* ---- experiments ---- */
+
+static struct lode_live_experiment *find_experiment(struct lode_live *live, uint32_t number)
+{
+	size_t probe = 0;
+	uint32_t at;
+
+	while ((at = lode_index_next(&live->index, lode_hash_pair(0, number), &probe)) != LODE_NONE)
+		if (live->experiments[at].number == number)
+			return &live->experiments[at];
+	return NULL;
+}
+
+/* The experiment of this number, new or once more. */
+static struct lode_live_experiment *enter_experiment(struct lode_live *live, uint32_t number)
+{
+	struct lode_live_experiment *experiment = find_experiment(live, number);
+
+	if (!experiment) {
+		if (lode_grow(&live->experiments, &live->capacity, live->count + 1, sizeof(*experiment)) <
+			    0 ||
+		    lode_index_insert(&live->index, lode_hash_pair(0, number), (uint32_t)live->count) < 0)
+			return NULL;
+		experiment = &live->experiments[live->count++];
+		memset(experiment, 0, sizeof(*experiment));
+	}
+	if (experiment->running && experiment->slot != LODE_NONE)
+		lode_probes_drop(live->probes, experiment->slot);
+	*experiment = (struct lode_live_experiment){.number = number, .slot = LODE_NONE};
+	return experiment;
+}
+
+static int take_probes(struct lode_live *live, struct lode_live_experiment *experiment,
+		       struct lode_error *error)
+{
+	struct lode_probe_wish wish;
+	int code;
+
+	if (make_wish(live, experiment->focus.function, &wish)) {
+		experiment->impossible = 1;
+		return 0;
+	}
+	code = lode_probes_take(live->probes, &wish, 1, error);
+	if (code)
+		return code;
+	if (wish.fresh && wish.slot != LODE_NONE)
+		lode_hunted_forget_slot(&live->target, wish.slot);
+	experiment->slot = wish.slot;
+	experiment->impossible = wish.slot == LODE_NONE;
+	return 0;
+}
+
+static int prepare(struct lode_live *live, uint32_t number, enum lode_hypothesis hypothesis,
+		   const struct lode_focus *focus, struct lode_error *error)
+{
+	struct lode_live_experiment *experiment = enter_experiment(live, number);
+
+	if (!experiment)
+		return lode_fail_memory(error);
+	experiment->hypothesis = hypothesis;
+	experiment->focus = *focus;
+	experiment->running = 1;
+	if (focus->object && focus->function != LODE_NONE &&
+	    lode_thread_clocks_object(&live->clocks, focus->object) < 0)
+		return lode_fail(error, LODE_SYSTEM, "hunt: too many locks are watched at a time");
+	return focus->function == LODE_NONE ? 0 : take_probes(live, experiment, error);
+}
+
+int lode_live_start(struct lode_meter *meter, const uint32_t *experiments,
+		    const enum lode_hypothesis *hypotheses, const struct lode_focus *foci, size_t count,
+		    struct lode_error *error)
+{
+	struct lode_live *live = lode_live_of(meter);
+	int code = lode_live_follow(live, error), probed = 0;
+
+	for (size_t i = 0; !code && i < count; i++) {
+		code = prepare(live, experiments[i], hypotheses[i], &foci[i], error);
+		probed |= foci[i].function != LODE_NONE;
+	}
+	if (!code && probed)
+		code = lode_probes_insert(live->probes, error);
+	if (!code && probed)
+		code = lode_live_seed(live, error);
+	for (size_t i = 0; !code && i < count; i++) {
+		struct lode_live_experiment *experiment = find_experiment(live, experiments[i]);
+
+		take_account(live, experiment, &experiment->start);
+	}
+	return code;
+}
+
+int lode_live_stop(struct lode_meter *meter, const uint32_t *experiments, size_t count,
+		   struct lode_error *error)
+{
+	struct lode_live *live = lode_live_of(meter);
+
+	(void)error;
+	for (size_t i = 0; i < count; i++) {
+		struct lode_live_experiment *experiment = find_experiment(live, experiments[i]);
+
+		if (!experiment || !experiment->running)
+			continue;
+		if (!experiment->closed)
+			take_account(live, experiment, &experiment->last);
+		experiment->closed = 1;
+		experiment->running = 0;
+		if (experiment->slot != LODE_NONE && live->probes)
+			lode_probes_drop(live->probes, experiment->slot);
+	}
+	if (live->probes)
+		lode_probes_tidy(live->probes);
+	return 0;
+}
+
+/* ---- reading ---- */
+
+static int is_gone(struct lode_live *live, const struct lode_focus *focus)
+{
+	const struct lode_hunted_process *process;
+
+	if (focus->process != LODE_NONE) {
+		process = lode_hunted_find(&live->target, focus->process);
+		if (!process || process->ended)
+			return 1;
+	}
+	if (focus->thread == LODE_NONE)
+		return !lode_hunted_alive(&live->target);
+	for (uint32_t i = 0; i < live->clocks.thread_count; i++)
+		if (live->clocks.threads[i].tid == focus->thread && !live->clocks.threads[i].died)
+			return 0;
+	return 1;
+}
+
+static void set_state(struct lode_live *live, struct lode_live_experiment *experiment,
+		      struct lode_reading *reading)
+{
+	enum lode_probe_state state = LODE_PROBE_IN;
+
+	reading->state = LODE_READING_ON;
+	if (experiment->slot != LODE_NONE && live->probes && !experiment->closed)
+		state = lode_probes_state(live->probes, experiment->slot);
+	if (experiment->impossible || state == LODE_PROBE_IMPOSSIBLE) {
+		reading->state = LODE_READING_IMPOSSIBLE;
+		reading->why = experiment->slot == LODE_NONE && experiment->impossible
+				       ? "its code was not understood well enough to put probes into it"
+				       : "the kernel cannot put probes on its instructions";
+	} else if (experiment->costly || state == LODE_PROBE_COSTLY) {
+		reading->state = LODE_READING_COSTLY;
+		reading->why =
+			"it is called so often that its probes cost more than --cost allows; they are out";
+	} else if (is_gone(live, &experiment->focus)) {
+		reading->state = LODE_READING_GONE;
+		reading->why = "the processes or threads that it looks at have ended";
+	}
+}
+
+static uint64_t at_least_zero(int64_t time)
+{
+	return time > 0 ? (uint64_t)time : 0;
+}
+
+int lode_live_read(struct lode_meter *meter, uint32_t number, struct lode_reading *reading,
+		   struct lode_error *error)
+{
+	struct lode_live *live = lode_live_of(meter);
+	struct lode_live_experiment *experiment = find_experiment(live, number);
+	const struct lode_live_account *start, *last;
+
+	memset(reading, 0, sizeof(*reading));
+	if (!experiment)
+		return lode_fail(error, LODE_SYSTEM, "hunt: experiment %u was never started", number);
+	set_state(live, experiment, reading);
+	if (!experiment->closed)
+		take_account(live, experiment, &experiment->last);
+	/* It stays costly, though another experiment may put the probes in again. */
+	if (reading->state == LODE_READING_COSTLY)
+		experiment->costly = experiment->closed = 1;
+	start = &experiment->start;
+	last = &experiment->last;
+	reading->wall = last->wall - start->wall;
+	for (int i = 0; i < LODE_SMALL_IO; i++)
+		reading->time[i] = at_least_zero(last->time[i] - start->time[i]);
+	reading->operations = last->operations - start->operations;
+	reading->bytes = last->bytes - start->bytes;
+	reading->calls = last->calls - start->calls;
+	reading->cost = last->probes - start->probes;
+	return 0;
+}

@@ -1,0 +1,157 @@
+/*
+ * Probe cost: see probe_cost.h.
+ *
+ * For each kind of instruction there is a function that begins with it, in assembly, so
+ * that it is certain what is probed. All have their probe at once, since links take long
+ * to make and to close, and are called one after another. The smallest of several rounds
+ * counts: whatever else happens on the machine only adds to a round.
+ *
+ * Beside the instruction a hit costs what the kernel's side does: it opens the function at
+ * an entry and closes it at an end. Here entries come without ends, and each closes the
+ * one before, so their cost has both parts and that of ends has neither. Of a call, an
+ * entry and an end, that makes the right sum.
+ */
+#include "hunt/meter/live/probe_cost.h"
+
+#include "base/memory.h"
+#include "record/uprobes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define ROUNDS 7
+#define CALLS  200
+
+/* One function for each kind, in the order of the kinds, this many bytes apart. */
+#define FUNCTION_BYTES 16u
+
+extern const char lode_calibrate_functions[];
+
+#if defined(__aarch64__)
+__asm__(".text\n"
+	".p2align 4\n"
+	".globl lode_calibrate_functions\n"
+	".hidden lode_calibrate_functions\n"
+	".type lode_calibrate_functions, %function\n"
+	"lode_calibrate_functions:\n"
+	"	stp x29, x30, [sp, #-16]!\n"
+	"	ldp x29, x30, [sp], #16\n"
+	"	ret\n"
+	"	.p2align 4\n"
+	"	nop\n"
+	"	ret\n"
+	"	.p2align 4\n"
+	"	b 1f\n"
+	"1:	ret\n"
+	"	.p2align 4\n"
+	"	ret\n"
+	"	.p2align 4\n"
+	"	mov x0, x0\n"
+	"	ret\n"
+	".size lode_calibrate_functions, . - lode_calibrate_functions\n");
+#elif defined(__x86_64__)
+__asm__(".text\n"
+	".p2align 4\n"
+	".globl lode_calibrate_functions\n"
+	".hidden lode_calibrate_functions\n"
+	".type lode_calibrate_functions, @function\n"
+	"lode_calibrate_functions:\n"
+	"	push %rbp\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	"	.p2align 4\n"
+	"	nop\n"
+	"	ret\n"
+	"	.p2align 4\n"
+	"	jmp 1f\n"
+	"1:	ret\n"
+	"	.p2align 4\n"
+	"	ret\n"
+	"	.p2align 4\n"
+	"	mov %rax, %rax\n"
+	"	ret\n"
+	".size lode_calibrate_functions, . - lode_calibrate_functions\n");
+#endif
+
+/* The offset of an address of this program in its file. Returns 0 or LODE_SYSTEM. */
+static int file_offset(uint64_t address, uint64_t *result)
+{
+	unsigned long long start, end, offset;
+	char *line = NULL;
+	size_t capacity = 0;
+	FILE *file = fopen("/proc/self/maps", "re"); /* from the kernel */
+	int code = LODE_SYSTEM;
+
+	while (file && code && getline(&line, &capacity, file) > 0)
+		if (sscanf(line, "%llx-%llx %*s %llx", &start, &end, &offset) == 3 && start <= address &&
+		    address < end) {
+			*result = address - start + offset;
+			code = 0;
+		}
+	free(line); /* from getline */
+	if (file)
+		fclose(file);
+	return code;
+}
+
+/* The shortest time that a round of calls of the function of a kind takes. */
+static uint64_t run_calls(int kind)
+{
+	void (*function)(void) =
+		(void (*)(void))((uintptr_t)lode_calibrate_functions + (unsigned)kind * FUNCTION_BYTES);
+	uint64_t least = UINT64_MAX;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		uint64_t began = lode_thread_clocks_now(), took;
+
+		for (int i = 0; i < CALLS; i++)
+			function();
+		took = lode_thread_clocks_now() - began;
+		if (took < least)
+			least = took;
+	}
+	return least;
+}
+
+/* A probe on each function. Returns a link's descriptor, or a negative code. */
+static int attach(struct lode_thread_clocks *clocks, struct lode_error *error)
+{
+	struct lode_uprobe_place places[LODE_PROBED_KINDS];
+	uint64_t offset;
+
+	if (file_offset((uint64_t)(uintptr_t)lode_calibrate_functions, &offset) < 0)
+		return lode_fail(error, LODE_SYSTEM,
+				 "hunt: /proc/self/maps does not tell of this program; is /proc mounted?");
+	for (uint32_t kind = 0; kind < LODE_PROBED_KINDS; kind++) {
+		int is_end = kind == LODE_PROBED_RETURN || kind == LODE_PROBED_BRANCH;
+
+		places[kind].offset = offset + kind * FUNCTION_BYTES;
+		places[kind].cookie = kind << LODE_HUNT_KIND_SHIFT | (is_end ? LODE_HUNT_END : 0);
+	}
+	return lode_uprobes_attach(lode_thread_clocks_program(clocks), "/proc/self/exe", places,
+				   LODE_PROBED_KINDS, (uint32_t)getpid(), error);
+}
+
+int lode_calibrate(struct lode_thread_clocks *clocks, uint64_t *hit_costs, struct lode_error *error)
+{
+	uint64_t without[LODE_PROBED_KINDS], with;
+	uint32_t place;
+	int link;
+
+	for (int kind = 0; kind < LODE_PROBED_KINDS; kind++)
+		without[kind] = run_calls(kind);
+	place = lode_thread_clocks_add_thread(clocks, (uint32_t)getpid(), (uint32_t)syscall(SYS_gettid));
+	link = attach(clocks, error);
+	for (int kind = 0; link >= 0 && kind < LODE_PROBED_KINDS; kind++) {
+		with = run_calls(kind);
+		hit_costs[kind] = (with > without[kind] ? with - without[kind] : 0) / CALLS + 1;
+	}
+	if (link >= 0)
+		close(link);
+	if (place != LODE_NONE)
+		lode_thread_clocks_forget(clocks, place);
+	lode_thread_clocks_clear_slot(clocks, 0);
+	return link < 0 ? link : 0;
+}
