@@ -108,18 +108,16 @@ static int count(void *context, const struct lode_instance *instance)
 /* The sums and quantiles of a stream in memory. Its events stay with the caller. */
 static int add_up(const struct lode_stream *stream, uint64_t *instances)
 {
-	struct lode_latency_partial partial = { .stream = *stream };
-	int code;
+	struct lode_latency_partial partial = { .stream = *stream, .dictionary = *stream->dictionary };
+	int code = lode_latency_partial_add(&partial, NULL);
 
-	partial.dictionary = *stream->dictionary;
-	partial.nodes = lode_calloc(partial.dictionary.tree.count, sizeof(*partial.nodes));
-	partial.own = lode_calloc(partial.dictionary.tree.count, sizeof(*partial.own));
-	code = partial.nodes && partial.own ? lode_latency_partial_add(&partial, NULL) : LODE_SYSTEM;
 	*instances = 0;
 	for (size_t i = 0; !code && i < partial.dictionary.tree.count; i++)
-		*instances += partial.nodes[i].count;
+		*instances += partial.nodes[partial.chains.of[i]].count;
 	lode_free(partial.nodes);
 	lode_free(partial.own);
+	lode_free(partial.unsure);
+	lode_call_chains_release(&partial.chains);
 	lode_sketch_release(&partial.sketch);
 	return code;
 }

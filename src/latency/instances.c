@@ -67,7 +67,7 @@ struct thread {
 
 struct inference {
 	const struct lode_stream *stream;
-	const uint32_t *chains; /* NULL: every node is followed */
+	const struct lode_call_chains *chains; /* NULL: every node is followed */
 	struct lode_place *places;
 	struct thread *threads;
 	uint8_t *left_out; /* by thread: the idle task */
@@ -273,7 +273,7 @@ static int see_event(struct inference *inference, enum lode_event_type type, siz
 	const struct lode_events *events = &inference->stream->events[type];
 	struct thread *thread = &inference->threads[events->thread[i]];
 	uint64_t t = events->t[i], until;
-	uint32_t stack = events->stack[i];
+	uint32_t stack = inference->chains ? inference->chains->of[events->stack[i]] : events->stack[i];
 	int code;
 
 	if (inference->left_out[events->thread[i]]) {
@@ -300,9 +300,10 @@ static void look_ahead(const struct inference *inference, const struct lode_even
 {
 	if (i + AHEAD >= events->count)
 		return;
-	__builtin_prefetch(&inference->places[events->stack[i + AHEAD]]);
-	if (inference->shares)
-		__builtin_prefetch(&inference->shares->nodes[events->stack[i + AHEAD]]);
+	if (inference->chains)
+		__builtin_prefetch(&inference->chains->of[events->stack[i + AHEAD]]);
+	else
+		__builtin_prefetch(&inference->places[events->stack[i + AHEAD]]);
 }
 
 /* All events in order of time; of equal times calls first, waits last. */
@@ -353,13 +354,14 @@ static int prepare(struct inference *inference)
 	const struct lode_stream *stream = inference->stream;
 
 	inference->places = inference->chains
-				    ? lode_places_make_short(&stream->dictionary->tree, inference->chains)
+				    ? lode_places_make_chains(&stream->dictionary->tree, inference->chains)
 				    : lode_places_make(&stream->dictionary->tree);
 	inference->threads = lode_calloc(stream->thread_count + 1, sizeof(*inference->threads));
 	inference->left_out = lode_calloc(stream->thread_count + 1, 1);
 	if (!inference->places || !inference->threads || !inference->left_out)
 		return lode_fail_memory(inference->error);
-	if (inference->shares && lode_time_shares_init(inference->shares, stream, inference->places) < 0)
+	if (inference->shares &&
+	    lode_time_shares_init(inference->shares, stream, inference->chains, inference->places) < 0)
 		return lode_fail_memory(inference->error);
 	for (size_t i = 0; i < stream->thread_count; i++)
 		inference->left_out[i] = (uint8_t)lode_thread_is_idle_task(stream, &stream->threads[i]);
@@ -377,7 +379,7 @@ static void release(struct inference *inference)
 	lode_free(inference->left_out);
 }
 
-int lode_instances_of_chains(const struct lode_stream *stream, const uint32_t *chains,
+int lode_instances_of_chains(const struct lode_stream *stream, const struct lode_call_chains *chains,
 			     int (*take)(void *context, const struct lode_instance *instance), void *context,
 			     struct lode_time_shares *shares, struct lode_instances_input *input,
 			     struct lode_error *error)
@@ -394,8 +396,10 @@ int lode_instances_of_chains(const struct lode_stream *stream, const uint32_t *c
 		lode_time_shares_finish(shares);
 	if (!code && shares && lode_stream_thinned(stream))
 		lode_time_shares_weigh(shares, stream, inference.left_out);
-	if (shares)
-		shares->places = NULL; /* they go */
+	if (shares) { /* they go */
+		shares->places = NULL;
+		shares->chains = NULL;
+	}
 	release(&inference);
 	if (input)
 		*input = inference.input;

@@ -24,7 +24,7 @@
 /* Times in order: before <= begin <= first <= last <= end <= after. */
 struct lode_instance {
 	uint32_t thread;
-	uint32_t node;	  /* of the stack tree, never 0 */
+	uint32_t node;	  /* of the stack tree, or a call chain; never 0 */
 	uint32_t seen;	  /* moments that show it, at most UINT32_MAX */
 	uint32_t samples; /* of them run events */
 	uint64_t before;  /* the moment before `first`, or `first` itself at the thread's first moment */
@@ -83,10 +83,10 @@ int lode_instances_share(const struct lode_stream *stream,
 			 struct lode_time_shares *shares, struct lode_instances_input *input,
 			 struct lode_error *error);
 /*
- * The same, but of the nodes of a call chain (call_chains.h) only the last one's instances
- * are given: those of the others are equal but for their node.
+ * The same, but by call chain (call_chains.h), whose nodes have equal instances: `node` of
+ * an instance, and the nodes of `shares`, are numbers of chains.
  */
-int lode_instances_of_chains(const struct lode_stream *stream, const uint32_t *chains,
+int lode_instances_of_chains(const struct lode_stream *stream, const struct lode_call_chains *chains,
 			     int (*take)(void *context, const struct lode_instance *instance), void *context,
 			     struct lode_time_shares *shares, struct lode_instances_input *input,
 			     struct lode_error *error);

@@ -4,6 +4,7 @@
 #include "latency/latency.h"
 
 #include "base/parallel.h"
+#include "latency/merged_sums.h"
 #include "latency/partial.h"
 #include "scope/where.h"
 #include "trace/corpus_deal.h"
@@ -16,7 +17,7 @@ struct collection {
 	const struct lode_corpus_list *list;
 	struct lode_latency *latency;
 	size_t stream_capacity;
-	size_t node_capacity;
+	struct lode_merged_sums sums;
 	size_t own_capacity;
 	size_t row_capacity;
 	uint64_t events_done;
@@ -25,59 +26,41 @@ struct collection {
 
 /* ---- merging ---- */
 
-static void add_node(struct lode_latency_node *to, const struct lode_latency_node *from)
-{
-	to->count += from->count;
-	to->conservative = lode_add_saturating(to->conservative, from->conservative);
-	to->aggressive = lode_add_saturating(to->aggressive, from->aggressive);
-	to->estimate = lode_add_saturating(to->estimate, from->estimate);
-	to->waited = lode_add_saturating(to->waited, from->waited);
-	to->idle = lode_add_saturating(to->idle, from->idle);
-	to->unsure = lode_add_saturating(to->unsure, from->unsure);
-	if (from->longest > to->longest)
-		to->longest = from->longest;
-	to->variance += from->variance;
-	if (from->gap > to->gap)
-		to->gap = from->gap;
-}
-
-static int grow_nodes(struct collection *collection)
+/* By node of the tree as it is now. */
+static int grow_own(struct collection *collection)
 {
 	struct lode_latency *latency = collection->latency;
 	size_t count = latency->dictionary.tree.count;
 
-	if (lode_grow(&latency->nodes, &collection->node_capacity, count, sizeof(*latency->nodes)) < 0 ||
-	    lode_grow(&latency->own, &collection->own_capacity, count, sizeof(*latency->own)) < 0)
+	if (lode_grow(&latency->own, &collection->own_capacity, count, sizeof(*latency->own)) < 0)
 		return LODE_SYSTEM;
-	for (; latency->node_count < count; latency->node_count++) {
-		latency->nodes[latency->node_count] = (struct lode_latency_node){ 0 };
-		latency->own[latency->node_count] = 0;
-	}
+	memset(latency->own + latency->node_count, 0, (count - latency->node_count) * sizeof(*latency->own));
+	latency->node_count = count;
 	return 0;
 }
 
-static int merge_nodes(struct collection *collection, const struct lode_latency_partial *partial,
-		       const uint32_t *nodes)
+/* What a chain takes itself is its last node's. */
+static int merge_own(struct collection *collection, const struct lode_latency_partial *partial, const uint32_t *nodes)
 {
 	struct lode_latency *latency = collection->latency;
-	size_t count = partial->dictionary.tree.count;
+	size_t count = partial->chains.count;
 
-	if (grow_nodes(collection) < 0 || lode_grow(&latency->rows, &collection->row_capacity,
-						    latency->row_count + count, sizeof(*latency->rows)) < 0)
+	if (grow_own(collection) < 0 || lode_grow(&latency->rows, &collection->row_capacity,
+						  latency->row_count + count, sizeof(*latency->rows)) < 0)
 		return LODE_SYSTEM;
 	for (size_t i = 1; i < count; i++) {
-		if (!partial->nodes[i].count)
-			continue;
-		add_node(&latency->nodes[nodes[i]], &partial->nodes[i]);
-		latency->own[nodes[i]] = lode_add_saturating(latency->own[nodes[i]], partial->own[i]);
-		latency->instances += partial->nodes[i].count;
-		if (!partial->own[i] && !partial->slept[i] && !partial->queued[i])
-			continue; /* most nodes are only on the way to others */
+		uint32_t node = nodes[partial->chains.ends[i]];
+
+		if (!partial->nodes[i].count || (!partial->own[i] && !partial->slept[i] && !partial->queued[i]))
+			continue; /* many are only on the way to others */
+		latency->own[node] = lode_add_saturating(latency->own[node], partial->own[i]);
 		latency->rows[latency->row_count++] =
-			(struct lode_latency_row){ nodes[i], (uint32_t)latency->stream_count,
-						   partial->own[i], partial->slept[i], partial->queued[i] };
+			(struct lode_latency_row){ node, (uint32_t)latency->stream_count, partial->own[i],
+						   partial->slept[i], partial->queued[i] };
 	}
-	return lode_sketch_merge(&latency->sketch, &partial->sketch, nodes);
+	for (size_t i = 1; i < partial->dictionary.tree.count; i++)
+		latency->instances += partial->nodes[partial->chains.of[i]].count;
+	return lode_merged_sums_add(&collection->sums, partial, nodes, latency->node_count);
 }
 
 static int merge_stream(struct collection *collection, const struct lode_latency_partial *partial,
@@ -91,7 +74,7 @@ static int merge_stream(struct collection *collection, const struct lode_latency
 		code = lode_grow(&latency->streams, &collection->stream_capacity, latency->stream_count + 1,
 				 sizeof(*latency->streams));
 	if (!code)
-		code = merge_nodes(collection, partial, map.nodes);
+		code = merge_own(collection, partial, map.nodes);
 	if (!code) {
 		struct lode_latency_stream *stream = &latency->streams[latency->stream_count++];
 
@@ -207,11 +190,12 @@ static int collect(struct lode_corpus *corpus, const struct lode_latency_options
 	for (size_t i = 0; i < list->count; i++)
 		for (int type = 0; type < LODE_EVENT_TYPES; type++)
 			collection.events_total += list->items[i].events[type];
-	if (grow_nodes(&collection) < 0)
-		return lode_fail_memory(error);
 	code = lode_parallel_in_order(options->jobs, list->count, &work, error);
-	if (!code && sort_rows(latency) < 0)
+	if (!code && (grow_own(&collection) < 0 || sort_rows(latency) < 0 ||
+		      lode_merged_sums_finish(&collection.sums, latency->node_count, &latency->nodes,
+					      &latency->sketch) < 0))
 		code = lode_fail_memory(error);
+	lode_merged_sums_release(&collection.sums);
 	return code ? code : check_found(latency, options, lode_corpus_title(corpus), list->count, error);
 }
 

@@ -83,20 +83,13 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* Latencies on their way to the sketch. */
+/* Instances on their way to the sums. */
 struct adding {
 	struct lode_latency_partial *partial;
-	struct lode_sketch_item items[64];
-	size_t count;
+	struct lode_sketch_batch batch;
 };
 
-static int flush(struct adding *adding)
-{
-	size_t count = adding->count;
-
-	adding->count = 0;
-	return lode_sketch_add_all(&adding->partial->sketch, adding->items, count);
-}
+#define BATCH 262144u /* latencies */
 
 static int add_instance(void *context, const struct lode_instance *instance)
 {
@@ -112,22 +105,24 @@ static int add_instance(void *context, const struct lode_instance *instance)
 	node->waited = lode_add_saturating(node->waited, instance->waited);
 	if (estimate > node->longest)
 		node->longest = estimate;
-	adding->items[adding->count++] = (struct lode_sketch_item){ estimate, instance->node };
-	return adding->count == sizeof(adding->items) / sizeof(adding->items[0]) ? flush(adding) : 0;
+	return lode_sketch_batch_add(&adding->batch, &adding->partial->sketch, instance->node, estimate);
 }
 
-/* Children have larger numbers than their parents: one pass from the end. */
+/* Callees have larger numbers than their callers: one pass from the end. */
 static void add_shares(struct lode_latency_partial *partial, const struct lode_time_shares *shares)
 {
 	const struct lode_stack_tree *tree = &partial->dictionary.tree;
 	struct lode_latency_node *nodes = partial->nodes;
 
 	for (size_t i = tree->count; i-- > 1;) {
-		struct lode_latency_node *node = &nodes[i], *parent = &nodes[tree->nodes[i].parent];
+		uint32_t chain = partial->chains.of[i], above = partial->chains.of[tree->nodes[i].parent];
+		struct lode_latency_node *node = &nodes[chain], *parent = &nodes[above];
 
-		partial->own[i] = shares->nodes[i].time;
-		node->estimate = lode_add_saturating(node->estimate, shares->nodes[i].time);
-		node->variance += shares->nodes[i].doubt;
+		if (chain == above)
+			continue;
+		partial->own[chain] = shares->nodes[chain].time;
+		node->estimate = lode_add_saturating(node->estimate, shares->nodes[chain].time);
+		node->variance += shares->nodes[chain].doubt;
 		node->gap = node->count ? shares->gap : 0;
 		parent->estimate = lode_add_saturating(parent->estimate, node->estimate);
 		parent->variance += node->variance;
@@ -145,62 +140,67 @@ static int add_unsure(struct lode_latency_partial *partial)
 {
 	const struct lode_lost_callers *lost = &partial->lost;
 	const struct lode_stack_tree *tree = &partial->dictionary.tree;
-	uint32_t *seen = lode_calloc(tree->count, sizeof(*seen)); /* by node: the last root that was added */
+	uint32_t *seen; /* by node: the last root that was added */
 
-	for (size_t i = 0; seen && i < lost->count; i++) {
+	if (!lost->count)
+		return 0;
+	partial->unsure = lode_calloc(tree->count, sizeof(*partial->unsure));
+	seen = lode_calloc(tree->count, sizeof(*seen));
+	for (size_t i = 0; seen && partial->unsure && i < lost->count; i++) {
 		uint32_t root = lost->places[i].root;
+		uint64_t estimate = partial->nodes[partial->chains.of[root]].estimate;
 
 		for (uint32_t node = lost->places[i].place; node && seen[node] != root;
 		     node = tree->nodes[node].parent) {
 			seen[node] = root;
-			partial->nodes[node].unsure =
-				lode_add_saturating(partial->nodes[node].unsure, partial->nodes[root].estimate);
+			partial->unsure[node] = lode_add_saturating(partial->unsure[node], estimate);
 		}
 	}
 	lode_free(seen);
-	return seen ? 0 : LODE_SYSTEM;
+	return seen && partial->unsure ? 0 : LODE_SYSTEM;
 }
 
-/* The calls of a chain are those of its last node, by count and by length. */
-static void copy_along_chains(struct lode_latency_partial *partial, const uint32_t *chains)
-{
-	for (size_t i = 1; i < partial->dictionary.tree.count; i++) {
-		if (chains[i] == i)
-			continue;
-		partial->nodes[i] = partial->nodes[chains[i]];
-		partial->sketch.rows[i] = partial->sketch.rows[chains[i]];
-	}
-}
-
-static int add_instances(struct lode_latency_partial *partial, const uint32_t *chains,
-			 struct lode_time_shares *shares, struct lode_error *error)
+static int add_instances(struct lode_latency_partial *partial, struct lode_time_shares *shares, struct lode_error *error)
 {
 	struct adding adding = { .partial = partial };
-	int code = lode_instances_of_chains(&partial->stream, chains, add_instance, &adding, shares, &partial->input,
-					    error);
+	int code = lode_sketch_batch_init(&adding.batch, partial->chains.count, BATCH);
 
 	if (!code)
-		code = flush(&adding);
+		code = lode_instances_of_chains(&partial->stream, &partial->chains, add_instance, &adding, shares,
+						&partial->input, error);
 	if (!code)
-		copy_along_chains(partial, chains);
+		code = lode_sketch_batch_flush(&adding.batch, &partial->sketch);
+	lode_sketch_batch_release(&adding.batch);
 	return code;
 }
 
 int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_error *error)
 {
 	struct lode_time_shares shares = { 0 };
-	uint32_t *chains = lode_call_chains(&partial->stream);
-	int code = chains ? lode_sketch_reserve(&partial->sketch, partial->dictionary.tree.count) : LODE_SYSTEM;
+	int code = lode_call_chains_find(&partial->chains, &partial->stream);
 
+	if (!code) {
+		partial->nodes = lode_calloc(partial->chains.count, sizeof(*partial->nodes));
+		partial->own = lode_calloc(partial->chains.count, sizeof(*partial->own));
+		code = partial->nodes && partial->own ? lode_sketch_reserve(&partial->sketch, partial->chains.count)
+						      : LODE_SYSTEM;
+	}
 	if (!code)
-		code = add_instances(partial, chains, &shares, error);
+		code = add_instances(partial, &shares, error);
 	if (!code) {
 		add_shares(partial, &shares);
 		code = add_unsure(partial);
 	}
 	lode_time_shares_release(&shares);
-	lode_free(chains);
 	return code < 0 ? lode_fail_memory(error) : 0; /* nothing else can fail there */
+}
+
+struct lode_latency_node lode_latency_partial_node(const struct lode_latency_partial *partial, uint32_t node)
+{
+	struct lode_latency_node sums = partial->nodes[partial->chains.of[node]];
+
+	sums.unsure = partial->unsure ? partial->unsure[node] : 0;
+	return sums;
 }
 
 /* ns: a thread that waited all its life but for less than this did nothing else. */
@@ -268,19 +268,18 @@ static void add_idle_waits(struct lode_latency_partial *partial, const struct id
 	const struct lode_events *waits = &partial->stream.events[LODE_WAIT];
 
 	for (size_t i = 0; i < waits->count; i++) {
-		struct lode_latency_node *node = &partial->nodes[waits->stack[i]];
-		uint64_t *slept = &partial->slept[waits->stack[i]];
+		uint32_t chain = partial->chains.of[waits->stack[i]];
+		struct lode_latency_node *node = &partial->nodes[chain];
 		uint64_t length = lode_add_saturating(waits->cost[i], waits->delay[i]);
 		uint64_t weight = lode_events_weight(waits, i), all = lode_weighted(length, weight);
 
 		if (!waits->stack[i] || !node->count || !is_idle(idle, waits, i, length))
 			continue;
 		/* All of it is idle, whatever came behind the wait. */
-		partial->queued[waits->stack[i]] = less(partial->queued[waits->stack[i]],
-						       lode_weighted(waits->delay[i], weight));
+		partial->queued[chain] = less(partial->queued[chain], lode_weighted(waits->delay[i], weight));
 		node->idle = lode_add_saturating(node->idle, all);
 		if (idle->sleeps[waits->stack[i]])
-			*slept = lode_add_saturating(*slept, all);
+			partial->slept[chain] = lode_add_saturating(partial->slept[chain], all);
 	}
 }
 
@@ -319,10 +318,12 @@ static void add_queued(struct lode_latency_partial *partial)
 	for (size_t k = 0; k < sizeof(types) / sizeof(types[0]); k++) {
 		const struct lode_events *events = &partial->stream.events[types[k]];
 
-		for (size_t i = 0; i < events->count; i++)
-			partial->queued[events->stack[i]] =
-				lode_add_saturating(partial->queued[events->stack[i]],
-						    lode_weighted(events->delay[i], lode_events_weight(events, i)));
+		for (size_t i = 0; i < events->count; i++) {
+			uint64_t *queued = &partial->queued[partial->chains.of[events->stack[i]]];
+
+			*queued = lode_add_saturating(*queued, lode_weighted(events->delay[i],
+									     lode_events_weight(events, i)));
+		}
 	}
 }
 
@@ -332,32 +333,32 @@ static void normalise(struct lode_latency_partial *partial)
 	const struct lode_stack_tree *tree = &partial->dictionary.tree;
 	struct lode_latency_node *nodes = partial->nodes;
 
-	for (size_t i = 1; i < tree->count; i++) {
+	for (size_t i = 1; i < partial->chains.count; i++) {
 		uint64_t own = less(partial->own[i], nodes[i].idle), idle = partial->own[i] - own;
 
 		partial->own[i] = own;
 		partial->slept[i] = partial->slept[i] < idle ? partial->slept[i] : idle;
 		partial->queued[i] = partial->queued[i] < own ? partial->queued[i] : own;
 	}
-	for (size_t i = tree->count; i-- > 1;)
-		if (tree->nodes[i].parent)
-			nodes[tree->nodes[i].parent].idle =
-				lode_add_saturating(nodes[tree->nodes[i].parent].idle, nodes[i].idle);
+	for (size_t i = tree->count; i-- > 1;) {
+		uint32_t chain = partial->chains.of[i], above = partial->chains.of[tree->nodes[i].parent];
+
+		if (above && chain != above)
+			nodes[above].idle = lode_add_saturating(nodes[above].idle, nodes[chain].idle);
+	}
 }
 
 int lode_latency_partial_infer(struct lode_latency_partial *partial, const struct lode_latency_options *options,
 			       struct lode_error *error)
 {
-	size_t nodes = partial->dictionary.tree.count;
-	int code;
+	int code = lode_latency_partial_add(partial, error);
 
-	partial->nodes = lode_calloc(nodes, sizeof(*partial->nodes));
-	partial->own = lode_calloc(nodes, sizeof(*partial->own));
-	partial->slept = lode_calloc(nodes, sizeof(*partial->slept));
-	partial->queued = lode_calloc(nodes, sizeof(*partial->queued));
-	if (!partial->nodes || !partial->own || !partial->slept || !partial->queued)
-		return lode_fail_memory(error);
-	code = lode_latency_partial_add(partial, error);
+	if (code)
+		return code;
+	partial->slept = lode_calloc(partial->chains.count, sizeof(*partial->slept));
+	partial->queued = lode_calloc(partial->chains.count, sizeof(*partial->queued));
+	if (!partial->slept || !partial->queued)
+		code = lode_fail_memory(error);
 	if (!code)
 		add_queued(partial);
 	if (!code)
@@ -447,6 +448,8 @@ void lode_latency_partial_release(struct lode_latency_partial *partial)
 	lode_free(partial->own);
 	lode_free(partial->slept);
 	lode_free(partial->queued);
+	lode_free(partial->unsure);
+	lode_call_chains_release(&partial->chains);
 	lode_sketch_release(&partial->sketch);
 	lode_lost_callers_release(&partial->lost);
 	lode_stream_release(&partial->stream);

@@ -4,20 +4,23 @@
 #ifndef LODE_LATENCY_PARTIAL_H
 #define LODE_LATENCY_PARTIAL_H
 
+#include "latency/call_chains.h"
 #include "latency/latency.h"
 #include "latency/lost_callers.h"
 
-/* Nodes are those of the stream's own dictionary. */
+/* Nodes are those of the stream's own dictionary. Sums are by call chain, whose nodes all have the same. */
 struct lode_latency_partial {
 	struct lode_dictionary dictionary;
 	struct lode_stream stream; /* head; events, too, while they are needed */
 	int wanted;		   /* the options let it in */
 	int aggressive_end;	   /* as in the options */
-	struct lode_latency_node *nodes;
-	uint64_t *own;
+	struct lode_call_chains chains;
+	struct lode_latency_node *nodes; /* by chain, `unsure` aside */
+	uint64_t *own;	  /* by chain, here and below: of its last node; of the others it is 0 */
 	uint64_t *slept;
 	uint64_t *queued;
-	struct lode_sketch sketch;
+	uint64_t *unsure; /* by node; NULL: 0 for all */
+	struct lode_sketch sketch; /* by chain */
 	struct lode_instances_input input;
 	struct lode_lost_callers lost;
 };
@@ -26,7 +29,7 @@ struct lode_latency_partial {
 int lode_latency_partial_load(struct lode_latency_partial *partial,
 			      const struct lode_latency_options *options,
 			      const struct lode_corpus_entry *entry, struct lode_error *error);
-/* Infers and adds up on nodes and own, which are there; the first step of lode_latency_partial_infer. */
+/* Finds the chains, infers and adds up; the first step of lode_latency_partial_infer. */
 int lode_latency_partial_add(struct lode_latency_partial *partial, struct lode_error *error);
 /* Infers, adds up and normalises; afterwards the events are gone. */
 int lode_latency_partial_infer(struct lode_latency_partial *partial, const struct lode_latency_options *options,
@@ -34,6 +37,8 @@ int lode_latency_partial_infer(struct lode_latency_partial *partial, const struc
 /* Both of the above, or what the cache of the stream's corpus has kept of them. */
 int lode_latency_partial_make(struct lode_latency_partial *partial, const struct lode_latency_options *options,
 			      const struct lode_corpus_entry *entry, struct lode_error *error);
+/* The sums of a node. */
+struct lode_latency_node lode_latency_partial_node(const struct lode_latency_partial *partial, uint32_t node);
 void lode_latency_partial_release(struct lode_latency_partial *partial);
 
 #endif

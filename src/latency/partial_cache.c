@@ -27,7 +27,7 @@ int lode_latency_cache_key(const struct lode_latency_options *options, const str
 	lode_buffer_byte(&description, options->aggressive_end ? 1 : 0);
 	lode_buffer_byte(&description, options->include_work_waits ? 1 : 0);
 	lode_idle_rules_describe(options->idle, &description);
-	code = lode_map_key_make(key, "latency 1", &description);
+	code = lode_map_key_make(key, "latency 2", &description);
 	lode_buffer_release(&description);
 	return code ? code : 1;
 }
@@ -39,8 +39,8 @@ _Static_assert(sizeof(double) == sizeof(uint64_t), "fractions are kept bit for b
 _Static_assert(sizeof(struct lode_latency_node) == 80, "all sums of a node are kept");
 _Static_assert(sizeof(struct lode_instances_input) == 32, "all counts are kept");
 _Static_assert(sizeof(struct lode_latency_partial) ==
-		       sizeof(struct lode_dictionary) + sizeof(struct lode_stream) + 8 + 4 * sizeof(void *) +
-			       sizeof(struct lode_sketch) + sizeof(struct lode_instances_input) +
+		       sizeof(struct lode_dictionary) + sizeof(struct lode_stream) + 8 + 5 * sizeof(void *) +
+			       sizeof(struct lode_call_chains) + sizeof(struct lode_sketch) + sizeof(struct lode_instances_input) +
 			       sizeof(struct lode_lost_callers),
 	       "all numbers of a partial are kept");
 
@@ -71,7 +71,7 @@ static const struct lode_map_layout wide_layout = { sizeof(uint64_t), wide_field
 static const struct lode_map_field narrow_field[] = { { 0, sizeof(uint32_t) } };
 static const struct lode_map_layout narrow_layout = { sizeof(uint32_t), narrow_field, 1 };
 
-/* By node how many steps its latencies have, then all steps. */
+/* By chain how many steps its latencies have, then all steps. */
 static void write_sketch(struct lode_map_writer *writer, const struct lode_sketch *sketch, size_t nodes)
 {
 	uint32_t *counts = lode_calloc(nodes, sizeof(*counts));
@@ -106,10 +106,15 @@ static void write_partial(struct lode_map_writer *writer, const struct lode_late
 	lode_map_write_rows(writer, tree->nodes + own, tree->count - own, &node_layout);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		lode_map_write_number(writer, numbers[i]);
-	lode_map_write_rows(writer, partial->nodes, tree->count, &sum_layout);
+	lode_map_write_number(writer, partial->unsure != NULL);
+	if (partial->unsure)
+		lode_map_write_rows(writer, partial->unsure, tree->count, &wide_layout);
+	lode_map_write_number(writer, partial->chains.count);
+	lode_map_write_rows(writer, partial->chains.ends, partial->chains.count, &narrow_layout);
+	lode_map_write_rows(writer, partial->nodes, partial->chains.count, &sum_layout);
 	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		lode_map_write_rows(writer, columns[i], tree->count, &wide_layout);
-	write_sketch(writer, &partial->sketch, tree->count);
+		lode_map_write_rows(writer, columns[i], partial->chains.count, &wide_layout);
+	write_sketch(writer, &partial->sketch, partial->chains.count);
 }
 
 /* ---- reading ---- */
@@ -145,6 +150,20 @@ static void read_numbers(struct lode_map_reader *reader, struct lode_latency_par
 	partial->input.threads = lode_map_read_number(reader);
 	partial->lost.placed = lode_map_read_number(reader);
 	partial->lost.unplaced = lode_map_read_number(reader);
+	if (lode_map_read_count(reader, 1))
+		partial->unsure = lode_map_read_new_rows(reader, partial->dictionary.tree.count, &wide_layout);
+}
+
+/* Returns how many there are. */
+static size_t read_chains(struct lode_map_reader *reader, struct lode_latency_partial *partial)
+{
+	size_t count = lode_map_read_count(reader, partial->dictionary.tree.count);
+	uint32_t *ends = lode_map_read_new_rows(reader, count, &narrow_layout);
+
+	if (!reader->code)
+		reader->code = lode_call_chains_restore(&partial->chains, &partial->dictionary.tree, ends, count);
+	lode_free(ends);
+	return reader->code ? 0 : count;
 }
 
 static void put_steps(struct lode_map_reader *reader, struct lode_sketch *sketch, const uint32_t *counts, size_t nodes,
@@ -182,17 +201,17 @@ static void read_sketch(struct lode_map_reader *reader, struct lode_sketch *sket
 int lode_latency_partial_read(struct lode_cursor payload, struct lode_latency_partial *partial)
 {
 	struct lode_map_reader reader = lode_map_reader(payload);
-	size_t nodes;
+	size_t chains;
 	int code;
 
 	read_nodes(&reader, &partial->dictionary);
-	nodes = partial->dictionary.tree.count;
 	read_numbers(&reader, partial);
-	partial->nodes = lode_map_read_new_rows(&reader, nodes, &sum_layout);
-	partial->own = lode_map_read_new_rows(&reader, nodes, &wide_layout);
-	partial->slept = lode_map_read_new_rows(&reader, nodes, &wide_layout);
-	partial->queued = lode_map_read_new_rows(&reader, nodes, &wide_layout);
-	read_sketch(&reader, &partial->sketch, nodes);
+	chains = read_chains(&reader, partial);
+	partial->nodes = lode_map_read_new_rows(&reader, chains, &sum_layout);
+	partial->own = lode_map_read_new_rows(&reader, chains, &wide_layout);
+	partial->slept = lode_map_read_new_rows(&reader, chains, &wide_layout);
+	partial->queued = lode_map_read_new_rows(&reader, chains, &wide_layout);
+	read_sketch(&reader, &partial->sketch, chains);
 	code = lode_map_reader_finish(&reader);
 	lode_map_reader_release(&reader);
 	return code;

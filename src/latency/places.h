@@ -1,11 +1,12 @@
 /*
- * Places: parent and depth of each node of a stack tree side by side, and the node at
- * which two stacks part. Private to latency.
+ * Places: parent and depth of each node of a stack tree, or of each call chain, side by
+ * side, and the one at which two stacks part. Private to latency.
  */
 #ifndef LODE_LATENCY_PLACES_H
 #define LODE_LATENCY_PLACES_H
 
 #include "base/memory.h"
+#include "latency/call_chains.h"
 #include "trace/stack_tree.h"
 
 struct lode_place {
@@ -26,19 +27,17 @@ static inline struct lode_place *lode_places_make(const struct lode_stack_tree *
 	return places;
 }
 
-/*
- * The same over a tree of which only the last nodes of call chains are left (call_chains.h):
- * parents and depths skip the others, which have none.
- */
-static inline struct lode_place *lode_places_make_short(const struct lode_stack_tree *tree, const uint32_t *chains)
+/* The same of call chains, by chain. */
+static inline struct lode_place *lode_places_make_chains(const struct lode_stack_tree *tree,
+							 const struct lode_call_chains *chains)
 {
-	struct lode_place *places = lode_calloc(tree->count, sizeof(*places));
+	struct lode_place *places = lode_calloc(chains->count, sizeof(*places));
 
 	for (size_t i = 1; places && i < tree->count; i++) {
-		uint32_t parent = tree->nodes[i].parent, above = chains[parent] == parent ? parent : places[parent].parent;
+		uint32_t chain = chains->of[i], above = chains->of[tree->nodes[i].parent];
 
-		/* Inside a chain the parent only hands down what is above the chain. */
-		places[i] = (struct lode_place){above, places[above].depth + 1};
+		if (chain != above)
+			places[chain] = (struct lode_place){above, places[above].depth + 1};
 	}
 	return places;
 }

@@ -169,11 +169,12 @@ static void weigh_event(struct lode_time_shares *shares, const struct lode_event
 {
 	uint64_t weight = lode_events_weight(events, i);
 	uint64_t length = type == LODE_CALL ? 0 : events->cost[i];
-	struct lode_time_share *share = &shares->nodes[events->stack[i]];
+	uint32_t stack = shares->chains ? shares->chains->of[events->stack[i]] : events->stack[i];
+	struct lode_time_share *share = &shares->nodes[stack];
 
 	if (type != LODE_RUN)
 		length = lode_add_saturating(length, events->delay[i]);
-	give(shares, events->stack[i], lode_weighted(length, weight));
+	give(shares, stack, lode_weighted(length, weight));
 	share->doubt += lode_sampling_variance(length, weight);
 	if (type == LODE_RUN) /* how many samples hit a stack is chance, too */
 		share->doubt += (double)length * (double)length * (double)weight;
@@ -182,7 +183,7 @@ static void weigh_event(struct lode_time_shares *shares, const struct lode_event
 void lode_time_shares_weigh(struct lode_time_shares *shares, const struct lode_stream *stream,
 			    const uint8_t *left_out)
 {
-	memset(shares->nodes, 0, stream->dictionary->tree.count * sizeof(*shares->nodes));
+	memset(shares->nodes, 0, shares->node_count * sizeof(*shares->nodes));
 	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
 		const struct lode_events *events = &stream->events[type];
 
@@ -204,17 +205,18 @@ static double mean_cost(const struct lode_events *runs)
 }
 
 int lode_time_shares_init(struct lode_time_shares *shares, const struct lode_stream *stream,
-			  const struct lode_place *places)
+			  const struct lode_call_chains *chains, const struct lode_place *places)
 {
-	size_t nodes = stream->dictionary->tree.count;
 	double period = mean_cost(&stream->events[LODE_RUN]);
 
 	memset(shares, 0, sizeof(*shares));
 	shares->places = places;
+	shares->chains = chains;
+	shares->node_count = chains ? chains->count : stream->dictionary->tree.count;
 	shares->gap = period;
 	shares->limit = period * PERIODS < 1e18 ? (uint64_t)(period * PERIODS) : (uint64_t)1e18;
 	shares->thread_count = stream->thread_count;
-	shares->nodes = lode_calloc(nodes, sizeof(*shares->nodes));
+	shares->nodes = lode_calloc(shares->node_count, sizeof(*shares->nodes));
 	shares->threads = lode_calloc(stream->thread_count + 1, sizeof(*shares->threads));
 	return shares->nodes && shares->threads ? 0 : LODE_SYSTEM;
 }

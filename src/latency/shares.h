@@ -50,7 +50,9 @@ struct lode_time_share {
 };
 
 struct lode_time_shares {
-	struct lode_time_share *nodes; /* by node */
+	struct lode_time_share *nodes; /* by node, or by chain */
+	size_t node_count;
+	const struct lode_call_chains *chains; /* NULL: by node */
 	double gap; /* ns that the thread ran between two looks at it, as a look sees them; after the end */
 	const struct lode_place *places;
 	struct lode_shares_thread *threads;
@@ -60,9 +62,9 @@ struct lode_time_shares {
 	double gap_squares;
 };
 
-/* For a stream whose run events have their costs. Returns 0 or LODE_SYSTEM; release in either case. */
+/* For a stream whose run events have their costs; moments name chains unless `chains` is NULL. Returns 0 or LODE_SYSTEM; release in either case. */
 int lode_time_shares_init(struct lode_time_shares *shares, const struct lode_stream *stream,
-		     const struct lode_place *places);
+			  const struct lode_call_chains *chains, const struct lode_place *places);
 void lode_time_shares_release(struct lode_time_shares *shares);
 /* The next moment of a thread. Returns 0 or LODE_SYSTEM. */
 int lode_time_shares_see(struct lode_time_shares *shares, const struct lode_moment *moment);

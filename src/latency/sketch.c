@@ -12,17 +12,7 @@
 #include <string.h>
 
 #define FIRST_STEPS 4u
-#define FINE	   3 /* bits of a number below its highest one that choose the step */
-
-uint32_t lode_sketch_step(uint64_t latency)
-{
-	unsigned high;
-
-	if (latency < 2u << FINE)
-		return (uint32_t)latency;
-	high = 63u - (unsigned)__builtin_clzll(latency);
-	return ((high - FINE) << FINE) + (uint32_t)(latency >> (high - FINE));
-}
+#define FINE	   LODE_SKETCH_FINE
 
 /* The inverse: above the exact numbers, adding 1 << FINE steps doubles the number. */
 uint64_t lode_sketch_floor(uint32_t step)
@@ -140,25 +130,6 @@ int lode_sketch_add(struct lode_sketch *sketch, uint32_t node, uint64_t latency)
 	return add(sketch, node, lode_sketch_step(latency), 1);
 }
 
-int lode_sketch_add_all(struct lode_sketch *sketch, const struct lode_sketch_item *items, size_t count)
-{
-	int code = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (items[i].node < sketch->count)
-			__builtin_prefetch(&sketch->rows[items[i].node]);
-	for (size_t i = 0; i < count; i++)
-		if (items[i].node < sketch->count && sketch->rows[items[i].node].counts) {
-			const struct lode_sketch_row *row = &sketch->rows[items[i].node];
-
-			__builtin_prefetch(steps_of(row));
-			__builtin_prefetch(row->counts);
-		}
-	for (size_t i = 0; !code && i < count; i++)
-		code = add(sketch, items[i].node, lode_sketch_step(items[i].latency), 1);
-	return code;
-}
-
 /* How many steps of `from` are new to `row`. */
 static uint32_t count_new(const struct lode_sketch_row *row, const struct lode_sketch_row *from)
 {
@@ -198,16 +169,97 @@ static int merge_row(struct lode_sketch *sketch, struct lode_sketch_row *row, co
 	return 0;
 }
 
+int lode_sketch_merge_row(struct lode_sketch *sketch, uint32_t node, const struct lode_sketch_row *from)
+{
+	struct lode_sketch_row *row = from->count ? row_of(sketch, node) : NULL;
+
+	return from->count && (!row || merge_row(sketch, row, from) < 0) ? LODE_SYSTEM : 0;
+}
+
 int lode_sketch_merge(struct lode_sketch *sketch, const struct lode_sketch *from, const uint32_t *nodes)
 {
-	for (size_t node = 0; node < from->count; node++) {
-		const struct lode_sketch_row *row = &from->rows[node];
-		struct lode_sketch_row *to = row->count ? row_of(sketch, nodes[node]) : NULL;
-
-		if (row->count && (!to || merge_row(sketch, to, row) < 0))
+	for (size_t node = 0; node < from->count; node++)
+		if (lode_sketch_merge_row(sketch, nodes[node], &from->rows[node]) < 0)
 			return LODE_SYSTEM;
-	}
 	return 0;
+}
+
+/* ---- many latencies ---- */
+
+#define STEPS 512 /* more than there are */
+
+int lode_sketch_batch_init(struct lode_sketch_batch *batch, size_t nodes, size_t room)
+{
+	memset(batch, 0, sizeof(*batch));
+	batch->nodes = nodes;
+	batch->room = room;
+	batch->items = lode_calloc(room, sizeof(*batch->items));
+	batch->ends = lode_calloc(nodes + 1, sizeof(*batch->ends));
+	batch->sorted = lode_calloc(room, sizeof(*batch->sorted));
+	return batch->items && batch->ends && batch->sorted ? 0 : LODE_SYSTEM;
+}
+
+void lode_sketch_batch_release(struct lode_sketch_batch *batch)
+{
+	lode_free(batch->items);
+	lode_free(batch->ends);
+	lode_free(batch->sorted);
+	memset(batch, 0, sizeof(*batch));
+}
+
+/* The steps of one node, in any order, become a row: how often each occurs, in their order. */
+static void make_row(const uint16_t *steps, size_t count, uint32_t *histogram, struct lode_sketch_row *row)
+{
+	uint64_t occurring[STEPS / 64] = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		histogram[steps[i]]++;
+		occurring[steps[i] / 64] |= (uint64_t)1 << steps[i] % 64;
+	}
+	row->count = 0;
+	for (uint32_t word = 0; word < STEPS / 64; word++)
+		for (uint64_t left = occurring[word]; left; left &= left - 1) {
+			uint32_t step = 64 * word + (uint32_t)__builtin_ctzll(left);
+
+			row->counts[row->count] = histogram[step];
+			steps_of(row)[row->count++] = (uint16_t)step;
+			histogram[step] = 0;
+		}
+}
+
+/* Steps by node: a counting sort, for which adding has counted. */
+static void sort_batch(struct lode_sketch_batch *batch)
+{
+	uint32_t before = 0;
+
+	for (size_t node = 0; node <= batch->nodes; node++) {
+		uint32_t count = batch->ends[node];
+
+		batch->ends[node] = before;
+		before += count;
+	}
+	for (size_t i = 0; i < batch->count; i++)
+		batch->sorted[batch->ends[batch->items[i].node]++] = batch->items[i].step;
+}
+
+int lode_sketch_batch_flush(struct lode_sketch_batch *batch, struct lode_sketch *sketch)
+{
+	uint32_t counts[STEPS + STEPS / 2], histogram[STEPS] = { 0 };
+	struct lode_sketch_row row = { counts, 0, STEPS };
+	uint32_t start = 0;
+	int code = 0;
+
+	sort_batch(batch);
+	for (size_t node = 0; !code && node < batch->nodes; node++) {
+		if (batch->ends[node] == start)
+			continue;
+		make_row(batch->sorted + start, batch->ends[node] - start, histogram, &row);
+		start = batch->ends[node];
+		code = lode_sketch_merge_row(sketch, (uint32_t)node, &row);
+	}
+	memset(batch->ends, 0, (batch->nodes + 1) * sizeof(*batch->ends));
+	batch->count = 0;
+	return code;
 }
 
 uint32_t lode_sketch_steps(const struct lode_sketch *sketch, uint32_t node, struct lode_sketch_step *steps)

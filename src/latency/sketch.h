@@ -34,14 +34,10 @@ int lode_sketch_reserve(struct lode_sketch *sketch, size_t nodes);
 void lode_sketch_release(struct lode_sketch *sketch);
 /* Adds a latency of `node`. Returns 0 or LODE_SYSTEM. */
 int lode_sketch_add(struct lode_sketch *sketch, uint32_t node, uint64_t latency);
-/* Adds many; quicker than one by one, since memory is asked for in time. Returns 0 or LODE_SYSTEM. */
-struct lode_sketch_item {
-	uint64_t latency;
-	uint32_t node;
-};
-int lode_sketch_add_all(struct lode_sketch *sketch, const struct lode_sketch_item *items, size_t count);
 /* Adds all of `from`, whose nodes are called `nodes[node]` here. Returns 0 or LODE_SYSTEM. */
 int lode_sketch_merge(struct lode_sketch *sketch, const struct lode_sketch *from, const uint32_t *nodes);
+/* Adds a row of another sketch to `node`. Returns 0 or LODE_SYSTEM. */
+int lode_sketch_merge_row(struct lode_sketch *sketch, uint32_t node, const struct lode_sketch_row *from);
 /* Latencies of a node that fall into one step. */
 struct lode_sketch_step {
 	uint32_t step;
@@ -58,8 +54,49 @@ int lode_sketch_put(struct lode_sketch *sketch, uint32_t node, const struct lode
  */
 uint64_t lode_sketch_quantile(const struct lode_sketch *sketch, uint32_t node, double share);
 
+#define LODE_SKETCH_FINE 3 /* bits of a number below its highest one that choose the step */
+
 /* The step of a number, and the smallest number of a step. */
-uint32_t lode_sketch_step(uint64_t latency);
+static inline uint32_t lode_sketch_step(uint64_t latency)
+{
+	unsigned high;
+
+	if (latency < 2u << LODE_SKETCH_FINE)
+		return (uint32_t)latency;
+	high = 63u - (unsigned)__builtin_clzll(latency);
+	return ((high - LODE_SKETCH_FINE) << LODE_SKETCH_FINE) + (uint32_t)(latency >> (high - LODE_SKETCH_FINE));
+}
 uint64_t lode_sketch_floor(uint32_t step);
+
+/*
+ * Latencies on their way to a sketch of `nodes` nodes. They are sorted by node before they
+ * are added, so that each row is touched once a batch, not once a latency.
+ */
+struct lode_sketch_batch {
+	struct {
+		uint32_t node;
+		uint16_t step;
+	} *items;
+	size_t count;
+	size_t room;
+	size_t nodes;
+	uint32_t *ends;   /* by node: how many there are; while sorting, where they end */
+	uint16_t *sorted; /* steps */
+};
+
+/* For up to `room` latencies at a time. Returns 0 or LODE_SYSTEM; release in either case. */
+int lode_sketch_batch_init(struct lode_sketch_batch *batch, size_t nodes, size_t room);
+void lode_sketch_batch_release(struct lode_sketch_batch *batch);
+/* Adds all to the sketch; the batch is empty then. Returns 0 or LODE_SYSTEM. */
+int lode_sketch_batch_flush(struct lode_sketch_batch *batch, struct lode_sketch *sketch);
+
+static inline int lode_sketch_batch_add(struct lode_sketch_batch *batch, struct lode_sketch *sketch, uint32_t node,
+					uint64_t latency)
+{
+	batch->items[batch->count].node = node;
+	batch->items[batch->count++].step = (uint16_t)lode_sketch_step(latency);
+	batch->ends[node]++;
+	return batch->count == batch->room ? lode_sketch_batch_flush(batch, sketch) : 0;
+}
 
 #endif

@@ -62,7 +62,7 @@ static void try_latency(struct lode_cursor payload)
 	fuzz_require(code == 0 || code == LODE_BAD_INPUT || code == LODE_SYSTEM, "a code that is known");
 	fuzz_check_stream(&partial.stream);
 	for (uint32_t node = 0; code == 0 && node < partial.dictionary.tree.count; node++)
-		lode_sketch_quantile(&partial.sketch, node, 0.5);
+		lode_sketch_quantile(&partial.sketch, partial.chains.of[node], 0.5);
 	lode_latency_partial_release(&partial);
 }
 

@@ -754,18 +754,20 @@ static void of_a_chain_all_nodes_have_the_instances_of_the_last(void **state)
 		struct list all = { 0 }, ends = { 0 }, spread = { 0 };
 		struct lode_dictionary dictionary;
 		struct lode_stream stream;
-		uint32_t *chains;
+		struct lode_call_chains chains, restored;
 
 		assert_int_equal(lode_dictionary_init(&dictionary), 0);
 		lode_stream_init(&stream, &dictionary);
 		assert_int_equal(random_stream(&stream, &seed, 1 + random_below(&seed, 60)), 0);
-		chains = lode_call_chains(&stream);
-		assert_non_null(chains);
+		assert_int_equal(lode_call_chains_find(&chains, &stream), 0);
+		assert_int_equal(lode_call_chains_restore(&restored, &dictionary.tree, chains.ends, chains.count), 0);
+		assert_memory_equal(restored.of, chains.of, dictionary.tree.count * sizeof(*chains.of));
+		lode_call_chains_release(&restored);
 		assert_int_equal(lode_instances_infer(&stream, collect, &all, NULL, NULL), 0);
-		assert_int_equal(lode_instances_of_chains(&stream, chains, collect, &ends, NULL, NULL, NULL), 0);
+		assert_int_equal(lode_instances_of_chains(&stream, &chains, collect, &ends, NULL, NULL, NULL), 0);
 		for (size_t i = 0; i < ends.count; i++)
 			for (uint32_t node = 1; node < dictionary.tree.count; node++)
-				if (chains[node] == ends.items[i].node) {
+				if (chains.of[node] == ends.items[i].node) {
 					struct lode_instance instance = ends.items[i];
 
 					instance.node = node;
@@ -781,7 +783,7 @@ static void of_a_chain_all_nodes_have_the_instances_of_the_last(void **state)
 		free(all.items);
 		free(ends.items);
 		free(spread.items);
-		lode_free(chains);
+		lode_call_chains_release(&chains);
 		lode_stream_release(&stream);
 		lode_dictionary_release(&dictionary);
 	}

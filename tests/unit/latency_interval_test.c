@@ -127,21 +127,23 @@ static double coverage(const struct kind *kind, uint64_t seed)
 		partial.stream.dictionary = &partial.dictionary;
 		assert_int_equal(lode_lost_callers_find(&partial.stream, &partial.lost), 0);
 		nodes = partial.dictionary.tree.count;
-		partial.nodes = lode_calloc(nodes, sizeof(*partial.nodes));
-		partial.own = lode_calloc(nodes, sizeof(*partial.own));
 		assert_int_equal(lode_latency_partial_add(&partial, NULL), 0);
 		for (uint32_t node = 1; node < nodes && node < 64; node++) {
+			struct lode_latency_node sums = lode_latency_partial_node(&partial, node);
+
 			if (program.truth[node] < 2 * PERIOD)
 				continue;
 			count++;
-			held += (double)lode_latency_low(&partial.nodes[node]) <= program.truth[node] &&
-				program.truth[node] <= (double)lode_latency_high(&partial.nodes[node]);
+			held += (double)lode_latency_low(&sums) <= program.truth[node] &&
+				program.truth[node] <= (double)lode_latency_high(&sums);
 		}
 		program.dictionary = partial.dictionary;
 		program.stream = partial.stream;
 		program.stream.dictionary = &program.dictionary;
 		lode_free(partial.nodes);
 		lode_free(partial.own);
+		lode_free(partial.unsure);
+		lode_call_chains_release(&partial.chains);
 		lode_sketch_release(&partial.sketch);
 		lode_lost_callers_release(&partial.lost);
 		program_release(&program);

@@ -123,6 +123,31 @@ static void merged_sketches_are_those_of_all_latencies(void **state)
 	}
 }
 
+static void sketches_of_batches_are_those_of_all_latencies(void **state)
+{
+	uint64_t seed = 8;
+
+	(void)state;
+	for (int round = 0; round < 400; round++) {
+		struct lode_sketch all = { 0 }, batched = { 0 };
+		struct lode_sketch_batch batch;
+
+		assert_int_equal(lode_sketch_batch_init(&batch, NODES, 1 + random_below(&seed, 100)), 0);
+		for (uint64_t count = random_below(&seed, 600); count; count--) {
+			uint32_t node = (uint32_t)random_below(&seed, NODES);
+			uint64_t latency = random_below(&seed, 50) ? random_latency(&seed) : UINT64_MAX;
+
+			assert_int_equal(lode_sketch_add(&all, node, latency), 0);
+			assert_int_equal(lode_sketch_batch_add(&batch, &batched, node, latency), 0);
+		}
+		assert_int_equal(lode_sketch_batch_flush(&batch, &batched), 0);
+		assert_same_sketch(&batched, &all);
+		lode_sketch_batch_release(&batch);
+		lode_sketch_release(&all);
+		lode_sketch_release(&batched);
+	}
+}
+
 static void counts_that_are_full_stay_full_when_merged(void **state)
 {
 	struct lode_sketch sketch = { 0 }, part = { 0 };
@@ -145,6 +170,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_order_of_all_stacks_is_that_of_each_two),
 		cmocka_unit_test(merged_sketches_are_those_of_all_latencies),
+		cmocka_unit_test(sketches_of_batches_are_those_of_all_latencies),
 		cmocka_unit_test(counts_that_are_full_stay_full_when_merged),
 	};
 
