@@ -8,7 +8,7 @@
  */
 #include "base/file.h"
 #include "base/memory.h"
-#include "cmd/analysis.h"
+#include "tasks/analysis.h"
 #include "cmd/signals.h"
 #include "mine/signatures.h"
 #include "text/fsck_text.h"
@@ -172,10 +172,10 @@ static int check_one(struct lode_analysis *analysis, struct lode_fsck_report *re
 
 	finding->path = path;
 	lode_notes_init(&finding->notes);
-	code = check_path(finding, report->repair, &analysis->work.bar.progress, error);
-	lode_bar_wipe(&analysis->work.bar);
+	code = check_path(finding, report->repair, analysis->work.progress, error);
+	lode_work_pause(&analysis->work);
 	if (code && !lode_signals_stop())
-		lode_say(&analysis->call->err, LODE_RED, "%s", error->text);
+		lode_call_say(analysis->call, LODE_RED, "%s", error->text);
 	error->text[0] = '\0';
 	if (!code) {
 		report->count++;

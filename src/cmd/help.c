@@ -2,7 +2,7 @@
  * lode help: what the tables of commands and options say, for people; and with
  * the hidden options --commands and --options, for completions and tests.
  */
-#include "cmd/command.h"
+#include "cmd/commands.h"
 
 #include <string.h>
 

@@ -11,12 +11,12 @@
 #include "base/output.h"
 #include "page/page.h"
 #include "base/units.h"
-#include "cmd/attributes.h"
+#include "tasks/attributes.h"
 #include "cmd/hunt.h"
 #include "cmd/hunt_live.h"
-#include "cmd/notes.h"
+#include "tasks/notes.h"
 #include "cmd/progress.h"
-#include "cmd/results.h"
+#include "tasks/results.h"
 #include "cmd/signals.h"
 #include "export/graphs.h"
 #include "hunt/hunt_archive.h"
@@ -241,7 +241,7 @@ static int finish(struct hunt *hunt, struct lode_error *error)
 	if (!code)
 		code = show(hunt, error);
 	if (!code && !hunt->call->quiet)
-		lode_notes_say(&hunt->notes, &hunt->call->err);
+		lode_notes_say(&hunt->notes, hunt->call);
 	if (!code && hunt->settings->exit_code && found_any(hunt))
 		code = LODE_FOUND;
 	return code;

@@ -4,7 +4,7 @@
 
 #include "base/notes.h"
 #include "cmd/child.h"
-#include "cmd/command.h"
+#include "cmd/commands.h"
 #include "result/hunt_report.h"
 
 struct lode_hunt_settings {

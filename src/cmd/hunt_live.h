@@ -2,7 +2,7 @@
 #ifndef LODE_CMD_HUNT_LIVE_H
 #define LODE_CMD_HUNT_LIVE_H
 
-#include "cmd/command.h"
+#include "cmd/commands.h"
 #include "result/hunt_report.h"
 
 struct lode_server;

@@ -1,6 +1,6 @@
 /* The settings of lode hunt: see hunt.h. */
 #include "base/memory.h"
-#include "cmd/attributes.h"
+#include "tasks/attributes.h"
 #include "cmd/hunt.h"
 #include "cmd/recorded.h"
 

@@ -7,11 +7,11 @@
  * bad input, 4 the system failed, 128 + n stopped by signal n.
  */
 #include "base/memory.h"
-#include "cmd/command.h"
-#include "cmd/nearest.h"
-#include "cmd/output_ending.h"
+#include "cmd/commands.h"
+#include "tasks/nearest.h"
 #include "cmd/ranks.h"
 #include "cmd/signals.h"
+#include "cmd/terminal_host.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -95,21 +95,6 @@ const struct lode_command *lode_command_find(const char *name, struct lode_error
 	return NULL;
 }
 
-static int check_operands(const struct lode_command *command, const struct lode_arguments *arguments,
-			  struct lode_error *error)
-{
-	const char *name = command->name;
-
-	if (arguments->operand_count < command->least_operands)
-		return lode_fail(error, LODE_USAGE, "%s: which %s? Usage: 'lode %s %s'. See 'lode help %s'.",
-				 name, command->operand, name, command->usage, name);
-	if (arguments->operand_count <= command->most_operands)
-		return 0;
-	return lode_fail(error, LODE_USAGE,
-			 "%s: '%s' is one word too many; usage: 'lode %s %s'. See 'lode help %s'.", name,
-			 arguments->operands[command->most_operands], name, command->usage, name);
-}
-
 static int show_help(const struct lode_call *call, struct lode_error *error)
 {
 	struct lode_buffer buffer = { 0 };
@@ -135,41 +120,12 @@ static void look_at_terminals(struct lode_call *call, const struct lode_shared_s
 static int run_command(struct lode_call *call, struct lode_shared_settings *shared, size_t argc, char **argv,
 		       struct lode_error *error)
 {
-	const struct lode_command *command = call->command;
-	struct lode_arguments arguments = { 0 };
-	struct lode_options_tables tables = {
-		.command = command->name,
-		.own = command->options,
-		.common = lode_shared_options,
-		.shared = shared,
-	};
-	int code;
+	int code = lode_call_read(call, lode_shared_options, shared, argc, argv, error);
 
-	call->settings = lode_calloc(1, command->settings_size + 1);
-	if (!call->settings)
-		return lode_fail_memory(error);
-	tables.settings = call->settings;
-	code = lode_options_read(&tables, argc, argv, &arguments, error);
 	look_at_terminals(call, shared);
-	if (!code && shared->help) {
-		code = show_help(call, error);
-		goto out;
-	}
 	if (!code)
-		code = check_operands(command, &arguments, error);
-	if (!code)
-		code = lode_options_contradict(command->name, command->options, call->settings, error);
-	if (!code)
-		code = lode_output_ending_check(command, call->settings, error);
-	if (code)
-		goto out;
-	call->operands = arguments.operands;
-	call->operand_count = arguments.operand_count;
-	code = command->run(call, error);
-out:
-	lode_arguments_release(&arguments);
-	lode_options_release(command->options, call->settings);
-	lode_free(call->settings);
+		code = shared->help ? show_help(call, error) : lode_call_run(call, error);
+	lode_call_release(call);
 	return code;
 }
 
@@ -222,7 +178,8 @@ out:
 int main(int argc, char **argv)
 {
 	struct lode_error error = { "" };
-	struct lode_call call = { 0 };
+	struct lode_terminal_host host;
+	struct lode_call call = { .host = lode_terminal_host_init(&host) };
 	int code;
 
 	setlocale(LC_CTYPE, "");

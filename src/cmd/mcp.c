@@ -1,7 +1,7 @@
 /*
  * lode mcp: the analyses of a corpus as tools for agents.
  */
-#include "cmd/command.h"
+#include "cmd/commands.h"
 #include "cmd/signals.h"
 #include "serve/mcp.h"
 #include "trace/corpus.h"

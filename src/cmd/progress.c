@@ -14,20 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define BETWEEN_DRAWINGS 100000000ull
 #define BEFORE_FIRST     300000000ull
 #define SECOND           1000000000ull
-
-uint64_t lode_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-}
 
 /* Eighths of a cell, so that a short bar still moves often. */
 static void add_bar(struct lode_buffer *line, double part, size_t cells, int utf8)

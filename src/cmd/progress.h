@@ -6,6 +6,7 @@
 #ifndef LODE_CMD_PROGRESS_H
 #define LODE_CMD_PROGRESS_H
 
+#include "base/clock.h"
 #include "base/progress.h"
 #include "cmd/terminal.h"
 
@@ -25,7 +26,5 @@ struct lode_bar {
 void lode_bar_init(struct lode_bar *bar, const struct lode_terminal *err, int quiet);
 /* Empties the line; before anything else is written to standard error. */
 void lode_bar_wipe(struct lode_bar *bar);
-/* Monotonic nanoseconds, for whoever measures. */
-uint64_t lode_now(void);
 
 #endif

@@ -10,12 +10,12 @@
  */
 #include "base/json.h"
 #include "base/units.h"
-#include "cmd/attributes.h"
-#include "cmd/command.h"
-#include "cmd/notes.h"
+#include "tasks/attributes.h"
+#include "cmd/commands.h"
+#include "tasks/notes.h"
 #include "cmd/progress.h"
 #include "cmd/signals.h"
-#include "cmd/symbol_options.h"
+#include "tasks/symbol_options.h"
 #include "cmd/recorded.h"
 #include "result/notes_json.h"
 
@@ -342,7 +342,7 @@ static void tell(const struct recording *recording)
 		lode_say(&recording->call->err, LODE_GREEN, "%s: %s", entry->name, line.bytes);
 	lode_buffer_release(&line);
 	lode_recorded_tell_budget(&recording->target, &recording->call->err);
-	lode_notes_say(&recording->notes, &recording->call->err);
+	lode_notes_say(&recording->notes, recording->call);
 }
 
 /* How user stacks were found, and how they ended. */

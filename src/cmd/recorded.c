@@ -2,8 +2,8 @@
 #include "cmd/progress.h"
 #include "cmd/recorded.h"
 
-#include "cmd/attributes.h"
-#include "cmd/command.h"
+#include "tasks/attributes.h"
+#include "cmd/commands.h"
 #include "cmd/recorded_budget.h"
 #include "cmd/signals.h"
 #include "process/processes.h"

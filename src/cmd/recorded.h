@@ -7,7 +7,7 @@
 #define LODE_CMD_RECORDED_H
 
 #include "cmd/child.h"
-#include "cmd/options.h"
+#include "tasks/options.h"
 
 struct lode_recorded_settings {
 	struct lode_option_list pids;

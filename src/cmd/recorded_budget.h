@@ -6,7 +6,7 @@
 #define LODE_CMD_RECORDED_BUDGET_H
 
 #include "base/json.h"
-#include "cmd/command.h"
+#include "cmd/commands.h"
 #include "cmd/recorded.h"
 
 /* Before the recorder starts. */

@@ -1,9 +1,9 @@
 /*
  * lode report: all views of a corpus in one page.
  */
-#include "cmd/output_ending.h"
+#include "tasks/output_ending.h"
 #include "cmd/report_blocks.h"
-#include "cmd/results.h"
+#include "tasks/results.h"
 #include "page/page.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static int write_page(struct lode_report_making *making)
 		lode_page_end(&making->page);
 		output = output ? output : "report.html";
 	}
-	lode_bar_wipe(&making->work->bar);
+	lode_work_pause(making->work);
 	code = lode_results_write(making->call, output, &making->page, making->error);
 	if (!code && making->left_out)
 		lode_notes_add(&making->work->notes, making->left_out, "stream has no time line in the page",
@@ -96,12 +96,12 @@ static int run(struct lode_call *call, struct lode_error *error)
 	if (code)
 		return code;
 	lode_work_begin(&work, call, 1);
-	code = lode_source_open(&source, call->operands, call->operand_count, &making.settings->area, error);
+	code = lode_source_open(&source, call->operands, call->operand_count, &making.settings->area, call->host, error);
 	if (!code)
 		making.path = source.path;
 	if (!code)
 		code = make(&making, &source);
-	code = lode_work_end(&work, call, code);
+	code = lode_work_end(&work, code);
 	lode_buffer_release(&making.page);
 	lode_source_close(&source);
 	return code;

@@ -2,7 +2,7 @@
 #include "cmd/report_blocks.h"
 
 #include "base/memory.h"
-#include "cmd/mine.h"
+#include "tasks/mine.h"
 #include "cmd/report_views.h"
 #include "mine/signatures.h"
 #include "page/page.h"
@@ -105,7 +105,7 @@ int lode_report_profile(struct lode_report_making *making, struct lode_source *s
 int lode_report_info(struct lode_report_making *making, const struct lode_corpus_list *list)
 {
 	struct lode_info_stream *streams = lode_calloc(list->count + 1, sizeof(*streams));
-	const struct lode_progress *progress = &making->work->bar.progress;
+	const struct lode_progress *progress = making->work->progress;
 	struct lode_buffer json = {0};
 	struct lode_info info;
 	int code;
@@ -226,7 +226,7 @@ int lode_report_streams(struct lode_report_making *making, struct lode_source *s
 static int add_view(struct lode_report_making *making, const struct lode_report_view *view)
 {
 	struct lode_buffer json = {0};
-	int code = lode_report_view_make(view, making->path, &making->settings->area, &making->work->bar.progress, &json,
+	int code = lode_report_view_make(view, making->path, &making->settings->area, making->work->progress, &json,
 					 making->error);
 
 	if (!code && json.size > MOST_VIEW_BYTES)

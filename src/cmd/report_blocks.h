@@ -4,7 +4,7 @@
 #ifndef LODE_CMD_REPORT_BLOCKS_H
 #define LODE_CMD_REPORT_BLOCKS_H
 
-#include "cmd/source.h"
+#include "tasks/source.h"
 
 struct lode_report_settings {
 	struct lode_area_settings area;

@@ -4,7 +4,7 @@
 
 #include "base/buffer.h"
 #include "base/progress.h"
-#include "cmd/area_options.h"
+#include "tasks/area_options.h"
 
 struct lode_report_view {
 	const char *block;	    /* of the page */

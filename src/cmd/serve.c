@@ -1,7 +1,7 @@
 /*
  * lode serve: the page of a corpus, live.
  */
-#include "cmd/command.h"
+#include "cmd/commands.h"
 #include "cmd/signals.h"
 #include "page/page.h"
 #include "trace/corpus.h"

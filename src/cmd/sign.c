@@ -2,7 +2,7 @@
  * lode sign: gives a name to what lode mine found, and keeps book of what becomes
  * of it. The signatures themselves are the library's (mine/signatures.h).
  */
-#include "cmd/command.h"
+#include "cmd/commands.h"
 #include "mine/pattern_id.h"
 #include "mine/signatures.h"
 

@@ -8,11 +8,11 @@
  */
 #include "base/json.h"
 #include "base/units.h"
-#include "cmd/command.h"
-#include "cmd/notes.h"
+#include "cmd/commands.h"
+#include "tasks/notes.h"
 #include "cmd/signals.h"
-#include "cmd/streams.h"
-#include "cmd/symbol_options.h"
+#include "tasks/streams.h"
+#include "tasks/symbol_options.h"
 #include "symbols/naming.h"
 #include "trace/corpus.h"
 
@@ -150,7 +150,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 		code = symbolize_all(&symbolizing, error);
 	lode_signals_release();
 	if (!code && !call->quiet)
-		lode_notes_say(&symbolizing.notes, &call->err);
+		lode_notes_say(&symbolizing.notes, call);
 	if (!code)
 		code = lode_show(&call->out, &symbolizing.output, error);
 	lode_buffer_release(&symbolizing.output);

@@ -6,7 +6,7 @@
  */
 #include "base/output.h"
 #include "base/units.h"
-#include "cmd/command.h"
+#include "cmd/commands.h"
 #include "cmd/progress.h"
 #include "cmd/signals.h"
 #include "synth/synth.h"

@@ -7,13 +7,7 @@
 
 #include "base/error.h"
 #include "base/safe_text.h"
-#include "text/look.h"
-
-struct lode_terminal {
-	int fd;
-	unsigned height; /* lines; 0 when it is no terminal */
-	struct lode_look look;
-};
+#include "tasks/host.h"
 
 /* `color` is "auto", "always", "never" or NULL. */
 struct lode_terminal lode_terminal_look(int fd, const char *color);

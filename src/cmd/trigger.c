@@ -3,7 +3,7 @@
  * and tells what became of it.
  */
 #include "base/memory.h"
-#include "cmd/command.h"
+#include "cmd/commands.h"
 #include "cmd/watch_socket.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * lode version: what this program is and what it was built with.
  */
-#include "cmd/command.h"
+#include "cmd/commands.h"
 #include "base/json.h"
 #include "import/import.h"
 #include "export/export.h"

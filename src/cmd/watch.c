@@ -15,12 +15,12 @@
  */
 #include "base/json.h"
 #include "base/units.h"
-#include "cmd/attributes.h"
-#include "cmd/command.h"
-#include "cmd/notes.h"
+#include "tasks/attributes.h"
+#include "cmd/commands.h"
+#include "tasks/notes.h"
 #include "cmd/progress.h"
 #include "cmd/signals.h"
-#include "cmd/symbol_options.h"
+#include "tasks/symbol_options.h"
 #include "cmd/recorded.h"
 
 #ifdef LODE_HAVE_RECORDER
@@ -587,7 +587,7 @@ static void tell_end(struct watch *watch)
 			 lode_count_text(counts.records, records), (unsigned long long)watch->burst.fired,
 			 (unsigned long long)watch->saved);
 		lode_recorded_tell_budget(&watch->target, &watch->call->err);
-		lode_notes_say(&watch->notes, &watch->call->err);
+		lode_notes_say(&watch->notes, watch->call);
 	}
 	if (!watch->settings->json)
 		return;

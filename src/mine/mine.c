@@ -8,20 +8,12 @@
  */
 #include "mine/mine.h"
 
+#include "base/clock.h"
 #include "base/parallel.h"
 #include "base/units.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 /* ---- thresholds ---- */
 
@@ -531,20 +523,20 @@ static int rank_clusters(struct measuring *measuring)
 static int finish(struct measuring *measuring, struct lode_error *error)
 {
 	struct lode_mine_timing *timing = &measuring->mined->timing;
-	uint64_t began = now(), ended;
+	uint64_t began = lode_now(), ended;
 	int code = order_patterns(measuring) < 0 ? lode_fail_memory(error) : 0;
 
-	ended = now();
+	ended = lode_now();
 	timing->ranking = ended - began;
 	began = ended;
 	if (!code)
 		code = make_clusters(measuring, error);
-	ended = now();
+	ended = lode_now();
 	timing->clustering = ended - began;
 	began = ended;
 	if (!code && rank_clusters(measuring) < 0)
 		code = lode_fail_memory(error);
-	timing->ranking += now() - began;
+	timing->ranking += lode_now() - began;
 	return code;
 }
 
@@ -554,10 +546,10 @@ int lode_mine(const struct lode_area *area, const struct lode_mine_options *opti
 	struct lode_matcher matcher = { 0 };
 	struct measuring measuring = { .area = area, .options = options, .mined = mined };
 	struct lode_ranking *ranking = NULL;
-	uint64_t began = now();
+	uint64_t began = lode_now();
 	int code = find_patterns(area, options, &mined->patterns, error);
 
-	mined->timing.mining = now() - began;
+	mined->timing.mining = lode_now() - began;
 	if (code)
 		return code;
 	if (!lode_matcher_init(&matcher, &area->dictionary.tree, area->dictionary.frames.count))

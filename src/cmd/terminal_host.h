@@ -1,0 +1,15 @@
+/* The command line as the host of a task (tasks/host.h): progress bar, signals, MPI, standard output and error. */
+#ifndef LODE_CMD_TERMINAL_HOST_H
+#define LODE_CMD_TERMINAL_HOST_H
+
+#include "cmd/progress.h"
+
+struct lode_terminal_host {
+	struct lode_host host;
+	struct lode_bar bar;
+};
+
+/* `host` must not move afterwards. */
+struct lode_host *lode_terminal_host_init(struct lode_terminal_host *host);
+
+#endif

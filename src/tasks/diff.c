@@ -1,0 +1,218 @@
+/*
+ * lode diff: which functions make slow streams slow, and in which context (IntroPerf).
+ */
+#include "base/memory.h"
+#include "tasks/diff_sides.h"
+#include "export/graphs.h"
+#include "export/latency_export.h"
+#include "scope/frame_filter.h"
+#include "text/diff_text.h"
+
+#include <string.h>
+
+/* Paths of a page, unless --top or --all say otherwise. */
+#define PAGE_PATHS 200
+
+static const char *form_choice(size_t i);
+
+static const char *new_paths_choice(size_t i)
+{
+	static const char *const names[] = {"more", "whole", NULL};
+
+	return names[i];
+}
+
+#define FIELD(field) offsetof(struct lode_diff_settings, field)
+
+static const struct lode_option options[] = {
+	LODE_LIST("base-where", 0, FIELD(base.where), "KEY=VALUE",
+		  "the base is only streams with this attribute"),
+	LODE_LIST("slow-where", 0, FIELD(slow.where), "KEY=VALUE",
+		  "the slow side is only streams with this attribute"),
+	LODE_LIST("base-stream", 0, FIELD(base.streams), "NAME",
+		  "the base is only streams of this name or id"),
+	LODE_LIST("slow-stream", 0, FIELD(slow.streams), "NAME",
+		  "the slow side is only streams of this name or id"),
+	LODE_LATENCY_OPTIONS(FIELD(latency), "paths", form_choice),
+	LODE_CHOICE("new-paths", 0, FIELD(new_paths), "HOW",
+		    "paths that BASE lacks cost what they take more, or all", new_paths_choice),
+	LODE_LIST("truth", 0, FIELD(truth), "GLOB",
+		  "functions known to be at fault: tell how near the result is"),
+	LODE_FLAG("guess", 0, FIELD(guess), "name the likeliest cause though nothing is sure"),
+	LODE_FLAG("exit-code", 0, FIELD(exit_code), "exit with 1 when SLOW surely takes more"),
+	LODE_NO_MORE_OPTIONS,
+};
+
+/* ---- showing ---- */
+
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+{
+	const struct lode_diff_settings *settings = analysis->call->settings;
+
+	(void)error;
+	lode_diff_text(result, settings->latency.all_frames, &analysis->look, &output->buffer);
+	return 0;
+}
+
+static int write_folded(struct lode_analysis *analysis, void *result, struct lode_output *output,
+			struct lode_error *error)
+{
+	return lode_diff_folded(result, output, &analysis->work.notes, error);
+}
+
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+{
+	const struct lode_diff_settings *settings = analysis->call->settings;
+	struct lode_diff_report *report = result;
+	int code = lode_latency_tree_min(&settings->latency, "diff", lode_diff_whole(report->diff), &report->least, error);
+
+	if (report->page && !settings->latency.top && !settings->latency.all)
+		report->top = PAGE_PATHS;
+	return code ? code : lode_diff_json(report, output, error);
+}
+
+static int write_graph(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+{
+	const struct lode_diff_settings *settings = analysis->call->settings;
+	const struct lode_diff_report *report = result;
+	uint64_t least;
+	int code = lode_latency_tree_min(&settings->latency, "diff", lode_diff_whole(report->diff), &least, error);
+
+	if (!code)
+		lode_diff_dot(report, least, settings->latency.all_frames, &output->buffer);
+	return code;
+}
+
+static const struct lode_form forms[] = {
+	{.name = "text", .kind = LODE_FORM_TEXT, .write = write_text},
+	{.name = "json", .kind = LODE_FORM_JSON, .flows = 1, .write = write_json},
+	{.name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_json},
+	{.name = "dot", .extension = ".dot", .kind = LODE_FORM_OTHER, .write = write_graph},
+	{.name = "folded", .extension = ".folded", .kind = LODE_FORM_OTHER, .flows = 1, .write = write_folded},
+	{.name = NULL},
+};
+
+static const char *form_choice(size_t i)
+{
+	return lode_form_name(forms, i);
+}
+
+/* ---- the whole ---- */
+
+/* What was compared. */
+struct comparison {
+	struct lode_diff_sides sides;
+	struct lode_diff diff;
+	uint8_t *fits;
+	struct lode_diff_distance distance;
+};
+
+static int show(struct lode_analysis *analysis, const struct comparison *comparison, struct lode_error *error)
+{
+	const struct lode_diff_settings *settings = analysis->call->settings;
+	const struct lode_diff_sides *sides = &comparison->sides;
+	struct lode_idle_stacks *idle = NULL;
+	struct lode_buffer title = {0};
+	struct lode_diff_report report = {
+		.base = {sides->base.source.path, sides->base_streams, &sides->base.latency},
+		.slow = {sides->slow.source.path, sides->slow_streams, &sides->slow.latency},
+		.diff = &comparison->diff,
+		.fits = comparison->fits,
+		.top = lode_latency_top(&settings->latency, analysis),
+		.distance = settings->truth.count ? &comparison->distance : NULL,
+	};
+	int code = 0;
+
+	if (lode_analysis_is(analysis, LODE_FORM_PAGE))
+		code = lode_idle_stacks_make(&idle, sides->base.source.rules, report.diff->dictionary, error);
+	report.page = idle;
+	lode_buffer_print(&title, "%s %s", report.base.corpus, report.slow.corpus);
+	if (!code && title.failed)
+		code = lode_fail_memory(error);
+	analysis->title = title.bytes;
+	if (!code)
+		code = lode_analysis_write(analysis, &report, error);
+	lode_buffer_release(&title);
+	lode_idle_stacks_free(idle);
+	return code;
+}
+
+static int measure_distance(struct comparison *comparison, const struct lode_option_list *truth)
+{
+	uint8_t *frames;
+
+	if (!truth->count)
+		return 0;
+	frames = lode_frame_filter(&comparison->diff.dictionary->frames, truth->items);
+	if (!frames)
+		return LODE_SYSTEM;
+	comparison->distance = lode_diff_distance_of(&comparison->diff, frames);
+	lode_free(frames);
+	return 0;
+}
+
+static int compare_sides(struct lode_analysis *analysis, struct comparison *comparison, struct lode_error *error)
+{
+	const struct lode_diff_settings *settings = analysis->call->settings;
+	struct lode_diff_sides *sides = &comparison->sides;
+	struct lode_diff_options how = {
+		.jobs = (unsigned)settings->latency.area.jobs,
+		.guess = settings->guess,
+		.mean = settings->latency.mean,
+		.whole_new_paths = settings->new_paths && !strcmp(settings->new_paths, "whole"),
+	};
+	int code = lode_latency_check(&settings->latency, "diff", &how.rule, error);
+
+	if (!code)
+		code = lode_diff_sides_read(sides, analysis->call, &analysis->work, error);
+	lode_work_pause(&analysis->work);
+	if (code)
+		return code;
+	if (lode_diff(&sides->base.latency, &sides->slow.latency, &how, &comparison->diff) < 0 ||
+	    lode_stacks_match(comparison->diff.dictionary, settings->latency.area.match.items, &comparison->fits) < 0 ||
+	    measure_distance(comparison, &settings->truth) < 0)
+		return lode_fail_memory(error);
+	code = show(analysis, comparison, error);
+	return !code && settings->exit_code && lode_diff_is_sure(&comparison->diff) ? LODE_FOUND : code;
+}
+
+static int compare(struct lode_analysis *analysis, struct lode_error *error)
+{
+	struct comparison comparison = {0};
+	int code = compare_sides(analysis, &comparison, error);
+
+	lode_free(comparison.fits);
+	lode_diff_release(&comparison.diff);
+	lode_diff_sides_release(&comparison.sides);
+	return code;
+}
+
+static const struct lode_analysis_command analysis = {
+	.result = FIELD(latency.result),
+	.forms = forms,
+	.make = compare,
+};
+
+const struct lode_command lode_command_diff = {
+	.name = "diff",
+	.summary = "find what makes slow streams slow, against good ones",
+	.usage = "[OPTIONS] BASE [SLOW]",
+	.about = "Infers the latencies of both corpora (see 'lode help latency') and ranks the paths of SLOW "
+		 "by what\n"
+		 "their functions take more, per stream, than in BASE. Names the function to look at first, "
+		 "where\n"
+		 "streams are enough to be sure. Both sides may be in one corpus, told apart by attributes "
+		 "or\n"
+		 "names of their streams.",
+	.examples = "  lode diff release-1 release-2\n"
+		    "  lode diff corpus --base-where version=1 --slow-where version=2\n"
+		    "  # a page with a heat map and the calls of both sides\n"
+		    "  lode diff good bad -o diff.html\n",
+	.options = options,
+	.settings_size = sizeof(struct lode_diff_settings),
+	.least_operands = 1,
+	.most_operands = 2,
+	.operand = "CORPUS",
+	.analysis = &analysis,
+	.run = lode_analysis_run,
+};

@@ -1,0 +1,132 @@
+/* The two sides of lode diff: see diff_sides.h. */
+#include "tasks/diff_sides.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The attributes that both sides must have and those of this side; NULL when memory has run out. */
+static const char **join(const struct lode_option_list *both, const struct lode_option_list *own)
+{
+	const char **all = lode_calloc(both->count + own->count + 1, sizeof(*all));
+
+	for (size_t i = 0; all && i < both->count; i++)
+		all[i] = both->items[i];
+	for (size_t i = 0; all && i < own->count; i++)
+		all[both->count + i] = own->items[i];
+	return all;
+}
+
+static int read_side(struct lode_latency_reading *reading, char *const *path, const struct lode_diff_settings *settings,
+		     const struct lode_side_settings *side, struct lode_work *work, struct lode_error *error)
+{
+	struct lode_latency_settings own = settings->latency;
+	const char **where = join(&settings->latency.area.where, &side->where);
+	int code;
+
+	if (!where)
+		return lode_fail_memory(error);
+	own.area.where = (struct lode_option_list){.items = where};
+	own.streams = side->streams;
+	code = lode_latency_open(reading, path, 1, &own, work, error);
+	if (!code)
+		code = lode_latency_read(reading, error);
+	lode_free(where);
+	reading->options.where = NULL;
+	if (!code && !reading->latency.stream_count && !lode_host_helps(work->call->host))
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: holds no streams, so there is nothing to compare with", *path);
+	return code;
+}
+
+static void list_words(const struct lode_option_list *list, struct lode_buffer *buffer)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		lode_buffer_text(buffer, buffer->size ? ", " : "(");
+		lode_buffer_text(buffer, list->items[i]);
+	}
+}
+
+/* `(variant=good, laptop-17)`. */
+static int tell_choice(const struct lode_side_settings *side, char **words)
+{
+	struct lode_buffer buffer = {0};
+	int code = 0;
+
+	list_words(&side->where, &buffer);
+	list_words(&side->streams, &buffer);
+	if (buffer.size) {
+		lode_buffer_text(&buffer, ")");
+		lode_buffer_byte(&buffer, '\0');
+		*words = buffer.failed ? NULL : lode_strdup(buffer.bytes);
+		code = *words ? 0 : LODE_SYSTEM;
+	}
+	lode_buffer_release(&buffer);
+	return code;
+}
+
+/* One corpus cannot be compared with itself: something must tell the sides apart. */
+static int check_sides(const struct lode_call *call, struct lode_error *error)
+{
+	const struct lode_diff_settings *settings = call->settings;
+
+	if (call->operand_count > 1 || ((settings->base.where.count || settings->base.streams.count) &&
+					(settings->slow.where.count || settings->slow.streams.count)))
+		return 0;
+	return lode_fail(error, LODE_USAGE,
+			 "diff: with one corpus, say which of its streams are the base and which are slow: "
+			 "'--base-where version=1 --slow-where version=2'. See 'lode help diff'.");
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct lode_latency_stream *left = a, *right = b;
+
+	return strcmp(left->id, right->id);
+}
+
+/* A stream on both sides blurs the difference. */
+static int tell_common(const struct lode_diff_sides *sides, struct lode_notes *notes)
+{
+	const struct lode_latency *base = &sides->base.latency, *slow = &sides->slow.latency;
+	struct lode_latency_stream *sorted = lode_calloc(slow->stream_count, sizeof(*sorted));
+
+	if (!sorted)
+		return LODE_SYSTEM;
+	memcpy(sorted, slow->streams, slow->stream_count * sizeof(*sorted));
+	qsort(sorted, slow->stream_count, sizeof(*sorted), compare_ids);
+	for (size_t i = 0; i < base->stream_count; i++)
+		if (bsearch(&base->streams[i], sorted, slow->stream_count, sizeof(*sorted), compare_ids))
+			lode_notes_add(notes, 1, "streams are on both sides",
+				       lode_strings_get(&base->dictionary.frames.strings,
+							base->streams[i].name));
+	lode_free(sorted);
+	return 0;
+}
+
+int lode_diff_sides_read(struct lode_diff_sides *sides, const struct lode_call *call, struct lode_work *work,
+			 struct lode_error *error)
+{
+	const struct lode_diff_settings *settings = call->settings;
+	int code = check_sides(call, error);
+
+	lode_host_expect(call->host, 2);
+	if (!code)
+		code = read_side(&sides->base, &call->operands[0], settings, &settings->base, work, error);
+	if (!code)
+		code = read_side(&sides->slow, &call->operands[call->operand_count - 1], settings,
+				 &settings->slow, work, error);
+	if (!code && (tell_common(sides, &work->notes) < 0 || tell_choice(&settings->base, &sides->base_streams) < 0 ||
+		      tell_choice(&settings->slow, &sides->slow_streams) < 0))
+		code = lode_fail_memory(error);
+	return code;
+}
+
+void lode_diff_sides_release(struct lode_diff_sides *sides)
+{
+	lode_free(sides->base_streams);
+	lode_free(sides->slow_streams);
+	lode_latency_reading_release(&sides->slow);
+	lode_latency_reading_release(&sides->base);
+}

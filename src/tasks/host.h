@@ -1,0 +1,65 @@
+/*
+ * The host of a task: the program that runs it. The command line draws progress, prints and
+ * obeys signals (cmd/terminal_host.h); a program that uses the library does none of this and
+ * gets results and messages as values (library/).
+ */
+#ifndef LODE_TASKS_HOST_H
+#define LODE_TASKS_HOST_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/progress.h"
+#include "text/look.h"
+#include "trace/corpus_deal.h"
+
+struct lode_call;
+
+/* A file descriptor that people may be reading. */
+struct lode_terminal {
+	int fd;
+	unsigned height; /* lines; 0 when it is no terminal */
+	struct lode_look look;
+};
+
+/* Several processes that run the same command under MPI, as cmd/ranks.h. */
+struct lode_host_job {
+	int (*launched)(void);
+	void (*expect)(unsigned times);
+	int (*helps)(void);
+	int (*share)(struct lode_corpus *corpus,
+		     int (*keep)(void *context, struct lode_job_rank rank, struct lode_error *error), void *context,
+		     struct lode_error *error);
+};
+
+struct lode_host {
+	int collects; /* takes results as a whole, also those that could be written while they are made */
+	/* Long work begins; returns its progress, which also reports requests to stop. */
+	const struct lode_progress *(*begin)(struct lode_host *host, const struct lode_call *call);
+	/* Something else is about to be written: the progress bar must go. */
+	void (*pause)(struct lode_host *host);
+	/* While held, a request to stop reaches the work only through its progress. */
+	void (*hold)(struct lode_host *host, int held);
+	/* The signal that asked to stop; 0: none did. */
+	int (*stopped)(struct lode_host *host);
+	/* Takes a result that no option sends to a file. A buffer that failed is an error. */
+	int (*show)(struct lode_host *host, const struct lode_call *call, const struct lode_buffer *results,
+		    struct lode_error *error);
+	/* Takes a message for the user, without a line end. */
+	void (*say)(struct lode_host *host, const struct lode_call *call, enum lode_style style, const char *text);
+	const struct lode_host_job *job; /* NULL: a process by itself */
+};
+
+/* Tells the user a sentence; cut at 1 KB. */
+void lode_call_say(const struct lode_call *call, enum lode_style style, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+int lode_call_show(const struct lode_call *call, const struct lode_buffer *results, struct lode_error *error);
+
+/* The functions of `job`; without one this process is alone and has nothing to share. */
+int lode_host_launched(const struct lode_host *host);
+void lode_host_expect(const struct lode_host *host, unsigned times);
+int lode_host_helps(const struct lode_host *host);
+int lode_host_share(const struct lode_host *host, struct lode_corpus *corpus,
+		    int (*keep)(void *context, struct lode_job_rank rank, struct lode_error *error), void *context,
+		    struct lode_error *error);
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * lode mine: from millions of stacks to a short ranked list (StackMine).
+ *
+ * The last result of a corpus is kept in CORPUS/mined.txt as a pattern file, so
+ * that `lode sign --from ID` and `lode mine --show ID` know what an id means. What a
+ * mining is, is in mining.c.
+ */
+#include "tasks/mine.h"
+
+#include "mine/pattern_id.h"
+#include "text/mine_text.h"
+
+#define TOP 10
+
+static const char *kind_choice(size_t i)
+{
+	static const char *const kinds[] = { "wait", "run", "both" };
+
+	return i < sizeof(kinds) / sizeof(*kinds) ? kinds[i] : NULL;
+}
+
+static const char *rank_choice(size_t i)
+{
+	return i < LODE_RANKS ? lode_rank_name((enum lode_rank)i) : NULL;
+}
+
+#define FIELD(field) offsetof(struct lode_mine_settings, field)
+
+static const struct lode_option options[] = {
+	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND",
+		    "mine waits, CPU samples or both together (default: wait where there are any)", kind_choice),
+	LODE_AREA_OPTIONS(FIELD(area)),
+	LODE_TEXT("threshold", 't', FIELD(threshold), "T", "what a pattern must cost at least: 30s, 1% (default: 1%)"),
+	LODE_TEXT("impact", 0, FIELD(impact), "SHARE,T",
+		  "the threshold of a bug that costs T on average in SHARE of the streams: 10%,300ms"),
+	LODE_TEXT("similarity", 0, FIELD(similarity), "S", "cluster patterns that are this similar, 0 to 1"),
+	LODE_CHOICE("rank", 'r', FIELD(rank), "METRIC", "order of the clusters (default: total)", rank_choice),
+	LODE_FLAG("fold-recursion", 0, FIELD(fold_recursion),
+		  "of a recursive function only the first call counts: faster, fewer patterns"),
+	LODE_NUMBER("min-length", 0, FIELD(min_length), "N", "leave out shorter patterns", 1, UINT32_MAX - 1),
+	LODE_NUMBER("max-length", 0, FIELD(max_length), "N", "look for patterns up to this length", 1,
+		    UINT32_MAX - 1),
+	LODE_NUMBER("max-patterns", 0, FIELD(max_patterns), "N", "stop when so many were found", 1, 0),
+	LODE_TEXT("patterns", 0, FIELD(patterns), "FILE", "measure these patterns instead of mining"),
+	LODE_TEXT("show", 0, FIELD(show), "ID", "the events of a pattern or cluster of the last mining"),
+	LODE_TEXT("against", 0, FIELD(against), "CORPUS", "what is new, gone or changed against another corpus"),
+	LODE_FLAG("new", 0, FIELD(only_new), "only what no signature covers"),
+	LODE_NUMBER("top", 'n', FIELD(top), "N", "show so many clusters (text: 10)", 1, 0),
+	LODE_FLAG("all", 'a', FIELD(all), "show all clusters"),
+	LODE_FLAG("all-frames", 0, FIELD(all_frames), "show the scheduler and the way into the kernel, too"),
+	LODE_FLAG("json", 0, FIELD(result.json), "write all of it as JSON"),
+	LODE_FLAG("page-data", 0, FIELD(result.page_data), "write what the page shows as JSON: also costs by stream"),
+	LODE_HIDDEN_FLAG("timing", FIELD(timing), "JSON says how long the steps took"),
+	LODE_TEXT("output", 'o', FIELD(result.output), "FILE", "write to FILE instead of standard output; .html makes it a page, .json JSON"),
+	LODE_NO_MORE_OPTIONS,
+};
+
+/* Keeps the result for '--show' and 'lode sign'. A corpus that cannot be written to is mined all the same. */
+static void remember(struct lode_mining *mining, struct lode_notes *notes)
+{
+	const char *kind = mining->how.both ? NULL : lode_event_type_name(mining->how.kind);
+
+	for (size_t i = 0; i < lode_corpus_count(mining->source.corpus); i++) {
+		struct lode_corpus *member = lode_corpus_member(mining->source.corpus, i);
+		struct lode_error error = { "" };
+
+		if (lode_mined_file_write(lode_corpus_path(member), &mining->mined, kind,
+					  &mining->reading.area.dictionary.frames, &error) < 0)
+			lode_notes_add(notes, 1, "result could not be kept for '--show' and 'lode sign'", error.text);
+	}
+}
+
+/* ---- the whole ---- */
+
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+{
+	(void)error;
+	lode_mine_text(result, &analysis->look, &output->buffer);
+	return 0;
+}
+
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+{
+	(void)analysis, (void)error;
+	lode_mine_json(result, &output->buffer);
+	return 0;
+}
+
+static int write_page(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+{
+	struct lode_mine_report page = *(const struct lode_mine_report *)result;
+
+	page.page = 1;
+	return write_json(analysis, &page, output, error);
+}
+
+static const struct lode_form forms[] = {
+	{ .name = "text", .kind = LODE_FORM_TEXT, .write = write_text },
+	{ .name = "json", .kind = LODE_FORM_JSON, .write = write_json },
+	{ .name = "html", .extension = ".html", .kind = LODE_FORM_PAGE, .write = write_page },
+	{ .name = NULL },
+};
+
+/* Of clusters there is a page; not of single events or of what changed. */
+static const struct lode_form *forms_of(const void *of)
+{
+	const struct lode_mine_settings *settings = of;
+
+	return settings->show ? lode_mine_show_forms : settings->against ? lode_mine_against_forms : forms;
+}
+
+static int mine_area(struct lode_analysis *analysis, struct lode_mining *mining, struct lode_error *error)
+{
+	const struct lode_mine_settings *settings = analysis->call->settings;
+	int code;
+
+	if (settings->show)
+		return lode_analysis_write(analysis, mining, error);
+	if (lode_analysis_is(analysis, LODE_FORM_TEXT) && !settings->top && !settings->all)
+		mining->report.top = TOP;
+	code = lode_mining_run(mining, settings, 0, error);
+	if (!code && settings->against)
+		return lode_mine_against(analysis, mining, error);
+	if (code)
+		return code;
+	if (!settings->result.page_data) /* a server changes nothing */
+		remember(mining, &analysis->work.notes); /* before it is shown: nobody need read to the end */
+	return lode_analysis_write(analysis, &mining->report, error);
+}
+
+static int mine(struct lode_analysis *analysis, struct lode_error *error)
+{
+	struct lode_mining mining;
+	int code = lode_mining_open(&mining, analysis->call->settings, analysis->call->operands,
+				    analysis->call->operand_count, &analysis->work, error);
+
+	if (!code)
+		code = mine_area(analysis, &mining, error);
+	lode_mining_release(&mining);
+	return code;
+}
+
+static const struct lode_analysis_command analysis = {
+	.result = FIELD(result),
+	.hold = LODE_HOLD_ALWAYS, /* what was found until it was stopped is shown */
+	.forms_of = forms_of,
+	.make = mine,
+};
+
+const struct lode_command lode_command_mine = {
+	.name = "mine",
+	.summary = "find the call-stack patterns that cost the most time",
+	.usage = "[OPTIONS] CORPUS...",
+	.about = "Mines the stacks of CORPUS for patterns, frames that stand in the same order in many stacks, whose\n"
+		 "events cost more than a threshold; groups similar ones; and ranks the groups.",
+	.examples = "  lode mine corpus\n"
+		    "  lode mine corpus --kind run --threshold 0.5%\n"
+		    "  # bugs that cost 0.3 s on average in a tenth of the streams\n"
+		    "  lode mine corpus --impact 10%,300ms\n"
+		    "  lode mine corpus --symptom 'wait > 200ms in lock' --scope graph\n"
+		    "  lode mine release-2 --against release-1\n",
+	.options = options,
+	.settings_size = sizeof(struct lode_mine_settings),
+	.least_operands = 1,
+	.most_operands = SIZE_MAX,
+	.operand = "CORPUS",
+	.analysis = &analysis,
+	.run = lode_analysis_run,
+};

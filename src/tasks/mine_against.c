@@ -1,0 +1,71 @@
+/*
+ * lode mine --against CORPUS: what is new, gone or changed.
+ *
+ * The other corpus is mined with the same options and a threshold that is as much
+ * for each stream, so that a larger corpus does not find more for being larger.
+ */
+#include "tasks/mine.h"
+#include "text/mine_text.h"
+
+static uint64_t scaled_threshold(const struct lode_mining *here, const struct lode_mining *other)
+{
+	size_t streams = here->reading.area.stream_count;
+	double each = streams ? (double)here->how.threshold / (double)streams : (double)here->how.threshold;
+	double threshold = each * (double)other->reading.area.stream_count;
+
+	return threshold < 1 ? 1 : threshold >= 1.8e19 ? UINT64_MAX : (uint64_t)threshold;
+}
+
+static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+{
+	(void)error;
+	lode_compare_text(result, &analysis->look, &output->buffer);
+	return 0;
+}
+
+static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
+{
+	(void)analysis, (void)error;
+	lode_compare_json(result, &output->buffer);
+	return 0;
+}
+
+const struct lode_form lode_mine_against_forms[] = {
+	{ .name = "text", .kind = LODE_FORM_TEXT, .write = write_text },
+	{ .name = "json", .kind = LODE_FORM_JSON, .write = write_json },
+	{ .name = NULL },
+};
+
+static int compare(struct lode_analysis *analysis, struct lode_mining *here, struct lode_mining *other,
+		   struct lode_error *error)
+{
+	struct lode_comparison comparison = { 0 };
+	struct lode_compare_side left = { &here->reading.area, &here->mined };
+	struct lode_compare_side right = { &other->reading.area, &other->mined };
+	struct lode_compare_report report = { &here->report, &other->report, &comparison, here->report.top };
+	int code = lode_compare(&left, &right, here->how.kind, &comparison, error);
+
+	if (!code)
+		code = lode_analysis_write(analysis, &report, error);
+	lode_comparison_release(&comparison);
+	return code;
+}
+
+int lode_mine_against(struct lode_analysis *analysis, struct lode_mining *mining, struct lode_error *error)
+{
+	const struct lode_mine_settings *settings = analysis->call->settings;
+	char *against = (char *)(uintptr_t)settings->against; /* nobody writes to it */
+	struct lode_mining other;
+	int code = lode_mining_open(&other, settings, &against, 1, &analysis->work, error);
+
+	if (!code && other.how.kind != mining->how.kind)
+		code = lode_fail(error, LODE_USAGE, "mine: %s has %ss and %s has %ss; say with '--kind' what to compare",
+				 mining->source.path, lode_event_type_name(mining->how.kind), settings->against,
+				 lode_event_type_name(other.how.kind));
+	if (!code)
+		code = lode_mining_run(&other, settings, scaled_threshold(mining, &other), error);
+	if (!code)
+		code = compare(analysis, mining, &other, error);
+	lode_mining_release(&other);
+	return code;
+}

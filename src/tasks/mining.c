@@ -1,0 +1,182 @@
+/*
+ * One mining of corpora as settings ask for it: see mine.h. What lode mine, its comparison,
+ * its --show and lode report start from.
+ */
+#include "tasks/mine.h"
+
+#include "base/memory.h"
+#include "mine/signatures.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- options ---- */
+
+static int read_similarity(const char *text, double *similarity, struct lode_error *error)
+{
+	char *rest;
+
+	*similarity = LODE_SIMILARITY;
+	if (!text)
+		return 0;
+	*similarity = strtod(text, &rest);
+	if (rest == text || *rest || !(*similarity >= 0 && *similarity <= 1))
+		return lode_fail(error, LODE_USAGE,
+				 "mine: '--similarity' wants a number from 0 (one cluster) to 1 (only equals), not '%s'. "
+				 "See 'lode help mine'.",
+				 text);
+	return 0;
+}
+
+static enum lode_rank chosen_rank(const char *name)
+{
+	for (size_t i = 0; name && i < LODE_RANKS; i++)
+		if (!strcmp(name, lode_rank_name((enum lode_rank)i)))
+			return (enum lode_rank)i;
+	return LODE_RANK_TOTAL;
+}
+
+/* Waits are what people come for; a profile without any is mined for CPU time. */
+static int choose_kind(struct lode_corpus *corpus, const char *name, enum lode_event_type *kind,
+		       struct lode_error *error)
+{
+	struct lode_corpus_list list = { 0 };
+	uint64_t waits = 0, runs = 0;
+	int code;
+
+	*kind = name && !strcmp(name, "run") ? LODE_RUN : LODE_WAIT;
+	if (name)
+		return 0;
+	code = lode_corpus_streams(corpus, &list, error);
+	for (size_t i = 0; !code && i < list.count; i++) {
+		waits += list.items[i].events[LODE_WAIT];
+		runs += list.items[i].events[LODE_RUN];
+	}
+	if (!waits && runs)
+		*kind = LODE_RUN;
+	lode_corpus_list_release(&list);
+	return code;
+}
+
+static int choose_threshold(const struct lode_mine_settings *settings, const struct lode_area *area,
+			    struct lode_mine_options *how, struct lode_error *error)
+{
+	if (settings->threshold && settings->impact)
+		return lode_fail(error, LODE_USAGE,
+				 "mine: '--threshold' and '--impact' say the same thing twice; give one of them. "
+				 "See 'lode help mine'.");
+	if (settings->impact)
+		return lode_mine_impact(settings->impact, area->stream_count, &how->threshold, error);
+	return lode_mine_threshold(settings->threshold ? settings->threshold : "1%", area->rows[how->kind].cost,
+				   &how->threshold, error);
+}
+
+/* ---- one mining ---- */
+
+int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings *settings,
+		     char *const *names, size_t count, struct lode_work *work, struct lode_error *error)
+{
+	int code;
+
+	memset(mining, 0, sizeof(*mining));
+	mining->how = (struct lode_mine_options){
+		.rank = chosen_rank(settings->rank),
+		.both = settings->kind && !strcmp(settings->kind, "both"),
+		.fold_recursion = settings->fold_recursion,
+		.min_length = (uint32_t)settings->min_length,
+		.max_length = (uint32_t)settings->max_length,
+		.max_patterns = settings->max_patterns,
+		.jobs = (unsigned)settings->area.jobs,
+		.progress = work->progress,
+	};
+	code = read_similarity(settings->similarity, &mining->how.similarity, error);
+	if (!code)
+		code = lode_source_open(&mining->source, names, count, &settings->area, work->call->host, error);
+	if (!code)
+		code = choose_kind(mining->source.corpus, settings->kind, &mining->how.kind, error);
+	if (!code)
+		code = lode_source_area(&mining->source, &settings->area, mining->how.both ? 0 : 1u << mining->how.kind,
+					work, &mining->reading, error);
+	if (!code && settings->fold_recursion && lode_area_fold(&mining->reading.area) < 0)
+		code = lode_fail_memory(error);
+	mining->report = (struct lode_mine_report){
+		.corpus = mining->source.path,
+		.area = &mining->reading.area,
+		.options = &mining->how,
+		.mined = &mining->mined,
+		.top = settings->top,
+		.all_frames = settings->all_frames,
+		.timing = settings->timing,
+		.read_time = mining->reading.time,
+	};
+	return code;
+}
+
+/* Takes out of the area what signatures cover of one kind. */
+static int remove_covered(struct lode_mining *mining, const struct lode_signatures *signatures,
+			  enum lode_event_type kind, struct lode_error *error)
+{
+	struct lode_area *area = &mining->reading.area;
+	uint8_t *marks = lode_calloc(area->dictionary.tree.count, 1);
+
+	if (!marks || lode_signatures_cover(signatures, &area->dictionary, kind, marks) < 0) {
+		lode_free(marks);
+		return lode_fail_memory(error);
+	}
+	mining->report.covered = lode_add_saturating(mining->report.covered, lode_area_remove(area, kind, marks));
+	lode_free(marks);
+	return 0;
+}
+
+/* --new: takes out of the area what signatures cover, whatever their state. */
+static int leave_out_known(struct lode_mining *mining, struct lode_error *error)
+{
+	struct lode_signatures signatures;
+	int code = lode_signatures_load(mining->source.corpus, &signatures, error);
+
+	for (int kind = 0; !code && kind < LODE_AREA_KINDS; kind++)
+		if (mining->how.both || kind == (int)mining->how.kind)
+			code = remove_covered(mining, &signatures, (enum lode_event_type)kind, error);
+	mining->report.only_new = 1;
+	lode_signatures_release(&signatures);
+	return code;
+}
+
+static int read_patterns(struct lode_mining *mining, const char *path, struct lode_error *error)
+{
+	int code = lode_pattern_file_read(&mining->file, path, &mining->reading.area.dictionary.frames, error);
+
+	if (!code && !mining->file.patterns.count)
+		return lode_fail(error, LODE_BAD_INPUT, "%s: holds no patterns; see lode-patterns(5)", path);
+	mining->how.given = &mining->file.patterns;
+	return code;
+}
+
+int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings *settings, uint64_t threshold,
+		    struct lode_error *error)
+{
+	int code = settings->only_new ? leave_out_known(mining, error) : 0;
+
+	mining->how.threshold = threshold;
+	if (!code && mining->how.both && lode_area_join_kinds(&mining->reading.area) < 0)
+		code = lode_fail_memory(error);
+	if (!code && !threshold)
+		code = choose_threshold(settings, &mining->reading.area, &mining->how, error);
+	if (!code && settings->patterns)
+		code = read_patterns(mining, settings->patterns, error);
+	if (!code)
+		code = lode_mine(&mining->reading.area, &mining->how, &mining->mined, error);
+	if (!code)
+		code = lode_idle_stacks_make(&mining->idle, mining->source.rules, &mining->reading.area.dictionary, error);
+	mining->report.idle = mining->idle;
+	return code;
+}
+
+void lode_mining_release(struct lode_mining *mining)
+{
+	lode_idle_stacks_free(mining->idle);
+	lode_mined_release(&mining->mined);
+	lode_pattern_file_release(&mining->file);
+	lode_area_reading_release(&mining->reading);
+	lode_source_close(&mining->source);
+}

@@ -1,0 +1,155 @@
+/* What an analysis reads: see source.h. */
+#include "tasks/source.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "tasks/streams.h"
+#include "trace/map_cache.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* Events of a stream below which reading them takes no longer than looking for what is kept. */
+#define WORTH_KEEPING 10000
+
+/* Appends CORPUS/idle.rules of each corpus that has it. */
+static int find_own_rules(struct lode_corpus *corpus, struct lode_arena *arena, const char **paths, size_t *count)
+{
+	for (size_t i = 0; i < lode_corpus_count(corpus); i++) {
+		char *own = lode_format("%s/idle.rules", lode_corpus_path(lode_corpus_member(corpus, i)));
+
+		if (!own)
+			return LODE_SYSTEM;
+		if (!access(own, F_OK) && !(paths[(*count)++] = lode_arena_text(arena, own, strlen(own)))) {
+			lode_free(own);
+			return LODE_SYSTEM;
+		}
+		lode_free(own);
+	}
+	return 0;
+}
+
+/* The built-in idle rules, those of the corpora (CORPUS/idle.rules), those of the command line. */
+static int load_rules(struct lode_source *source, const struct lode_area_settings *settings, struct lode_error *error)
+{
+	size_t most = settings->idle_rules.count + lode_corpus_count(source->corpus), count = 0;
+	const char **paths = lode_calloc(most + 1, sizeof(*paths));
+	struct lode_arena arena = { 0 };
+	int code;
+
+	if (!paths || find_own_rules(source->corpus, &arena, paths, &count) < 0) {
+		code = lode_fail_memory(error);
+	} else {
+		for (size_t i = 0; i < settings->idle_rules.count; i++)
+			paths[count++] = settings->idle_rules.items[i];
+		code = lode_idle_rules_load(&source->rules, paths, error);
+	}
+	lode_arena_release(&arena);
+	lode_free(paths);
+	return code;
+}
+
+/* Lets analyses of the corpus keep their work beside it, unless the settings forbid it. */
+static int use_cache(struct lode_source *source, const struct lode_area_settings *settings, struct lode_error *error)
+{
+	/* Processes of one job hand over all of their work. */
+	const struct lode_map_cache_options options = { .least_events = lode_host_launched(source->host) ? 0 : WORTH_KEEPING };
+
+	if (settings->no_cache)
+		return 0;
+	return lode_corpus_use_cache(source->corpus, &options) < 0 ? lode_fail_memory(error) : 0;
+}
+
+int lode_source_open(struct lode_source *source, char *const *names, size_t count,
+		     const struct lode_area_settings *settings, const struct lode_host *host, struct lode_error *error)
+{
+	int code;
+
+	*source = (struct lode_source){ .path = names[0], .host = host };
+	code = lode_corpus_open_all(&source->corpus, names, count, error);
+	if (!code && lode_corpus_count(source->corpus) > 1)
+		source->path = lode_corpus_title(source->corpus);
+	if (!code && settings)
+		code = use_cache(source, settings, error);
+	return code || !settings ? code : load_rules(source, settings, error);
+}
+
+int lode_source_operands(struct lode_source *source, const struct lode_call *call,
+			 const struct lode_area_settings *settings, struct lode_error *error)
+{
+	return lode_source_open(source, call->operands, call->operand_count, settings, call->host, error);
+}
+
+void lode_source_close(struct lode_source *source)
+{
+	lode_idle_rules_free(source->rules);
+	lode_corpus_close(source->corpus);
+	memset(source, 0, sizeof(*source));
+}
+
+int lode_source_streams(struct lode_source *source, const struct lode_option_list *names,
+			struct lode_corpus_list *list, struct lode_error *error)
+{
+	int code;
+
+	memset(list, 0, sizeof(*list));
+	code = lode_corpus_streams(source->corpus, list, error);
+	return code ? code : lode_streams_check(names, list, source->path, error);
+}
+
+void lode_source_note(struct lode_source *source, struct lode_notes *notes)
+{
+	struct lode_corpus_list list = { 0 };
+
+	if (lode_corpus_count(source->corpus) > 1 && !lode_corpus_streams(source->corpus, &list, NULL))
+		lode_notes_add(notes, list.repeated, "streams are in several of the corpora and count once", NULL);
+	lode_corpus_list_release(&list);
+}
+
+struct keeping {
+	struct lode_source *source;
+	const struct lode_area_options *options;
+};
+
+static int keep_area(void *context, struct lode_job_rank rank, struct lode_error *error)
+{
+	const struct keeping *keeping = context;
+
+	return lode_area_keep(keeping->source->corpus, keeping->options, &rank, error);
+}
+
+int lode_source_area(struct lode_source *source, const struct lode_area_settings *settings, unsigned kinds,
+		     struct lode_work *work, struct lode_area_reading *reading, struct lode_error *error)
+{
+	uint64_t began = lode_now();
+	int code;
+
+	memset(reading, 0, sizeof(*reading));
+	lode_source_note(source, &work->notes);
+	reading->options = (struct lode_area_options){
+		.scope = lode_scope_chosen(settings->scope, LODE_SCOPE_AUTO),
+		.symptoms = settings->symptoms.items,
+		.match = settings->match.items,
+		.exclude = settings->exclude.items,
+		.where = settings->where.items,
+		.time = settings->time,
+		.idle = source->rules,
+		.include_idle = settings->include_idle,
+		.include_work_waits = settings->include_work_waits,
+		.by_symptom = settings->by_symptom,
+		.kinds = kinds,
+		.jobs = (unsigned)settings->jobs,
+		.notes = &work->notes,
+		.progress = work->progress,
+	};
+	code = lode_host_share(source->host, source->corpus, keep_area, &(struct keeping){ source, &reading->options }, error);
+	if (!code)
+		code = lode_area_collect(source->corpus, &reading->options, &reading->area, error);
+	reading->time = lode_now() - began;
+	return code;
+}
+
+void lode_area_reading_release(struct lode_area_reading *reading)
+{
+	lode_area_release(&reading->area);
+}
