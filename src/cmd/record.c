@@ -143,6 +143,7 @@ static int open_all(struct recording *recording, const char *source, struct lode
 	recorder.cache = symbols.cache;
 	recorder.limits = recording->rules.limits;
 	recorder.limit_count = recording->rules.count;
+	recording->target.sees_all_waits = lode_recorder_sees_all_waits(&recorder);
 	code = lode_recorder_create(&recording->recorder, &recorder, error);
 	if (!code)
 		code = lode_symbolizer_create(&recording->symbolizer, &symbols, error);
@@ -229,8 +230,11 @@ static int record(struct recording *recording, struct lode_error *error)
 	int over = 0, code = 0;
 
 	while (!code && !over) {
-		lode_recorder_wait(recording->recorder, sleep_time(recording),
+		lode_recorder_wait(recording->recorder, lode_recorded_sleep(&recording->target, sleep_time(recording)),
 				   recording->target.has_child ? recording->target.child.exit_fd : -1);
+		code = lode_recorded_change_slot(&recording->target, recording->recorder, error);
+		if (code)
+			return code;
 		over = is_over(recording);
 		if (lode_recorder_read(recording->recorder, &recording->sink) < 0)
 			return lode_fail_memory(error);

@@ -45,7 +45,8 @@ static inline const char *lode_unwind_choice(size_t i)
 			    "CPU samples a second and processor (default: 999, with a budget 97)", 1, 100000), \
 		LODE_TEXT("budget", 0, LODE_RECORDED_FIELD(base, budget), "SHARE",                             \
 			  "take at most this share of the machine's processor time, such as 1%, the default of watch: of short waits and " \
-			  "calls only some are recorded, and stand for the others; CPU samples go down to 19 a second"), \
+			  "calls only some are recorded, and stand for the others, where that is not enough those of some slots of time; " \
+			  "CPU samples go down to 19 a second"), \
 		LODE_FLAG("no-budget", 0, LODE_RECORDED_FIELD(base, no_budget), "record everything"),           \
 		LODE_FLAG("no-samples", 0, LODE_RECORDED_FIELD(base, no_samples), "take no CPU samples"),      \
 		LODE_FLAG("calls", 0, LODE_RECORDED_FIELD(base, calls), "record system calls, too"),           \
@@ -75,6 +76,12 @@ struct lode_recorded {
 	int has_child;
 	int by_itself; /* the command ended without being asked to */
 	struct lode_budget budget; /* share 0: there is none */
+	int sees_all_waits;        /* limits on waits or run queues: context switches are seen at all times */
+	struct lode_slots slots;   /* with a budget: in which of them programs are attached */
+	uint64_t on_ns;            /* how long they were, until */
+	uint64_t on_since;         /* then; since when they are, if they are */
+	int attaching;             /* the kernel takes its time to attach them */
+	uint64_t unseen_ns;        /* how long it took in all */
 	uint64_t saving_ns; /* processor time of processes that save for it (recorded_budget.h) */
 };
 

@@ -276,6 +276,7 @@ static int open_all(struct watch *watch, struct lode_error *error)
 	recorder.cache = lode_symbol_options(&watch->settings->symbols, NULL).cache;
 	recorder.limits = watch->rules.limits;
 	recorder.limit_count = watch->rules.count;
+	watch->target.sees_all_waits = lode_recorder_sees_all_waits(&recorder);
 	watch->period = lode_recorder_period(&recorder);
 	code = lode_recorder_create(&watch->recorder, &recorder, error);
 	/* What is wrong with the corpus is better told now than when it is needed. */
@@ -531,9 +532,10 @@ static int watch_all(struct watch *watch, struct lode_error *error)
 	int over = 0, code = 0;
 
 	while (!code && !over) {
-		lode_recorder_wait(watch->recorder, sleep_time(watch), watch->events);
+		lode_recorder_wait(watch->recorder, lode_recorded_sleep(&watch->target, sleep_time(watch)), watch->events);
+		code = lode_recorded_change_slot(&watch->target, watch->recorder, error);
 		over = is_over(watch);
-		if (read_records(watch) < 0)
+		if (!code && read_records(watch) < 0)
 			code = lode_fail_memory(error);
 		look_at_triggers(watch);
 		watch->target.saving_ns = lode_watch_writer_spent(&watch->writer);

@@ -1,32 +1,46 @@
 /*
  * The controller of a budget: see budget.h.
  *
- * What recording takes is a fixed part, which every switch, waking and sample costs whatever is recorded, and
- * a part for each record. A record stands for `scale` nanoseconds of waiting, so there are inversely as many as the scale
+ * What recording takes is of three kinds: what goes on all the time, which are CPU samples and the recorder's own process; what every
+ * context switch and waking takes while the programs are attached, whatever is recorded; and a part for each record. A record
+ * stands for `scale` nanoseconds of waiting, so there are inversely as many as the scale
  * is long: the next scale is the last one times what records took over what they may take. While all waits are
  * recorded, because the scale is shorter than any of them, that says nothing of where thinning begins; then the time
  * that was waited, over the number of records that the budget has room for, is a scale to begin with. It goes up at once and
  * comes down by halves, so that a burst costs a step, and one step that was quiet does not bring the next burst.
+ *
+ * Where context switches by themselves would take more than about half of what there is, the programs are attached only in
+ * some slots of time (slots.h), as many as keep them at that; the rest is for records.
  */
 #include "record/budget.h"
 
+#include "record/slots.h"
 #include "record/thinning.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define STEP_NS 250000000u
+/* Less than that tells nothing of what the programs take while they are attached. */
+#define LEAST_ON_NS 5000000
 
 /*
- * What cannot be measured from inside, in nanoseconds: calling a program, and the interrupt of a sample; and how much longer
- * than its own time a program keeps its processor from others, whose caches it uses. Measured by runs with and without
- * (the tool `floor` of bench/record). A call of an empty program takes 40 ns where nothing else happens (two processes
- * that take turns), but a server has other things in its caches than the way to the program: with MariaDB under sysbench
- * programs that do nothing took 5 % of two processors, half a microsecond for each call. Servers are what is recorded.
+ * What cannot be measured from inside, in nanoseconds: the interrupt of a sample, and how much longer
+ * than its own time a program that takes stacks keeps its processor from others, whose caches it uses.
  */
-#define RUN_NS	  400
 #define SAMPLE_NS 2000
 #define CACHES	  1.2
+
+/*
+ * The same for the many runs that take no stack. They take more than they see of themselves: being called, and what they push
+ * out of caches and TLBs. How much more depends on how cold these are, and that can be seen: a run that
+ * takes WARM_NS inside found everything in place and costs twice that; what is beyond comes from misses, of which
+ * there are several outside for each inside. Fitted to paired runs with and without (bench/record --budget): 85 ns inside
+ * and 170 in all for two processes that take turns, 140 and 570 for Apache, 210 and 1100 for MariaDB.
+ */
+#define WARM_NS	     85.0
+#define WARM_FACTOR  2.0
+#define COLD_FACTOR  5.0
 
 /* Before that a recording still loads tables, and learns. */
 #define BEGIN_NS  3000000000u
@@ -35,6 +49,11 @@
 /* Of the budget: what is aimed at, so that noise does not go beyond it; and what records get at least. */
 #define AIM   0.93
 #define LEAST 0.1
+/* Of what is left for the scheduler's programs: what context switches may take where slots are chosen, and when that begins. */
+#define SWITCHES     0.55
+#define TOO_MANY     0.7
+/* And what CPU samples and the process may take before there are fewer samples. */
+#define STEADY	     0.4
 
 /*
  * What a record takes of the recorder's process at most, in nanoseconds; where it takes more, that is because processes come
@@ -53,9 +72,9 @@ void lode_budget_init(struct lode_budget *budget, double share, unsigned cpus, u
 	budget->share = share;
 	budget->cpus = cpus;
 	budget->asked = budget->frequency = frequency;
-	budget->run_ns = RUN_NS;
 	budget->scale = LODE_THIN_LONG; /* careful at first: the first step knows more */
 	budget->call_weight = (uint32_t)(LODE_THIN_LONG / CALL_NS);
+	budget->slots = LODE_SLOTS;
 	budget->first.t = budget->last.t = budget->second.t = now;
 }
 
@@ -69,26 +88,31 @@ static double more(uint64_t now, uint64_t before)
 	return now > before ? (double)(now - before) : 0;
 }
 
-/* Of the process, what records take. */
+/* Of the process, what records of waits and system calls take. */
 static double process_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
 {
 	double process = more(now->process, before->process);
-	double most = RECORD_NS * (more(now->recorded, before->recorded) + more(now->samples, before->samples) +
-				   more(now->calls, before->calls));
+	double most = RECORD_NS * (more(now->recorded, before->recorded) + more(now->calls, before->calls));
 
 	return process < most ? process : most;
 }
 
-/* Nanoseconds since `before` that no choice of waits changes. */
-static double fixed_part(const struct lode_budget *budget, const struct lode_budget_usage *now,
-			 const struct lode_budget_usage *before)
+/* Nanoseconds since `before` that go on whether the programs of the scheduler are attached or not. */
+static double steady_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
 {
-	return CACHES * more(now->other, before->other) + budget->run_ns * more(now->runs, before->runs) +
-	       SAMPLE_NS * more(now->samples, before->samples) + more(now->process, before->process) -
-	       process_part(now, before);
+	return CACHES * more(now->sampling, before->sampling) + SAMPLE_NS * more(now->samples, before->samples) +
+	       more(now->process, before->process) - process_part(now, before);
 }
 
-static double variable_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
+/* Those of context switches, wakings and system calls by themselves. */
+static double switches_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
+{
+	double runs = more(now->runs, before->runs), inside = runs > 0 ? more(now->other, before->other) / runs : 0;
+
+	return runs * (WARM_FACTOR * inside + (inside > WARM_NS ? COLD_FACTOR * (inside - WARM_NS) : 0));
+}
+
+static double records_part(const struct lode_budget_usage *now, const struct lode_budget_usage *before)
 {
 	return CACHES * more(now->stacks, before->stacks) + process_part(now, before);
 }
@@ -101,7 +125,9 @@ static double share_between(const struct lode_budget *budget, const struct lode_
 
 	if (machine <= 0)
 		return 0;
-	return (fixed_part(budget, now, before) + variable_part(now, before) + more(now->saving, before->saving)) / machine;
+	return (steady_part(now, before) + switches_part(now, before) + records_part(now, before) +
+		more(now->saving, before->saving)) /
+	       machine;
 }
 
 /* Keeps account of whole seconds. */
@@ -144,33 +170,67 @@ static void choose_scale(struct lode_budget *budget, const struct lode_budget_us
 		budget->call_weight = LODE_THIN_MOST;
 }
 
-/* Samples are the last that is cut, and the first that comes back. */
-static void choose_frequency(struct lode_budget *budget)
+/* Where the programs must stay attached, or are so rarely already that no slot can be spared, samples are cut; and where they take much themselves. */
+static void choose_frequency(struct lode_budget *budget, double steady)
 {
 	unsigned least = budget->asked < LODE_BUDGET_LEAST_FREQUENCY ? budget->asked : LODE_BUDGET_LEAST_FREQUENCY;
-	int over = budget->fixed > budget->share * AIM || (budget->taken > budget->share && budget->scale >= LODE_THIN_LONG);
+	int stuck = budget->keeps_attached || budget->slots <= LODE_SLOTS_LEAST;
+	int over = steady > budget->share * STEADY ||
+		   (stuck && (budget->fixed > budget->share * AIM ||
+			      (budget->taken > budget->share && budget->scale >= LODE_THIN_LONG)));
 
 	if (over && budget->frequency > least)
 		budget->frequency = budget->frequency * 2 / 3 > least ? budget->frequency * 2 / 3 : least;
-	else if (budget->taken < budget->share / 2 && budget->frequency < budget->asked)
+	else if (!over && !stuck && steady < budget->share * STEADY / 2 && budget->frequency < budget->asked)
 		budget->frequency = budget->frequency * 3 / 2 < budget->asked ? budget->frequency * 3 / 2 : budget->asked;
+	else if (stuck && budget->taken < budget->share / 2 && budget->frequency < budget->asked)
+		budget->frequency = budget->frequency * 3 / 2 < budget->asked ? budget->frequency * 3 / 2 : budget->asked;
+}
+
+/* In how many slots the programs are attached, with so much of the machine for what they take. */
+static void choose_slots(struct lode_budget *budget, double room)
+{
+	double slots = budget->attached > 0 ? LODE_SLOTS * SWITCHES * room / budget->attached : LODE_SLOTS;
+
+	if (budget->keeps_attached || budget->attached <= (budget->slots < LODE_SLOTS ? SWITCHES : TOO_MANY) * room)
+		budget->slots = LODE_SLOTS;
+	else if (slots < LODE_SLOTS_LEAST)
+		budget->slots = LODE_SLOTS_LEAST;
+	else
+		budget->slots = slots < LODE_SLOTS - 1 ? (unsigned)slots : LODE_SLOTS - 1;
+}
+
+/* What records may take, and do, as shares of the time in which the programs are attached. */
+static double records_ratio(const struct lode_budget *budget, double room, double records)
+{
+	double least = budget->share * LEAST, left;
+
+	room *= (double)LODE_SLOTS / budget->slots;
+	least *= (double)LODE_SLOTS / budget->slots;
+	left = room - budget->attached;
+	return records / (left > least ? left : least);
 }
 
 void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage *usage)
 {
-	double machine = more(usage->t, budget->last.t) * budget->cpus;
-	double fixed = fixed_part(budget, usage, &budget->last), variable = variable_part(usage, &budget->last);
-	double room = budget->share * AIM * machine - fixed;
+	double machine = more(usage->t, budget->last.t) * budget->cpus, on = more(usage->on, budget->last.on) * budget->cpus;
+	double steady = steady_part(usage, &budget->last), switches = switches_part(usage, &budget->last);
+	double records = records_part(usage, &budget->last), room;
 
 	if (machine <= 0)
 		return;
-	if (room < budget->share * LEAST * machine)
-		room = budget->share * LEAST * machine;
-	budget->fixed = fixed / machine;
-	budget->taken = (fixed + variable) / machine;
+	room = budget->share * AIM - steady / machine;
+	if (room < budget->share * LEAST)
+		room = budget->share * LEAST;
+	budget->fixed = (steady + switches) / machine;
+	budget->taken = (steady + switches + records) / machine;
 	count_second(budget, usage);
-	choose_scale(budget, usage, variable / room);
-	choose_frequency(budget);
+	if (on >= LEAST_ON_NS) {
+		budget->attached = switches / on;
+		choose_slots(budget, room);
+		choose_scale(budget, usage, records_ratio(budget, room, records / on));
+	}
+	choose_frequency(budget, steady / machine);
 	budget->last = *usage;
 }
 

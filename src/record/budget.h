@@ -1,7 +1,8 @@
 /*
  * A budget: holds what recording takes at a share of the machine's processor time, the programs in the kernel and
- * the recorder's own process together, by choosing how many nanoseconds a recorded wait stands for (thinning.h) and,
- * where that is not enough, how often CPUs are sampled.
+ * the recorder's own process together, by choosing how many nanoseconds a recorded wait stands for (thinning.h); where
+ * context switches alone take too much, in how many slots of time the programs are attached (slots.h); and how often CPUs
+ * are sampled.
  */
 #ifndef LODE_RECORD_BUDGET_H
 #define LODE_RECORD_BUDGET_H
@@ -15,10 +16,12 @@
 /* All since the start. */
 struct lode_budget_usage {
 	uint64_t t;         /* nanoseconds */
-	uint64_t stacks;    /* spent in the kernel on what is recorded, samples included */
-	uint64_t other;     /* spent in the kernel on what is not */
-	uint64_t runs;      /* of programs in the kernel, each of which takes a little that it does not see; */
-	uint64_t samples;   /* of CPUs, whose interrupts take more */
+	uint64_t on;        /* nanoseconds in which the programs of the scheduler were attached */
+	uint64_t stacks;    /* spent in the kernel on waits and system calls that are recorded */
+	uint64_t other;     /* spent in the kernel on those that are not, in */
+	uint64_t runs;      /* runs of programs, each of which takes more than it sees */
+	uint64_t sampling;  /* spent in the kernel on */
+	uint64_t samples;   /* samples of CPUs, whose interrupts take more */
 	uint64_t process;   /* of the recorder's process, all its threads */
 	uint64_t saving;    /* of processes that write streams for it: counts, but is not steered by */
 	uint64_t calls;     /* recorded, of the system */
@@ -31,14 +34,17 @@ struct lode_budget {
 	double share;       /* of all processors; 0: there is no budget */
 	unsigned cpus;
 	unsigned asked;     /* CPU samples a second */
-	double run_ns;      /* what calling a program takes */
+	int keeps_attached; /* every context switch must be seen: all slots are chosen, whatever that takes */
 	/* What to do until the next step: */
 	uint64_t scale;     /* as thin_scale of the programs */
 	uint32_t call_weight;
 	unsigned frequency;
+	unsigned slots;     /* of LODE_SLOTS in which the programs are attached */
 	/* What it took in the last step, as a share of all processors, and what of it does not depend on the scale. */
 	double taken;
 	double fixed;
+	/* What context switches took by themselves while the programs were attached, the last time that they were. */
+	double attached;
 	/* Seconds, those in which it took more than a tenth above the budget, and the most; but for the first three. */
 	uint64_t seconds;
 	uint64_t seconds_over;

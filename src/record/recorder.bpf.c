@@ -43,6 +43,7 @@
 #include "record/kernel_types.h"
 #include "process/unwind_state.h"
 #include "record/records.h"
+#include "record/slots.h"
 #include "record/thinning.h"
 #include "record/unwind_maps.h"
 
@@ -80,6 +81,7 @@ volatile uint64_t epoch = 0;
 volatile uint64_t thin_scale = 0;  /* nanoseconds that a recorded wait stands for (thinning.h) */
 volatile uint32_t call_weight = 0; /* one in so many system calls is recorded; 0: all */
 volatile uint32_t sample_ns = 0;   /* that a CPU sample stands for; 0: as it was asked for */
+volatile struct lode_slot slot = {}; /* with a budget; nothing is recorded while it is not on */
 volatile uint32_t writer_pid = 0;
 volatile uint32_t command_pid = 0;
 volatile uint32_t copies_wait = 0; /* the reader was woken for them */
@@ -348,7 +350,6 @@ static __always_inline void finish_record(struct lode_record *record, uint64_t p
 #include "record/unwind.bpf.h"
 #include "record/user_stacks.bpf.h"
 #include "record/thinning.bpf.h"
-#include "record/totals.bpf.h"
 
 /* ---- threads ---- */
 
@@ -402,6 +403,8 @@ static __always_inline void forget_thread(uint32_t tid)
 	else if (has_others)
 		bpf_map_delete_elem(&others, &tid);
 }
+
+#include "record/totals.bpf.h"
 
 /* ---- limits ---- */
 
@@ -505,6 +508,7 @@ static __always_inline bool write_wait(struct lode_record_thread *thread, struct
 		if (!weight)
 			return false;
 		flags |= thread->weight ? 0 : LODE_RECORD_LATE;
+		weight = slot_weight(thread, weight);
 	}
 	record = begin_record(&position);
 	if (!record)
@@ -573,6 +577,8 @@ static __always_inline bool switch_out(void *context, struct task_struct *task, 
 	thread->call = regs ? call_of(task, regs) : 0;
 	if (thin)
 		chosen = run->own && choose(thread, task, preempted ? 0 : regs, run->own);
+	if (thin)
+		note_slot(thread, task);
 	if (chosen)
 		chosen = take_stacks(context, task, thread);
 	/* Last: a waker on another CPU that comes while the stack is taken counts as early. */
@@ -584,7 +590,7 @@ static __always_inline bool switch_in(struct lode_record_thread *thread, struct 
 {
 	bool written = false;
 
-	if (thread->state != LODE_THREAD_RUNNING)
+	if (thread->state != LODE_THREAD_RUNNING && still_waits(thread, task))
 		written = write_wait(thread, task, now);
 	thread->state = LODE_THREAD_RUNNING;
 	thread->woken = 0;
@@ -596,16 +602,16 @@ int lode_switch(uint64_t *context)
 {
 	struct task_struct *previous = (void *)context[1], *next = (void *)context[2];
 	uint32_t state = switch_has_state ? (uint32_t)context[3] : previous->__state;
-	bool preempted = context[0] || !state, dies = !preempted && state & TASK_DEAD, took = false;
-	struct lode_record_thread *thread = next->pid ? find_thread(next->pid) : 0;
-	bool wanted = !dies && is_wanted(previous);
+	bool preempted = context[0] || !state, dies = !preempted && state & TASK_DEAD, took = false, wanted;
+	struct lode_record_thread *thread;
 	struct run run;
 	uint64_t now = 0;
 
+	if (is_off())
+		return 0;
+	thread = next->pid ? find_thread(next->pid) : 0;
+	wanted = !dies && is_wanted(previous);
 	begin_run(&run);
-	/* The last thread of a process is no longer asked for, but has its state. */
-	if (dies && with_totals && (find_thread(previous->pid) || is_wanted(previous)))
-		write_totals(previous, LODE_RECORD_TOTALS_LAST);
 	if (dies)
 		forget_thread(previous->pid);
 	/* Most switches of a machine have nothing to do with the few processes that may be asked for. */
@@ -682,8 +688,12 @@ int lode_waking(uint64_t *context)
 	bool took = false;
 	struct run run;
 
+	if (is_off())
+		return 0;
 	begin_run(&run);
 	thread = find_thread(task->pid);
+	if (thread && !still_waits(thread, task))
+		thread->state = LODE_THREAD_RUNNING;
 	state = thread ? *(volatile uint16_t *)&thread->state : LODE_THREAD_WOKEN;
 	if (state != LODE_THREAD_WOKEN && state != LODE_THREAD_PREEMPTED) {
 		now = bpf_ktime_get_ns();
@@ -754,6 +764,8 @@ int lode_call(uint64_t *context)
 	struct run run;
 	uint64_t begun;
 
+	if (is_off())
+		return 0;
 	begin_run(&run);
 	if (!scratch || !is_wanted(task) ||
 	    (thin && weight > 1 && !lode_thin_choose(weight, bpf_get_prandom_u32()))) {
@@ -769,12 +781,11 @@ int lode_call(uint64_t *context)
 	regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	thread->entry.pc = 0; /* while it is changed */
 	thread->entry.user = take_user_stack(scratch, task, regs, &thread->span, task->pid, LODE_COPY_CALL);
-	thread->entry.fp = REGS_FP(regs);
 	thread->entry.sp = REGS_SP(regs);
-	thread->entry.link = REGS_LINK(regs);
+	thread->entry.frame = mixed_frame(regs);
 	thread->entry.pc = REGS_PC(regs);
 	write_event(task, LODE_RECORD_CALL, (uint32_t)context[1] | (REGS_COMPAT(regs) ? LODE_RECORD_COMPAT_CALL : 0),
-		    weight, thread->entry.user, 0);
+		    thin ? lode_slot_weight(weight, slot.single, bpf_get_prandom_u32()) : 1, thread->entry.user, 0);
 	if (run.own)
 		run.own->calls++;
 	end_run(&run, begun, true);
@@ -860,6 +871,10 @@ int lode_exit(uint64_t *context)
 	struct lode_unwind_space *space;
 	uint32_t pid = task->tgid;
 
+	if (with_totals && is_wanted(task))
+		write_totals(task, LODE_RECORD_TOTALS_LAST);
+	if (thin)
+		forget_thread(task->pid); /* the programs of the scheduler may not see its end */
 	if (task->signal->live.counter)
 		return 0;
 	if (only_pids)

@@ -11,11 +11,14 @@
 #include "record/recorder.h"
 
 #include "base/memory.h"
+#include "base/random.h"
 #include "record/kernel.h"
 #include "record/permissions.h"
 #include "record/plain_programs.h"
 #include "record/recorder_settings.h"
 #include "record/rings.h"
+#include "record/scheduler_programs.h"
+#include "record/slots.h"
 #include "record/stack_copies.h"
 #include "record/table_maker.h"
 #include "record/thinning.h"
@@ -64,6 +67,8 @@ struct lode_recorder {
 	int holds;               /* they come to `held` */
 	size_t ring_left;        /* bytes of their ring that this reading may still take */
 	struct lode_stack_copies copies;
+	int started;
+	struct lode_scheduler_programs *scheduler; /* with a budget */
 	int unwinds;               /* stacks by tables, in the kernel or here */
 	int cgroup;                /* descriptor, or -1 */
 	struct bpf_link **samples; /* one a CPU, or NULL */
@@ -79,6 +84,14 @@ struct lode_recorder {
 uint64_t lode_recorder_period(const struct lode_recorder_options *options)
 {
 	return options->frequency ? 1000000000u / options->frequency : 0;
+}
+
+int lode_recorder_sees_all_waits(const struct lode_recorder_options *options)
+{
+	for (size_t i = 0; i < options->limit_count; i++)
+		if (options->limits[i].type == LODE_LIMIT_WAIT || options->limits[i].type == LODE_LIMIT_QUEUE)
+			return 1;
+	return 0;
 }
 
 static uint64_t now(void)
@@ -294,6 +307,7 @@ void lode_recorder_destroy(struct lode_recorder *recorder)
 	if (!recorder)
 		return;
 	stop_samples(recorder);
+	lode_scheduler_programs_destroy(recorder->scheduler);
 	ring_buffer__free(recorder->stacks);
 	lode_unwind_loader_destroy(recorder->loader);
 	lode_stack_copies_release(&recorder->copies);
@@ -399,6 +413,12 @@ int lode_recorder_start(struct lode_recorder *recorder, struct lode_error *error
 
 	if (code)
 		return explain(-code, error);
+	if (recorder->programs->rodata->thin) {
+		recorder->scheduler = lode_scheduler_programs_create(recorder->programs);
+		if (!recorder->scheduler)
+			return lode_fail_memory(error);
+	}
+	recorder->started = 1;
 	take_totals(recorder, LODE_RECORD_TOTALS_FIRST);
 	return start_samples(recorder, error);
 }
@@ -623,8 +643,14 @@ int lode_recorder_read(struct lode_recorder *recorder, const struct lode_recorde
 /* With which weight a wait counts that is not over, as if it were; 0: it was not chosen, and is not long. */
 static int thin_open(const struct lode_recorder *recorder, const struct lode_record_thread *thread, struct lode_record *record)
 {
+	uint64_t random = thread->out;
+
+	/* What threads did while the programs were detached only the iterator knows, which has looked. */
+	if (thread->out < recorder->programs->bss->slot.began && !recorder->programs->rodata->with_totals)
+		return 0;
 	record->weight = lode_thin_settle(thread->weight, (uint32_t)thread->limit * LODE_RECORD_LIMIT_UNIT,
 					  record->cost + record->delay, recorder->programs->bss->thin_scale, thread->random);
+	record->weight = lode_slot_weight(record->weight, thread->single, (uint32_t)(lode_splitmix64(&random) >> 32));
 	if (!thread->weight) { /* the stacks are those of another wait */
 		record->user = record->kernel = 0;
 		record->flags |= LODE_RECORD_LATE;
@@ -702,6 +728,8 @@ int lode_recorder_stop(struct lode_recorder *recorder, const struct lode_recorde
 
 	take_totals(recorder, LODE_RECORD_TOTALS_LAST);
 	stop_samples(recorder);
+	lode_scheduler_programs_destroy(recorder->scheduler);
+	recorder->scheduler = NULL;
 	recorder__detach(recorder->programs);
 	return take_open(recorder, end) < 0 ? LODE_SYSTEM : lode_recorder_read(recorder, sink);
 }
@@ -818,6 +846,26 @@ void lode_recorder_set_frequency(struct lode_recorder *recorder, unsigned freque
 	for (uint32_t i = 0; i < recorder->cpu_count; i++)
 		ioctl(recorder->sample_events[i], PERF_EVENT_IOC_PERIOD, &period); /* none: fails */
 	recorder->programs->bss->sample_ns = (uint32_t)period;
+}
+
+int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slot *slot)
+{
+	struct lode_slot *own = (struct lode_slot *)(uintptr_t)&recorder->programs->bss->slot;
+	int done = 1;
+
+	/* Nothing counts as recorded while this changes. */
+	__atomic_store_n(&own->on, 0, __ATOMIC_SEQ_CST);
+	own->began = slot->began;
+	own->number = slot->number;
+	own->cycle = slot->cycle;
+	own->single = slot->single;
+	own->pair = slot->pair;
+	if (recorder->started && slot->on)
+		done = lode_scheduler_programs_attach(recorder->scheduler);
+	else if (recorder->started)
+		lode_scheduler_programs_detach(recorder->scheduler);
+	__atomic_store_n(&own->on, slot->on && done > 0, __ATOMIC_SEQ_CST);
+	return done;
 }
 
 /* ---- counts ---- */

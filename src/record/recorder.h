@@ -10,6 +10,7 @@
 #include "base/notes.h"
 #include "record/records.h"
 #include "record/sideband.h"
+#include "record/slots.h"
 #include "record/unwind_loader.h"
 
 enum lode_recorder_unwind {
@@ -50,6 +51,8 @@ struct lode_recorder_sink {
 
 struct lode_recorder;
 
+/* Whether there are limits on waits or run queues, for which every context switch must be seen. */
+int lode_recorder_sees_all_waits(const struct lode_recorder_options *options);
 /* Nanoseconds that one CPU sample stands for. */
 uint64_t lode_recorder_period(const struct lode_recorder_options *options);
 
@@ -113,6 +116,13 @@ struct lode_unwind_totals lode_recorder_unwind_totals(const struct lode_recorder
 void lode_recorder_set_scale(struct lode_recorder *recorder, uint64_t scale, uint32_t call_weight);
 /* With `thin`: CPU samples a second from now on; where there are none from the start, there will be none. */
 void lode_recorder_set_frequency(struct lode_recorder *recorder, unsigned frequency);
+/*
+ * With `thin`: what is recorded from now on belongs to this slot; while it is not on, the programs of the scheduler are
+ * detached. To be called before lode_recorder_start, too, with the first one. Returns 1, or 0 when the kernel takes its
+ * time to attach them: then nothing is recorded yet, and it is to be called again, with the same slot and a later begin. Negative
+ * when they cannot be attached, with errno set.
+ */
+int lode_recorder_set_slot(struct lode_recorder *recorder, const struct lode_slot *slot);
 /* What the kernel counted so far, all CPUs together. */
 void lode_recorder_counts(struct lode_recorder *recorder, struct lode_record_counts *counts);
 /* The same as notes, together with what else was lost; at the end, once. */

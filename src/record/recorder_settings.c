@@ -140,7 +140,7 @@ static void set_unwinding(struct recorder *programs, const struct lode_recorder_
 	if (by_tables && !options->calls)
 		bpf_map__set_max_entries(programs->maps.recent_walks, 1 << LODE_RECENT_WALKS_BITS);
 	bpf_program__set_autoload(programs->progs.lode_fork, options->only_pids || by_tables);
-	bpf_program__set_autoload(programs->progs.lode_exit, options->only_pids || by_tables);
+	bpf_program__set_autoload(programs->progs.lode_exit, options->only_pids || by_tables || options->totals || options->thin);
 	bpf_program__set_autoload(programs->progs.lode_exec, by_tables || options->has_command);
 	/* A kernel that does not tell has tables that are out of date for a moment when a library takes another's place. */
 	bpf_program__set_autoload(programs->progs.lode_map,

@@ -189,9 +189,10 @@ struct lode_record_counts {
 	uint64_t recorded_waits; /* of them */
 	uint64_t waited_ns;      /* in all of them, LODE_THIN_LONG at most in each */
 	uint64_t samples;
+	uint64_t samples_ns;     /* spent in the programs of samples */
 	uint64_t calls;          /* of the system that were recorded */
 	uint64_t runs;           /* of the programs at switches, wakings and system calls, also for threads that are not wanted */
-	uint64_t stacks_ns;      /* spent in those that took stacks, and in samples */
+	uint64_t stacks_ns;      /* spent in those that took stacks */
 	uint64_t other_ns;       /* and in the others, as far as the programs see it */
 	uint64_t random;         /* no count: the state of this CPU's random numbers */
 };
@@ -220,9 +221,8 @@ enum lode_thread_state {
 /* Registers of a thread as it entered the kernel, and the user's stack that it had there. */
 struct lode_record_entry {
 	uint64_t pc; /* 0: none */
-	uint64_t fp;
 	uint64_t sp;
-	uint64_t link;
+	uint64_t frame; /* frame pointer and link register, mixed */
 	uint64_t user;
 };
 
@@ -239,13 +239,17 @@ struct lode_record_thread {
 	uint32_t waker_pid;
 	uint32_t waker_tid;
 	uint16_t state;
-	uint16_t limit;      /* with a budget: from which length on its length decides, in LODE_RECORD_LIMIT_UNIT; */
 	uint16_t span;       /* bytes of its user stack that were needed last time */
 	uint16_t waker_span; /* and of its waker's */
+	uint16_t limit;      /* with a budget: from which length on its length decides, in LODE_RECORD_LIMIT_UNIT; */
+	uint16_t weight;     /* of the wait; 0: it was not chosen; */
+	uint16_t slot;       /* in which it stopped running (slots.h), */
+	uint16_t single;     /* whose own factor that is; */
+	uint16_t unused;
+	uint32_t random;     /* random bits, of which the lowest is LODE_RECORD_WAKER_TAKEN; */
+	uint32_t key;        /* where it stopped (thinning.h); */
+	uint32_t switches;   /* and how often it had stopped running by then, modulo 2^32 */
 	uint32_t call;       /* what it was doing when it stopped running, as in a record's value */
-	uint32_t weight;     /* with a budget: of the wait; 0: it was not chosen; */
-	uint32_t random;     /* by these bits, of which the lowest is LODE_RECORD_WAKER_TAKEN; */
-	uint32_t key;        /* and where it stopped (thinning.h) */
 	uint64_t out;   /* when it stopped running */
 	uint64_t woken; /* when it was woken; 0: not yet */
 	uint64_t user;

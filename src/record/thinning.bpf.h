@@ -65,7 +65,47 @@ static __always_inline void account_sample(uint64_t begun)
 	if (!own)
 		return;
 	own->samples++;
-	own->stacks_ns += bpf_ktime_get_ns() - begun;
+	own->samples_ns += bpf_ktime_get_ns() - begun;
+}
+
+/* ---- slots ---- */
+
+/* Nothing is recorded: the programs are about to be detached, or were not yet told of their slot. */
+static __always_inline bool is_off(void)
+{
+	return thin && !slot.on;
+}
+
+static __always_inline uint32_t switches_of(struct task_struct *task)
+{
+	return (uint32_t)(task->nvcsw + task->nivcsw);
+}
+
+/* The current thread stops running. */
+static __always_inline void note_slot(struct lode_record_thread *thread, struct task_struct *task)
+{
+	thread->slot = slot.number;
+	thread->single = slot.single;
+	thread->switches = switches_of(task);
+}
+
+/*
+ * Whether a thread is still off its processor since it was seen to stop running. In another slot it may have run while nobody
+ * looked, or its number may be another thread's by now; the kernel has counted all its switches.
+ */
+static __always_inline bool still_waits(const struct lode_record_thread *thread, struct task_struct *task)
+{
+	if (!thin || thread->out >= slot.began)
+		return true;
+	return thread->switches == switches_of(task) && thread->out >= task->start_time;
+}
+
+/* The weight of a wait that ends now and was recorded with `weight` within its slots. */
+static __always_inline uint32_t slot_weight(const struct lode_record_thread *thread, uint32_t weight)
+{
+	uint64_t factor = lode_slot_factor(&slot, thread->slot, thread->single);
+
+	return factor == LODE_SLOT_UNIT ? weight : lode_slot_weight(weight, factor, bpf_get_prandom_u32());
 }
 
 /* ---- waits ---- */

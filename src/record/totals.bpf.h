@@ -42,9 +42,15 @@ SEC("iter/task")
 int lode_totals(struct bpf_iter__task *context)
 {
 	struct task_struct *task = context->task;
+	struct lode_record_thread *thread;
 
-	if (task && is_wanted(task))
-		write_totals(task, totals_type);
+	if (!task || !is_wanted(task))
+		return 0;
+	write_totals(task, totals_type);
+	thread = thin && totals_type == LODE_RECORD_TOTALS_LAST ? find_thread(task->pid) : 0;
+	/* What is not over when the recording ends is told by the program, which cannot see this. */
+	if (thread && !still_waits(thread, task))
+		thread->state = LODE_THREAD_RUNNING;
 	return 0;
 }
 

@@ -55,13 +55,18 @@ static __always_inline uint64_t take_user_stack(struct scratch *scratch, struct 
 	return id ? id : identify(scratch);
 }
 
+/* Frame pointer and link register in one number: two pairs of them rarely have the same. */
+static __always_inline uint64_t mixed_frame(struct pt_regs *regs)
+{
+	return HAS_LINK ? REGS_FP(regs) + REGS_LINK(regs) * 0x9e3779b97f4a7c15ull : REGS_FP(regs);
+}
+
 /* Whether the current thread has not left the kernel since it entered its last system call. */
 static __always_inline bool is_in_call(const struct lode_record_thread *thread, struct pt_regs *regs)
 {
 	const struct lode_record_entry *entry = &thread->entry;
 
-	return entry->pc == REGS_PC(regs) && entry->fp == REGS_FP(regs) && entry->sp == REGS_SP(regs) &&
-	       (!HAS_LINK || entry->link == REGS_LINK(regs));
+	return entry->pc == REGS_PC(regs) && entry->sp == REGS_SP(regs) && entry->frame == mixed_frame(regs);
 }
 
 /*

@@ -5,6 +5,7 @@
 #include "cmocka_all.h"
 
 #include "record/budget.h"
+#include "record/slots.h"
 #include "record/thinning.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 #define CPUS	  4
 #define STEP	  250000000u
 #define RECORD_NS 4400 /* 2000 that the kernel's programs see, 400 that they take by using caches, 2000 in the process */
-#define RUN_NS	  112  /* of which the program sees 60 */
+#define RUN_NS	  120  /* of which the program sees 60 */
 
 struct load {
 	double rate; /* waits a second */
@@ -29,7 +30,6 @@ static void start(struct machine *machine, double share)
 {
 	*machine = (struct machine){ .taken = 0 };
 	lode_budget_init(&machine->budget, share, CPUS, LODE_BUDGET_FREQUENCY, 0);
-	machine->budget.run_ns = 40;
 }
 
 /* On average over all that chance does to the scale. */
@@ -54,10 +54,10 @@ static double long_chance(uint64_t length, uint64_t scale)
 static void run_step(struct machine *machine, const struct load *loads, size_t count)
 {
 	struct lode_budget_usage *usage = &machine->usage;
-	double seconds = STEP / 1e9, spent = 0;
+	double on = (double)machine->budget.slots / LODE_SLOTS, seconds = STEP / 1e9, spent = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		double waits = loads[i].rate * seconds, recorded;
+		double waits = loads[i].rate * seconds * on, recorded; /* that are seen, on average over slots */
 		uint64_t square = 0;
 
 		lode_thin_learn(&square, loads[i].length);
@@ -74,9 +74,10 @@ static void run_step(struct machine *machine, const struct load *loads, size_t c
 		spent += recorded * RECORD_NS + 3 * waits * RUN_NS;
 	}
 	usage->samples += machine->budget.frequency * CPUS / 4;
-	usage->stacks += (uint64_t)(machine->budget.frequency * CPUS / 4) * 3000;
+	usage->sampling += (uint64_t)(machine->budget.frequency * CPUS / 4) * 3000;
 	spent += machine->budget.frequency * CPUS / 4.0 * 5600;
 	usage->t += STEP;
+	usage->on += (uint64_t)(STEP * on);
 	machine->taken = spent / STEP / CPUS;
 	lode_budget_step(&machine->budget, usage);
 }
@@ -158,6 +159,45 @@ static void what_cannot_be_helped_leaves_few_records_and_samples(void **state)
 	assert_int_equal(machine.budget.frequency, LODE_BUDGET_FREQUENCY);
 }
 
+static void a_server_with_very_many_switches_is_held_by_slots(void **state)
+{
+	static const struct load loads[] = { { 250000, 30000 }, { 40000, 200000 }, { 500, 3000000 }, { 20, 50000000 } };
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct machine machine;
+
+		start(&machine, shares[i]);
+		run_for(&machine, 3, loads, 4);
+		for (int step = 0; step < 40; step++) {
+			run_step(&machine, loads, 4);
+			assert_true(machine.taken <= shares[i] * 1.1);
+			assert_true(machine.taken >= shares[i] * 0.6);
+		}
+		assert_true(shares[i] > 0.03 || machine.budget.slots < LODE_SLOTS);
+		assert_true(fabs(machine.budget.taken - machine.taken) <= machine.taken / 10);
+		/* Samples are not what is cut. */
+		assert_true(shares[i] < 0.01 || machine.budget.frequency == LODE_BUDGET_FREQUENCY);
+		run_for(&machine, 3, loads + 2, 2);
+		assert_int_equal(machine.budget.slots, LODE_SLOTS);
+	}
+}
+
+static void what_must_see_every_switch_stays_attached(void **state)
+{
+	static const struct load loads[] = { { 300000, 30000 } };
+	struct machine machine;
+
+	(void)state;
+	start(&machine, 0.01);
+	machine.budget.keeps_attached = 1;
+	for (int step = 0; step < 40; step++) {
+		run_step(&machine, loads, 1);
+		assert_int_equal(machine.budget.slots, LODE_SLOTS);
+	}
+	assert_true(machine.budget.fixed > 0.01);
+}
+
 /* An overloaded machine: thousands of threads wait for a processor, longer than what is always recorded otherwise. */
 static void long_waits_are_thinned_where_there_are_too_many(void **state)
 {
@@ -198,6 +238,8 @@ int main(void)
 		cmocka_unit_test(all_is_recorded_where_the_budget_has_room),
 		cmocka_unit_test(a_load_that_changes_tenfold_is_followed_within_two_seconds),
 		cmocka_unit_test(what_cannot_be_helped_leaves_few_records_and_samples),
+		cmocka_unit_test(a_server_with_very_many_switches_is_held_by_slots),
+		cmocka_unit_test(what_must_see_every_switch_stays_attached),
 		cmocka_unit_test(long_waits_are_thinned_where_there_are_too_many),
 		cmocka_unit_test(shares_are_read_with_their_percent),
 	};

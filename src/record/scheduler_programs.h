@@ -1,0 +1,25 @@
+/*
+ * The programs that see context switches, wakings and system calls, attached and detached while a recording goes on (slots.h).
+ *
+ * Detaching takes some tens of microseconds, and so does attaching, unless the kernel has to wait for readers of what
+ * was detached before: where a thread of low priority is one of them and does not get a processor, that takes seconds. So
+ * attaching is left to a thread of its own.
+ */
+#ifndef LODE_RECORD_SCHEDULER_PROGRAMS_H
+#define LODE_RECORD_SCHEDULER_PROGRAMS_H
+
+struct lode_scheduler_programs;
+struct recorder;
+
+/* For programs that are attached now. NULL when memory has run out. */
+struct lode_scheduler_programs *lode_scheduler_programs_create(struct recorder *programs);
+/* Waits until the kernel is done with what was asked for last. */
+void lode_scheduler_programs_destroy(struct lode_scheduler_programs *scheduler);
+void lode_scheduler_programs_detach(struct lode_scheduler_programs *scheduler);
+/*
+ * Attaches them, unless they are. Returns 1 when they are, 0 when that takes longer: then it is to be called again, and they are
+ * not to be detached before it returned something else; negative when they cannot be attached, with errno set.
+ */
+int lode_scheduler_programs_attach(struct lode_scheduler_programs *scheduler);
+
+#endif

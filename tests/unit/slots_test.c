@@ -1,0 +1,178 @@
+/*
+ * Slots of time: each cycle has as many chosen ones as it should, all sets of them alike; and waits that are seen only where
+ * both their ends are in chosen slots, counted with their weights, are on average all waits.
+ */
+#include "cmocka_all.h"
+#include "random_stream.h"
+
+#include "base/random.h"
+#include "record/slots.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- choosing ---- */
+
+static void a_cycle_has_as_many_slots_as_chosen_and_all_pairs_alike(void **state)
+{
+	(void)state;
+	for (unsigned chosen = LODE_SLOTS_LEAST; chosen < LODE_SLOTS; chosen++) {
+		unsigned pairs[LODE_SLOTS][LODE_SLOTS] = { { 0 } }, cycles = 20000;
+		double expected = (double)cycles * chosen * (chosen - 1) / (LODE_SLOTS * (LODE_SLOTS - 1.0));
+		struct lode_slots slots;
+		uint64_t now = 1;
+
+		lode_slots_init(&slots, chosen);
+		for (unsigned cycle = 0; cycle < cycles; cycle++) {
+			unsigned on[LODE_SLOTS], count = 0;
+
+			for (unsigned i = 0; i < LODE_SLOTS; i++) {
+				assert_int_equal(lode_slots_advance(&slots, chosen, now), 1);
+				assert_int_equal(lode_slots_advance(&slots, chosen, now + LODE_SLOT_NS - 1), 0);
+				now += LODE_SLOT_NS;
+				if (slots.now.on)
+					on[count++] = i;
+				assert_int_equal((uint16_t)(slots.now.number - slots.now.cycle), i);
+			}
+			assert_int_equal(count, chosen);
+			for (unsigned i = 0; i < count; i++)
+				for (unsigned k = 0; k < i; k++)
+					pairs[on[k]][on[i]]++;
+		}
+		for (unsigned i = 0; i < LODE_SLOTS; i++)
+			for (unsigned k = 0; k < i; k++)
+				assert_true(fabs(pairs[k][i] - expected) <= 5 * sqrt(expected) + 1);
+	}
+}
+
+static void all_slots_are_one_that_does_not_end(void **state)
+{
+	struct lode_slots slots;
+
+	(void)state;
+	lode_slots_init(&slots, 7);
+	for (uint64_t now = 1; now < 100 * (uint64_t)LODE_SLOT_NS; now += LODE_SLOT_NS)
+		assert_int_equal(lode_slots_advance(&slots, LODE_SLOTS, now), 0);
+	assert_true(slots.now.on);
+	assert_int_equal(lode_slot_weight(5, lode_slot_factor(&slots.now, slots.now.number, slots.now.single), UINT32_MAX), 5);
+	assert_int_equal(lode_slots_advance(&slots, 3, 1), 1); /* at once */
+	assert_int_equal(slots.chosen, 3);
+}
+
+static void a_slot_that_was_late_is_as_long_as_others(void **state)
+{
+	struct lode_slots slots;
+
+	(void)state;
+	lode_slots_init(&slots, 7);
+	assert_int_equal(lode_slots_advance(&slots, 3, 1000), 1);
+	lode_slots_delay(&slots, 5000);
+	assert_int_equal(slots.now.began, 5000);
+	assert_int_equal(lode_slots_advance(&slots, 3, 1000 + LODE_SLOT_NS), 0);
+	assert_int_equal(lode_slots_advance(&slots, 3, 5000 + LODE_SLOT_NS), 1);
+}
+
+/* ---- weights ---- */
+
+static void weights_are_rounded_to_themselves_on_average(void **state)
+{
+	uint64_t seed = 5;
+
+	(void)state;
+	for (int i = 0; i < 2000; i++) {
+		uint32_t weight = 1 + (uint32_t)random_below(&seed, 50);
+		uint64_t factor = LODE_SLOT_UNIT + random_below(&seed, 60000), sum = 0;
+
+		for (uint32_t byte = 0; byte < 256; byte++)
+			sum += lode_slot_weight(weight, factor, byte << 24 | (uint32_t)random_below(&seed, 1 << 24));
+		assert_int_equal(sum, weight * factor); /* the mean of 256, in 1/256 */
+	}
+}
+
+#define WAITS  40
+#define CYCLES 6
+#define ROUNDS 4000
+
+struct wait {
+	unsigned begin, end; /* slots since the start */
+	uint16_t begin_number, begin_single;
+	int begun;
+};
+
+/* One way to choose slots; adds the weights of what was seen to `sums`. `plan`: how many are chosen in each cycle. */
+static void play(struct wait *waits, const unsigned *plan, uint64_t seed, double *sums, double *squares)
+{
+	struct lode_slots slots;
+	uint64_t now = 1, rounding = seed * 3 + 1; /* other numbers than those that slots are chosen by */
+
+	lode_slots_init(&slots, seed);
+	for (unsigned i = 0; i < CYCLES * LODE_SLOTS; i++, now += LODE_SLOT_NS) {
+		unsigned chosen = plan[i / LODE_SLOTS];
+
+		/* A cycle in which all are chosen is one slot. */
+		if (chosen < LODE_SLOTS || i % LODE_SLOTS == 0)
+			lode_slots_advance(&slots, chosen, now);
+		for (unsigned k = 0; k < WAITS; k++) {
+			struct wait *wait = &waits[k];
+
+			if (wait->begin == i) {
+				wait->begun = slots.now.on != 0;
+				wait->begin_number = slots.now.number;
+				wait->begin_single = slots.now.single;
+			}
+			if (wait->end == i && wait->begun && slots.now.on) {
+				uint64_t factor = lode_slot_factor(&slots.now, wait->begin_number, wait->begin_single);
+				double weight = lode_slot_weight(1, factor, (uint32_t)(lode_splitmix64(&rounding) >> 32));
+
+				sums[k] += weight;
+				squares[k] += weight * weight;
+			}
+		}
+	}
+}
+
+static void what_is_seen_in_slots_is_everything_on_average(void **state)
+{
+	uint64_t seed = 99;
+	double all = 0, expected = 0;
+
+	(void)state;
+	for (int trial = 0; trial < 60; trial++) {
+		struct wait waits[WAITS];
+		unsigned plan[CYCLES];
+		double sums[WAITS] = { 0 }, squares[WAITS] = { 0 };
+
+		for (unsigned i = 0; i < CYCLES; i++)
+			plan[i] = (unsigned)random_below(&seed, 4) ? LODE_SLOTS_LEAST + (unsigned)random_below(&seed, LODE_SLOTS - 2)
+								   : LODE_SLOTS;
+		for (unsigned k = 0; k < WAITS; k++) {
+			waits[k].begin = (unsigned)random_below(&seed, CYCLES * LODE_SLOTS);
+			waits[k].end = waits[k].begin + (unsigned)random_below(&seed, 1 + random_below(&seed, 50));
+			waits[k].end = waits[k].end < CYCLES * LODE_SLOTS ? waits[k].end : CYCLES * LODE_SLOTS - 1;
+		}
+		for (unsigned round = 0; round < ROUNDS; round++)
+			play(waits, plan, lode_splitmix64(&seed), sums, squares);
+		for (unsigned k = 0; k < WAITS; k++) {
+			double mean = sums[k] / ROUNDS, variance = squares[k] / ROUNDS - mean * mean;
+
+			assert_true(fabs(mean - 1) <= 6 * sqrt((variance + 1.0 / ROUNDS) / ROUNDS) + 1e-9);
+			all += mean;
+			expected++;
+		}
+	}
+	print_message("of %.0f waits %.1f on average\n", expected, all);
+	assert_true(fabs(all / expected - 1) <= 0.01);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_cycle_has_as_many_slots_as_chosen_and_all_pairs_alike),
+		cmocka_unit_test(all_slots_are_one_that_does_not_end),
+		cmocka_unit_test(a_slot_that_was_late_is_as_long_as_others),
+		cmocka_unit_test(weights_are_rounded_to_themselves_on_average),
+		cmocka_unit_test(what_is_seen_in_slots_is_everything_on_average),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
