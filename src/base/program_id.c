@@ -1,6 +1,6 @@
 /*
- * The build-id is a note that the linker puts into the program: a digest of all that
- * it linked. It is read from the program's own memory.
+ * The build-id is a note that the linker puts into the program or the shared library: a digest
+ * of all that it linked. It is read from memory.
  */
 #include "base/program_id.h"
 
@@ -36,10 +36,23 @@ static int add_build_id(struct lode_buffer *buffer, const void *notes, size_t si
 	return 0;
 }
 
-/* The first object is the program itself; the walk ends with it. */
-static int look_at_program(struct dl_phdr_info *info, size_t size, void *context)
+/* Whether this code is in the object: the program, or a library that is part of another program. */
+static int holds_this_code(const struct dl_phdr_info *info)
+{
+	uintptr_t here = (uintptr_t)lode_program_id;
+
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_LOAD &&
+		    here - (info->dlpi_addr + info->dlpi_phdr[i].p_vaddr) < info->dlpi_phdr[i].p_memsz)
+			return 1;
+	return 0;
+}
+
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *context)
 {
 	(void)size;
+	if (!holds_this_code(info))
+		return 0;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 
@@ -53,5 +66,5 @@ static int look_at_program(struct dl_phdr_info *info, size_t size, void *context
 void lode_program_id(struct lode_buffer *buffer)
 {
 	lode_buffer_text(buffer, LODE_VERSION " ");
-	dl_iterate_phdr(look_at_program, buffer);
+	dl_iterate_phdr(look_at_object, buffer);
 }

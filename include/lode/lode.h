@@ -1,0 +1,10 @@
+/* All of liblode. */
+#ifndef LIBLODE_LODE_H
+#define LIBLODE_LODE_H
+
+#include <lode/corpus.h>
+#include <lode/error.h>
+#include <lode/run.h>
+#include <lode/stream.h>
+
+#endif

@@ -1,0 +1,271 @@
+/*
+ * Tasks for programs that use the library: see lode/run.h. The library is a host (tasks/host.h) that collects the
+ * result and the messages; a task is called as the command line calls it, by words.
+ */
+#include "base/memory.h"
+#include "library/public_error.h"
+#include "tasks/command.h"
+
+#include <lode/run.h>
+#include <stdio.h>
+#include <string.h>
+
+extern const struct lode_command lode_command_import, lode_command_export, lode_command_mine, lode_command_latency,
+	lode_command_diff, lode_command_scope, lode_command_explain, lode_command_coverage, lode_command_info,
+	lode_command_signatures;
+
+static const struct lode_command *const analyses[] = {
+	&lode_command_mine,    &lode_command_latency,  &lode_command_diff, &lode_command_scope,
+	&lode_command_explain, &lode_command_coverage, &lode_command_info, &lode_command_signatures,
+};
+
+struct liblode_result {
+	struct lode_buffer bytes;
+	char **messages;
+	size_t count;
+	size_t capacity;
+};
+
+struct run {
+	struct lode_host host; /* first, so that a host is a run */
+	struct lode_progress progress;
+	struct liblode_run_options options;
+	struct liblode_result *result;
+	int stop; /* the caller asked for it */
+	struct lode_error first; /* failure of one of several inputs that the task told as a message */
+};
+
+/* ---- the host ---- */
+
+static int update(void *context, const char *phase, const char *unit, uint64_t done, uint64_t total)
+{
+	struct run *run = context;
+
+	if (run->options.progress && run->options.progress(run->options.context, phase, unit, done, total))
+		run->stop = 1;
+	return run->stop;
+}
+
+static const struct lode_progress *begin(struct lode_host *host, const struct lode_call *call)
+{
+	(void)call;
+	return &((struct run *)host)->progress;
+}
+
+static void pause_nothing(struct lode_host *host)
+{
+	(void)host;
+}
+
+static void hold_nothing(struct lode_host *host, int held)
+{
+	(void)host, (void)held;
+}
+
+/* No signal, but as if by Ctrl-C. */
+static int stopped(struct lode_host *host)
+{
+	return ((struct run *)host)->stop ? 2 : 0;
+}
+
+static int show(struct lode_host *host, const struct lode_call *call, const struct lode_buffer *results,
+		struct lode_error *error)
+{
+	struct lode_buffer *bytes = &((struct run *)host)->result->bytes;
+
+	(void)call;
+	lode_buffer_add(bytes, results->bytes, results->size);
+	return bytes->failed ? lode_fail_memory(error) : 0;
+}
+
+/* A message that memory does not suffice for is lost, not the work. */
+static void say(struct lode_host *host, const struct lode_call *call, enum lode_style style, const char *text)
+{
+	struct liblode_result *result = ((struct run *)host)->result;
+	struct lode_error escaped;
+	char *copy;
+
+	(void)call;
+	lode_fail(&escaped, 0, "%s", text);
+	if (style == LODE_RED && !((struct run *)host)->first.text[0])
+		((struct run *)host)->first = escaped;
+	copy = lode_strdup(escaped.text);
+	if (copy && !lode_grow(&result->messages, &result->capacity, result->count + 1, sizeof(*result->messages)))
+		result->messages[result->count++] = copy;
+	else
+		lode_free(copy);
+}
+
+/* ---- a run ---- */
+
+static size_t count_words(const char *const *words)
+{
+	size_t count = 0;
+
+	while (words && words[count])
+		count++;
+	return count;
+}
+
+/* All words of a call. They are only read, though a command line's are not const. */
+struct words {
+	char **items;
+	size_t count;
+};
+
+static void put(struct words *words, const char *word)
+{
+	memcpy(&words->items[words->count++], &word, sizeof(word));
+}
+
+static int make_words(struct words *words, const char *first, const char *second, const char *const *options,
+		      const char *const *operands)
+{
+	*words = (struct words){ .items = lode_calloc(count_words(options) + count_words(operands) + 4,
+						      sizeof(*words->items)) };
+	if (!words->items)
+		return LODE_SYSTEM;
+	if (first)
+		put(words, first);
+	if (second)
+		put(words, second);
+	for (; options && *options; options++)
+		put(words, *options);
+	put(words, "--");
+	for (; operands && *operands; operands++)
+		put(words, *operands);
+	return 0;
+}
+
+static int call_command(struct run *run, const struct lode_command *command, const struct words *words,
+			struct lode_error *error)
+{
+	static const struct lode_option none[] = { LODE_NO_MORE_OPTIONS };
+	struct lode_call call = {
+		.command = command,
+		.host = &run->host,
+		.out = { .fd = -1, .look = { .width = 80 } },
+		.err = { .fd = -1, .look = { .width = 80 } },
+	};
+	int code = lode_call_read(&call, none, NULL, words->count, words->items, error);
+
+	if (!code)
+		code = lode_call_run(&call, error);
+	lode_call_release(&call);
+	return code;
+}
+
+static int run_command(const struct lode_command *command, const struct words *words,
+		       const struct liblode_run_options *options, struct liblode_result **result, struct lode_error *error)
+{
+	struct run run = {
+		.host = { .collects = 1, .begin = begin, .pause = pause_nothing, .hold = hold_nothing,
+			  .stopped = stopped, .show = show, .say = say },
+		.progress = { update, &run },
+		.result = lode_calloc(1, sizeof(**result)),
+	};
+	int code;
+
+	if (!run.result)
+		return lode_fail_memory(error);
+	if (options && options->size >= sizeof(size_t))
+		memcpy(&run.options, options, options->size < sizeof(run.options) ? options->size : sizeof(run.options));
+	code = call_command(&run, command, words, error);
+	if (code < LODE_SYSTEM)
+		lode_fail(error, 0, "stopped, as the caller asked");
+	else if (code < LODE_FOUND && run.first.text[0])
+		*error = run.first;
+	lode_buffer_byte(&run.result->bytes, '\0');
+	if (run.result->bytes.failed && code >= LODE_FOUND)
+		code = lode_fail_memory(error);
+	if (code >= LODE_FOUND) {
+		*result = run.result;
+		return code;
+	}
+	liblode_result_free(run.result);
+	return code;
+}
+
+static int run_words(const struct lode_command *command, const char *first, const char *second,
+		     const char *const *options, const char *const *operands, const struct liblode_run_options *run,
+		     struct liblode_result **result, struct liblode_error *error)
+{
+	struct lode_error sentence = { "" };
+	struct words words;
+	int code;
+
+	*result = NULL;
+	code = make_words(&words, first, second, options, operands) < 0 ? lode_fail_memory(&sentence)
+									  : run_command(command, &words, run, result, &sentence);
+	lode_free(words.items);
+	return lode_public_error(error, code, &sentence);
+}
+
+/* ---- the tasks ---- */
+
+int liblode_analyse(const char *analysis, const char *const *corpora, const char *const *options,
+		    const struct liblode_run_options *run, struct liblode_result **result, struct liblode_error *error)
+{
+	struct lode_error sentence;
+
+	for (size_t i = 0; i < sizeof(analyses) / sizeof(*analyses); i++)
+		if (!strcmp(analyses[i]->name, analysis))
+			return run_words(analyses[i], "--json", NULL, options, corpora, run, result, error);
+	*result = NULL;
+	return lode_public_error(error, lode_fail(&sentence, LODE_USAGE,
+						  "'%s' is no analysis; there are mine, latency, diff, scope, explain, coverage, "
+						  "info and signatures", analysis), &sentence);
+}
+
+int liblode_import(const char *corpus, const char *const *files, const char *const *options,
+		   const struct liblode_run_options *run, struct liblode_result **result, struct liblode_error *error)
+{
+	char *output = lode_format("--output=%s", corpus);
+	int code;
+
+	if (!output) {
+		struct lode_error sentence;
+
+		*result = NULL;
+		return lode_public_error(error, lode_fail_memory(&sentence), &sentence);
+	}
+	code = run_words(&lode_command_import, "--json", output, options, files, run, result, error);
+	lode_free(output);
+	return code;
+}
+
+int liblode_export(const char *const *corpora, const char *const *options, const struct liblode_run_options *run,
+		   struct liblode_result **result, struct liblode_error *error)
+{
+	return run_words(&lode_command_export, NULL, NULL, options, corpora, run, result, error);
+}
+
+/* ---- results ---- */
+
+const char *liblode_result_bytes(const struct liblode_result *result, size_t *size)
+{
+	if (size)
+		*size = result->bytes.size - 1;
+	return result->bytes.bytes;
+}
+
+size_t liblode_result_message_count(const struct liblode_result *result)
+{
+	return result->count;
+}
+
+const char *liblode_result_message(const struct liblode_result *result, size_t i)
+{
+	return i < result->count ? result->messages[i] : NULL;
+}
+
+void liblode_result_free(struct liblode_result *result)
+{
+	if (!result)
+		return;
+	for (size_t i = 0; i < result->count; i++)
+		lode_free(result->messages[i]);
+	lode_free(result->messages);
+	lode_buffer_release(&result->bytes);
+	lode_free(result);
+}

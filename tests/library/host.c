@@ -1,0 +1,158 @@
+/*
+ * A program that uses liblode, as a guest would see it: results must be those of the command line, and the program's
+ * signals, descriptors, folder and locale must be as before. Prints the JSON of one analysis:
+ *
+ *	host CORPUS ANALYSIS [OPTION...]	the result
+ *	host CORPUS check FILE			the rest: errors, stopping, threads, what must not change
+ */
+#include <lode/lode.h>
+
+#include <locale.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void check(int fine, const char *what)
+{
+	if (fine)
+		return;
+	printf("not so: %s\n", what);
+	exit(1);
+}
+
+static int ask_to_stop(void *context, const char *phase, const char *unit, uint64_t done, uint64_t total)
+{
+	(void)phase, (void)unit, (void)done, (void)total;
+	++*(int *)context;
+	return 1;
+}
+
+static void check_errors(const char *corpus, const char *file)
+{
+	const char *const corpora[] = { corpus, NULL }, *const none[] = { "no-such-corpus", NULL };
+	struct liblode_result *result = (struct liblode_result *)1;
+	struct liblode_error error;
+	struct liblode_corpus *handle;
+	struct liblode_stream *stream;
+	struct liblode_stream_info unset = { 0 }, info = { .size = sizeof(info) };
+	struct liblode_events events = { .size = offsetof(struct liblode_events, t) };
+
+	check(liblode_analyse("minen", corpora, NULL, NULL, &result, &error) == LIBLODE_USAGE && !result &&
+		      strstr(error.message, "'minen' is no analysis"), "an unknown analysis is refused");
+	check(liblode_analyse("mine", corpora, (const char *const[]){ "--treshold=1%", NULL }, NULL, &result, &error) ==
+		      LIBLODE_USAGE && !result && strstr(error.message, "--threshold"), "a wrong option gets a suggestion");
+	check(liblode_analyse("mine", none, NULL, NULL, &result, &error) == LIBLODE_BAD_INPUT && !result &&
+		      strstr(error.message, "no-such-corpus"), "a missing corpus is named");
+	check(liblode_analyse("mine", NULL, NULL, NULL, &result, &error) == LIBLODE_USAGE, "no corpus is wrong usage");
+	check(liblode_analyse("mine", none, NULL, NULL, &result, NULL) == LIBLODE_BAD_INPUT, "nobody need take the sentence");
+	check(liblode_import(corpus, (const char *const[]){ "/dev/null", NULL }, NULL, NULL, &result, &error) < 0 && !result &&
+		      strstr(error.message, "/dev/null"), "an empty file is named");
+	check(liblode_corpus_open(&handle, "no-such-corpus", &error) == LIBLODE_BAD_INPUT && !handle, "no handle of a missing corpus");
+	check(liblode_stream_open(&stream, file, &error) == LIBLODE_BAD_INPUT && !stream && error.message[0], "no handle of a text");
+	check(!liblode_corpus_open(&handle, corpus, &error) && !error.message[0], "the corpus opens");
+	check(liblode_corpus_stream(handle, 0, &unset, &error) == LIBLODE_USAGE, "a struct without a size is refused");
+	check(liblode_corpus_stream(handle, 999, &info, &error) == LIBLODE_USAGE, "there is no such stream");
+	check(!liblode_corpus_stream(handle, 0, &info, &error) && strlen(info.id) == 32, "the first stream");
+	check(!liblode_stream_open(&stream, info.path, &error), "its file opens");
+	check(!liblode_stream_events(stream, LIBLODE_WAIT, &events, &error) && events.count == info.events[LIBLODE_WAIT] && !events.t,
+	      "an older struct is filled as far as it reaches");
+	liblode_stream_close(stream);
+	liblode_corpus_close(handle);
+}
+
+static void check_stopping(const char *corpus, const char *file)
+{
+	int calls = 0;
+	struct liblode_run_options run = { .size = sizeof(run), .progress = ask_to_stop, .context = &calls };
+	struct liblode_result *result;
+	struct liblode_error error;
+	int code = liblode_import(corpus, (const char *const[]){ file, NULL }, (const char *const[]){ "--name=again", NULL }, &run, &result, &error);
+
+	check(calls && code == LIBLODE_STOPPED && !result && error.message[0], "the caller can stop an import");
+	calls = 0;
+	run.size = sizeof(size_t); /* of a version without a progress function */
+	check(!liblode_analyse("latency", (const char *const[]){ corpus, NULL }, NULL, &run, &result, &error) && !calls,
+	      "fields beyond the size are not read");
+	liblode_result_free(result);
+}
+
+static void *mine(void *corpus)
+{
+	const char *const corpora[] = { corpus, NULL };
+	struct liblode_result *result;
+
+	return liblode_analyse("mine", corpora, (const char *const[]){ "--jobs=2", NULL }, NULL, &result, NULL) ? NULL : result;
+}
+
+static void check_threads(char *corpus)
+{
+	struct liblode_result *results[4];
+	pthread_t threads[4];
+
+	for (int i = 0; i < 4; i++)
+		check(!pthread_create(&threads[i], NULL, mine, corpus), "a thread starts");
+	for (int i = 0; i < 4; i++) {
+		pthread_join(threads[i], (void **)&results[i]);
+		check(results[i] != NULL && !strcmp(liblode_result_bytes(results[0], NULL), liblode_result_bytes(results[i], NULL)),
+		      "all threads get the same result");
+	}
+	for (int i = 0; i < 4; i++)
+		liblode_result_free(results[i]);
+}
+
+/* What a library must leave alone. */
+struct surroundings {
+	struct sigaction actions[65];
+	sigset_t blocked;
+	char folder[4096];
+	char *locale;
+	int descriptor; /* the next one */
+};
+
+static void look(struct surroundings *here)
+{
+	memset(here, 0, sizeof(*here));
+	for (int i = 1; i < 65; i++)
+		sigaction(i, NULL, &here->actions[i]);
+	pthread_sigmask(0, NULL, &here->blocked);
+	check(getcwd(here->folder, sizeof(here->folder)) != NULL, "there is a folder");
+	here->locale = setlocale(LC_ALL, NULL);
+	here->descriptor = dup(0);
+	close(here->descriptor);
+}
+
+int main(int argc, char **argv)
+{
+	struct surroundings before, after;
+	struct liblode_result *result;
+	struct liblode_error error;
+	int code;
+
+	if (argc < 3)
+		return 2;
+	if (!strcmp(argv[2], "check")) {
+		look(&before);
+		check_errors(argv[1], argv[3]);
+		check_stopping(argv[1], argv[3]);
+		check_threads(argv[1]);
+		look(&after);
+		for (int i = 1; i < 65; i++)
+			check(before.actions[i].sa_handler == after.actions[i].sa_handler, "signals are as before");
+		check(!memcmp(&before.blocked, &after.blocked, sizeof(before.blocked)), "blocked signals are as before");
+		check(!strcmp(before.folder, after.folder) && !strcmp(before.locale, after.locale), "folder and locale are as before");
+		check(before.descriptor == after.descriptor, "no descriptor is left open");
+		printf("fine, liblode %s\n", liblode_version());
+		return 0;
+	}
+	code = liblode_analyse(argv[2], (const char *const[]){ argv[1], NULL }, (const char *const *)argv + 3, NULL, &result, &error);
+	if (code < LIBLODE_FOUND) {
+		printf("%s\n", error.message);
+		return -code;
+	}
+	printf("%s", liblode_result_bytes(result, NULL));
+	liblode_result_free(result);
+	return 0;
+}
