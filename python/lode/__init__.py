@@ -1,0 +1,375 @@
+"""Lode in Python: corpora, events as NumPy arrays, results of analyses as dicts.
+
+    import lode
+
+    lode.import_files("corpus", ["perf.data"])
+    corpus = lode.Corpus("corpus")
+    waits = corpus[0].open().events("wait")
+    waits.cost.sum()
+    corpus.mine(kind="run", threshold="0.5%")["clusters"]
+
+Options are those of the commands (`lode help mine`), with `_` for `-`: `fold_recursion=True`, `where=["version=4.2"]`.
+"""
+from __future__ import annotations
+
+import ctypes
+import json
+from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _library
+from ._library import library as _lib
+
+__all__ = ["Attribute", "Corpus", "Error", "Events", "Result", "Stopped", "Stream", "StreamInfo", "Symptom", "Thread", "analyse",
+           "export", "import_files", "version"]
+
+Option = Union[str, int, float, bool, None, Sequence[str]]
+Progress = Callable[[str, str, int, int], Any]
+
+
+class Error(Exception):
+    """What the library could not do; the text says what is wrong and what to do. `code` is that of lode/error.h."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Stopped(Error):
+    """The progress function asked to stop."""
+
+
+def version() -> str:
+    """The version of the library."""
+    return _text(_lib.liblode_version())
+
+
+def _text(value: Optional[bytes]) -> str:
+    return (value or b"").decode("utf-8", "surrogateescape")
+
+
+def _bytes(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "surrogateescape")
+
+
+def _check(code: int, error: _library.ErrorStruct) -> int:
+    if code >= _library.FOUND:
+        return code
+    raise (Stopped if code == _library.STOPPED else Error)(_text(error.message), code)
+
+
+class StreamInfo(NamedTuple):
+    """What the catalogue says of a stream; times and costs in ns."""
+    id: str
+    name: str
+    host: str
+    source: str
+    path: str
+    events: Tuple[int, int, int]
+    cost_ns: Tuple[int, int, int]
+    first_t: int
+    last_t: int
+    threads: int
+    stacks: int
+    symptoms: int
+    file_bytes: int
+    added_s: int
+
+    def open(self) -> "Stream":
+        """Its events."""
+        return Stream(self.path)
+
+
+class Thread(NamedTuple):
+    pid: Optional[int]
+    tid: int
+    name: str
+
+
+class Symptom(NamedTuple):
+    thread: int
+    t0: int
+    t1: int
+    name: str
+
+
+class Attribute(NamedTuple):
+    key: str
+    value: Union[str, float, bool]
+
+
+class Events(NamedTuple):
+    """Columns of all events of one type, ordered by t. The arrays are read-only views of the library's memory, which
+    they keep alive. `weight` is how many events each stands for."""
+    t: "np.ndarray[Any, np.dtype[np.uint64]]"
+    cost: "np.ndarray[Any, np.dtype[np.uint64]]"
+    delay: "np.ndarray[Any, np.dtype[np.uint64]]"
+    thread: "np.ndarray[Any, np.dtype[np.uint32]]"
+    stack: "np.ndarray[Any, np.dtype[np.uint32]]"
+    waker: "np.ndarray[Any, np.dtype[np.uint32]]"
+    waker_stack: "np.ndarray[Any, np.dtype[np.uint32]]"
+    name: "np.ndarray[Any, np.dtype[np.uint32]]"
+    cpu: "np.ndarray[Any, np.dtype[np.uint16]]"
+    weight: "np.ndarray[Any, np.dtype[np.uint32]]"
+
+
+_DTYPES = dict(t=np.uint64, cost=np.uint64, delay=np.uint64, thread=np.uint32, stack=np.uint32, waker=np.uint32,
+               waker_stack=np.uint32, name=np.uint32, cpu=np.uint16, weight=np.uint32)
+
+
+class _Handle:
+    """A handle of the library, closed when nobody refers to it any more."""
+
+    def __init__(self, opening: Callable[..., int], closing: Callable[[Any], None], path: str) -> None:
+        self.pointer = ctypes.c_void_p()
+        self._closing = closing
+        error = _library.ErrorStruct()
+        _check(opening(ctypes.byref(self.pointer), _bytes(path), ctypes.byref(error)), error)
+
+    def __del__(self) -> None:
+        if self.pointer:
+            self._closing(self.pointer)
+            self.pointer = ctypes.c_void_p()
+
+
+def _view(handle: _Handle, address: Optional[int], count: int, dtype: Any) -> "np.ndarray[Any, Any]":
+    """`count` items at `address`, without copying; the array keeps the handle open."""
+    if not count or not address:
+        return np.empty(0, dtype)
+    memory = (ctypes.c_char * (count * np.dtype(dtype).itemsize)).from_address(address)
+    memory.handle = handle  # type: ignore[attr-defined]
+    array = np.frombuffer(memory, dtype)
+    array.flags.writeable = False
+    return array
+
+
+class Stream:
+    """One stream file: its events and what their numbers mean."""
+
+    def __init__(self, path: str) -> None:
+        self._handle = _Handle(_lib.liblode_stream_open, _lib.liblode_stream_close, path)
+        self._frames: Optional[List[str]] = None
+
+    @property
+    def name(self) -> str:
+        return _text(_lib.liblode_stream_name(self._handle.pointer))
+
+    @property
+    def host(self) -> str:
+        return _text(_lib.liblode_stream_host(self._handle.pointer))
+
+    def events(self, type: str) -> Events:
+        """The events of a type: "run", "wait" or "call"."""
+        if type not in _library.TYPES:
+            raise ValueError("%r is no type of events; there are %s" % (type, ", ".join(_library.TYPES)))
+        events, error = _library.Events(), _library.ErrorStruct()
+        _check(_lib.liblode_stream_events(self._handle.pointer, _library.TYPES.index(type), ctypes.byref(events),
+                                          ctypes.byref(error)), error)
+        columns = {name: _view(self._handle, getattr(events, name), events.count, dtype) for name, dtype in _DTYPES.items()}
+        if events.count and not events.weight:
+            columns["weight"] = np.broadcast_to(np.uint32(1), events.count)
+        return Events(**columns)
+
+    def _all(self, thing: str, struct: Any) -> Iterator[Any]:
+        for i in range(getattr(_lib, "liblode_stream_%s_count" % thing)(self._handle.pointer)):
+            one = struct()
+            getattr(_lib, "liblode_stream_" + thing)(self._handle.pointer, i, ctypes.byref(one))
+            yield one
+
+    @property
+    def threads(self) -> List[Thread]:
+        """What `Events.thread` and `Events.waker` are indexes of."""
+        return [Thread(None if one.pid == _library.NONE else one.pid, one.tid, _text(one.name))
+                for one in self._all("thread", _library.Thread)]
+
+    @property
+    def symptoms(self) -> List[Symptom]:
+        return [Symptom(one.thread, one.t0, one.t1, _text(one.name)) for one in self._all("symptom", _library.Symptom)]
+
+    @property
+    def attributes(self) -> List[Attribute]:
+        def value(one: Any) -> Union[str, float, bool]:
+            written = _text(one.value)
+            return written if one.is_text else json.loads(written)
+        return [Attribute(_text(one.key), value(one)) for one in self._all("attribute", _library.Attribute)]
+
+    @property
+    def frames(self) -> List[str]:
+        """`module!function`, or `function` where the module is not known."""
+        if self._frames is None:
+            self._frames = [(_text(one.module) + "!" if one.module else "") + _text(one.function)
+                            for one in self._all("frame", _library.Frame)]
+        return self._frames
+
+    @property
+    def stacks(self) -> "np.ndarray[Any, Any]":
+        """The stack tree: `parent` and `frame` of each node. Node 0 is the empty stack; parents come before children."""
+        count = ctypes.c_size_t()
+        address = _lib.liblode_stream_stacks(self._handle.pointer, ctypes.byref(count))
+        return _view(self._handle, address, count.value, np.dtype([("parent", np.uint32), ("frame", np.uint32)]))
+
+    def stack(self, node: int) -> List[str]:
+        """The frames of a stack, root first."""
+        nodes, frames, names = self.stacks, [], self.frames
+        if not 0 <= node < len(nodes):
+            raise IndexError("there is no stack %d" % node)
+        while node:
+            frames.append(names[nodes[node]["frame"]])
+            node = int(nodes[node]["parent"])
+        return frames[::-1]
+
+    def string(self, id: int) -> str:
+        """The name of an event (`Events.name`)."""
+        return _text(_lib.liblode_stream_string(self._handle.pointer, id))
+
+
+class Result(dict):  # type: ignore[type-arg]
+    """The JSON of an analysis, and the messages that came with it: what was lost or left out."""
+    messages: List[str]
+    found: bool  # an option such as exit_code=True asked to tell whether something was found, and it was
+
+
+def _words(options: "dict[str, Option]") -> List[str]:
+    words = []
+    for name, value in options.items():
+        option = "--" + name.rstrip("_").replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            words.append(option)
+        elif isinstance(value, (str, int, float)):
+            words.append("%s=%s" % (option, value))
+        else:
+            words.extend("%s=%s" % (option, one) for one in value)
+    return words
+
+
+def _array(words: Sequence[Any]) -> Any:
+    return (ctypes.c_char_p * (len(words) + 1))(*[_bytes(word) for word in words], None)
+
+
+def _run(function: Callable[..., int], first: Sequence[Any], options: "dict[str, Option]",
+         progress: Optional[Progress]) -> Tuple[bytes, List[str], int]:
+    """Calls a task. What the progress function raises ends the work and is raised again."""
+    run, error, result, raised = _library.RunOptions(), _library.ErrorStruct(), ctypes.c_void_p(), []
+
+    def report(_: Any, phase: bytes, unit: bytes, done: int, total: int) -> int:
+        try:
+            return 1 if progress and progress(_text(phase), _text(unit), done, total) else 0
+        except BaseException as exception:
+            raised.append(exception)
+            return 1
+
+    if progress:
+        run.progress = _library.Progress(report)
+    code = function(*first, _array(_words(options)), ctypes.byref(run), ctypes.byref(result), ctypes.byref(error))
+    try:
+        if raised:
+            raise raised[0]
+        _check(code, error)
+        size = ctypes.c_size_t()
+        address = _lib.liblode_result_bytes(result, ctypes.byref(size))
+        messages = [_text(_lib.liblode_result_message(result, i)) for i in range(_lib.liblode_result_message_count(result))]
+        return ctypes.string_at(address, size.value), messages, code
+    finally:
+        _lib.liblode_result_free(result)
+
+
+def _json(data: bytes) -> Any:
+    """An object; or, where there is one a line, a list of them."""
+    lines = [json.loads(line) for line in data.decode("utf-8", "surrogateescape").splitlines() if line]
+    return lines[0] if len(lines) == 1 else lines
+
+
+def _paths(paths: Union[str, Sequence[Any]]) -> List[Any]:
+    return [paths] if isinstance(paths, (str, bytes)) or not hasattr(paths, "__iter__") else list(paths)
+
+
+def analyse(analysis: str, corpora: Union[str, Sequence[Any]], progress: Optional[Progress] = None,
+            **options: Option) -> Result:
+    """Runs an analysis as `lode ANALYSIS --json` does: mine, latency, diff, scope, explain, coverage, info, signatures.
+
+    Analyses that give a row of objects (scope, mine with show=) have them in `["lines"]`.
+    `progress(phase, unit, done, total)` is called now and then; a true value stops the work (Stopped).
+    """
+    data, messages, code = _run(_lib.liblode_analyse, [_bytes(analysis), _array(_paths(corpora))], options, progress)
+    lines = analysis == "scope" or (analysis == "mine" and options.get("show")) or (
+        analysis == "latency" and options.get("instances"))
+    parsed = _json(data)
+    result = Result({"lines": parsed if isinstance(parsed, list) else [parsed]} if lines else parsed)
+    result.messages, result.found = messages, code == _library.FOUND
+    return result
+
+
+def import_files(corpus: str, files: Union[str, Sequence[Any]], progress: Optional[Progress] = None,
+                 **options: Option) -> Result:
+    """Imports recordings of other tools into a corpus, as `lode import` does."""
+    data, messages, _ = _run(_lib.liblode_import, [_bytes(corpus), _array(_paths(files))], options, progress)
+    result = Result(_json(data))
+    result.messages, result.found = messages, False
+    return result
+
+
+def export(corpora: Union[str, Sequence[Any]], format: str = "events", progress: Optional[Progress] = None,
+           **options: Option) -> bytes:
+    """Corpora in the format of another tool, as `lode export` writes it."""
+    return _run(_lib.liblode_export, [_array(_paths(corpora))], dict(options, format=format), progress)[0]
+
+
+class Corpus(Sequence[StreamInfo]):
+    """A corpus: a row of streams, by name. The analyses are methods."""
+
+    def __init__(self, path: str) -> None:
+        self._handle = _Handle(_lib.liblode_corpus_open, _lib.liblode_corpus_close, path)
+        self.path = path
+
+    def refresh(self) -> None:
+        """Lists the streams again, to see what was added or removed meanwhile."""
+        error = _library.ErrorStruct()
+        _check(_lib.liblode_corpus_refresh(self._handle.pointer, ctypes.byref(error)), error)
+
+    def __len__(self) -> int:
+        return int(_lib.liblode_corpus_count(self._handle.pointer))
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [self[one] for one in range(*i.indices(len(self)))]
+        i = i + len(self) if i < 0 else i
+        if not 0 <= i < len(self):
+            raise IndexError("%s has %d streams" % (self.path, len(self)))
+        info, error = _library.StreamInfo(), _library.ErrorStruct()
+        _check(_lib.liblode_corpus_stream(self._handle.pointer, i, ctypes.byref(info), ctypes.byref(error)), error)
+        values = [getattr(info, name) for name in StreamInfo._fields]
+        return StreamInfo(*[_text(v) if isinstance(v, bytes) else v if isinstance(v, int) else tuple(v) for v in values])
+
+    def __repr__(self) -> str:
+        return "lode.Corpus(%r)" % self.path
+
+    def mine(self, **options: Any) -> Result:
+        """The call-stack patterns that cost the most."""
+        return analyse("mine", self.path, **options)
+
+    def latency(self, **options: Any) -> Result:
+        """How long functions take, and in which context."""
+        return analyse("latency", self.path, **options)
+
+    def scope(self, **options: Any) -> List[Any]:
+        """For each symptom what kept its thread from being done earlier."""
+        return list(analyse("scope", self.path, **options)["lines"])
+
+    def explain(self, **options: Any) -> Result:
+        """Why some streams are slow and others not."""
+        return analyse("explain", self.path, **options)
+
+    def coverage(self, **options: Any) -> Result:
+        """What patterns and signatures cover."""
+        return analyse("coverage", self.path, **options)
+
+    def info(self, **options: Any) -> Result:
+        """What is in the corpus."""
+        return analyse("info", self.path, **options)
+
+    def diff(self, slow: str, **options: Any) -> Result:
+        """Which paths take longer in another corpus than in this one."""
+        return analyse("diff", [self.path, slow], **options)
