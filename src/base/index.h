@@ -50,6 +50,13 @@ static inline uint32_t lode_index_next(const struct lode_index *index, uint64_t 
 	}
 }
 
+/* Asks for the memory where looking for `hash` begins. */
+static inline void lode_index_prefetch(const struct lode_index *index, uint64_t hash)
+{
+	if (index->slots)
+		__builtin_prefetch(&index->slots[(hash >> 32) & index->mask]);
+}
+
 /* Bytes that it takes. */
 static inline size_t lode_index_bytes(const struct lode_index *index)
 {

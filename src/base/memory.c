@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -40,6 +41,14 @@ void lode_memory_fail_at(uint64_t nth, int for_good)
 uint64_t lode_memory_asked(void)
 {
 	return atomic_load(&asked);
+}
+
+void lode_memory_keep_freed(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that the C library takes */
+	mallopt(M_TRIM_THRESHOLD, 128 << 20);
+#endif
 }
 
 void *lode_alloc(size_t size)

@@ -28,6 +28,13 @@ char *lode_format(const char *format, ...) __attribute__((format(printf, 1, 2)))
  */
 int lode_grow(void *items, size_t *capacity, size_t needed, size_t item_size);
 
+/*
+ * From now on memory that is freed is kept for what comes next instead of being given back to
+ * the system and asked for again, page by page. For programs that work through many streams
+ * and then end. Called once, before there are threads.
+ */
+void lode_memory_keep_freed(void);
+
 /* For tests: allocation number `nth` (from 1) fails; with `for_good` all after it too. 0 turns it off. */
 void lode_memory_fail_at(uint64_t nth, int for_good);
 /* For tests: how many allocations were asked for since the last lode_memory_fail_at. */

@@ -123,6 +123,8 @@ static int run_command(struct lode_call *call, struct lode_shared_settings *shar
 	int code = lode_call_read(call, lode_shared_options, shared, argc, argv, error);
 
 	look_at_terminals(call, shared);
+	if (call->command->analysis)
+		lode_memory_keep_freed();
 	if (!code)
 		code = shared->help ? show_help(call, error) : lode_call_run(call, error);
 	lode_call_release(call);

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#define AHEAD 12 /* nodes whose places in the index are asked for before they are needed */
+
 int lode_dictionary_init(struct lode_dictionary *dictionary)
 {
 	memset(dictionary, 0, sizeof(*dictionary));
@@ -89,6 +91,11 @@ static int merge_nodes(struct lode_stack_tree *to, const struct lode_stack_tree 
 {
 	map[0] = 0;
 	for (size_t i = 1; i < from->count; i++) {
+		const struct lode_stack_node *ahead = &from->nodes[i + AHEAD < from->count ? i + AHEAD : 0];
+
+		/* First children mostly follow their parents at once and need no looking up. */
+		if (ahead->parent && ahead->parent < i && ahead != &from->nodes[ahead->parent + 1])
+			lode_stack_tree_prefetch(to, map[ahead->parent], frames[ahead->frame]);
 		map[i] = lode_stack_tree_child(to, map[from->nodes[i].parent], frames[from->nodes[i].frame]);
 		if (map[i] == LODE_NONE)
 			return LODE_SYSTEM;

@@ -32,14 +32,17 @@ static int is_child(const struct lode_stack_tree *tree, uint32_t id, uint32_t pa
 	return tree->nodes[id].parent == parent && tree->nodes[id].frame == frame;
 }
 
-/* Makes the index cover all nodes. */
+/*
+ * Makes the index cover all nodes. Children that follow their parents at once, which most
+ * do, are found without it and are not in it: so it is small, and mostly in the cache.
+ */
 static int complete_index(struct lode_stack_tree *tree)
 {
-	if (lode_index_reserve(&tree->index, tree->count) < 0)
-		return LODE_SYSTEM;
 	for (; tree->indexed < tree->count; tree->indexed++) {
 		const struct lode_stack_node *node = &tree->nodes[tree->indexed];
 
+		if ((size_t)node->parent + 1 == tree->indexed)
+			continue;
 		if (lode_index_insert(&tree->index, lode_hash_pair(node->parent, node->frame),
 				      (uint32_t)tree->indexed) < 0)
 			return LODE_SYSTEM;
@@ -76,7 +79,7 @@ uint32_t lode_stack_tree_child(struct lode_stack_tree *tree, uint32_t parent, ui
 	id = lode_stack_tree_append(tree, parent, frame);
 	if (id == LODE_NONE)
 		return LODE_NONE;
-	if (lode_index_insert(&tree->index, hash, id) < 0) {
+	if (id != parent + 1 && lode_index_insert(&tree->index, hash, id) < 0) {
 		tree->count--;
 		return LODE_NONE;
 	}

@@ -21,7 +21,7 @@ struct lode_stack_tree {
 	struct lode_stack_node *nodes;
 	size_t count;
 	size_t capacity;
-	struct lode_index index; /* of the nodes below `indexed`; the others follow when somebody asks */
+	struct lode_index index; /* of the nodes below `indexed` that do not follow their parents at once; others come when somebody asks */
 	size_t indexed;
 };
 
@@ -41,5 +41,11 @@ uint32_t lode_stack_tree_append(struct lode_stack_tree *tree, uint32_t parent, u
 uint32_t lode_stack_tree_depth(const struct lode_stack_tree *tree, uint32_t node);
 /* Writes the frames of `node`, root first, into `frames`, which has room for lode_stack_tree_depth of them. */
 void lode_stack_tree_frames(const struct lode_stack_tree *tree, uint32_t node, uint32_t *frames, uint32_t depth);
+
+/* Asks for the memory that lode_stack_tree_child will need. */
+static inline void lode_stack_tree_prefetch(const struct lode_stack_tree *tree, uint32_t parent, uint32_t frame)
+{
+	lode_index_prefetch(&tree->index, lode_hash_pair(parent, frame));
+}
 
 #endif

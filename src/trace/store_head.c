@@ -202,6 +202,33 @@ static int read_node(struct head *head, uint64_t row, uint32_t parent, uint32_t 
 	return 0;
 }
 
+/*
+ * The stacks of a whole file in a dictionary of their own have the file's ids there, too,
+ * so a block of them is checked and copied.
+ */
+static int append_nodes(struct head *head, size_t first, size_t rows)
+{
+	struct lode_store *store = head->store;
+	struct lode_stack_tree *tree = &head->stream->dictionary->tree;
+	const uint32_t *parents = head->columns[0], *frames = head->columns[1];
+	uint32_t *ids = store->nodes.ids;
+	uint16_t *depths = store->depths;
+
+	if (lode_stack_tree_reserve(tree, first + rows) < 0)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < rows; i++) {
+		size_t row = first + i;
+
+		if (parents[i] >= row || frames[i] >= store->frames.count || depths[parents[i]] >= LODE_STACK_DEPTH_LIMIT)
+			return damaged(head, "a stack is damaged");
+		tree->nodes[row] = (struct lode_stack_node){ parents[i], frames[i] };
+		depths[row] = (uint16_t)(depths[parents[i]] + 1);
+		ids[row] = (uint32_t)row;
+	}
+	tree->count += rows;
+	return 0;
+}
+
 static int read_nodes(struct head *head)
 {
 	struct lode_store *store = head->store;
@@ -215,6 +242,9 @@ static int read_nodes(struct head *head)
 		code = extend_map(head, &store->nodes, first, first + rows);
 	if (!code && lode_grow(&store->depths, &store->depth_capacity, store->nodes.count, sizeof(*store->depths)) < 0)
 		return LODE_SYSTEM;
+	if (!code && head->alone && store->nodes.identity && store->frames.identity && first == known &&
+	    first == head->stream->dictionary->tree.count)
+		return append_nodes(head, first, rows);
 	for (size_t i = known; !code && i < store->nodes.count; i++)
 		store->depths[i] = 1; /* where the block is lost: a child of the empty stack */
 	for (size_t i = 0; !code && i < rows; i++)
