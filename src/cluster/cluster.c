@@ -14,23 +14,29 @@ struct lode_cluster {
 	const struct lode_cluster_module *module;
 	unsigned rank;
 	unsigned size;
+	int takes;
+	uint64_t round; /* how often all have met, plus one */
 };
 
 /*
  * What launchers tell the processes they start: Open MPI's mpirun, those of other MPIs, and
  * srun with PMIx or PMI. A job file of Slurm without srun has none of it.
  */
-int lode_cluster_is_launched(void)
+static unsigned long launched_size(void)
 {
 	static const char *const sizes[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE" };
 
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		const char *size = getenv(sizes[i]);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		if (getenv(sizes[i]))
+			return strtoul(getenv(sizes[i]), NULL, 10);
+	return 0;
+}
 
-		if (size)
-			return strtoul(size, NULL, 10) > 1;
-	}
-	return getenv("PMIX_RANK") != NULL;
+int lode_cluster_is_launched(void)
+{
+	unsigned long size = launched_size();
+
+	return size ? size > 1 : getenv("PMIX_RANK") != NULL;
 }
 
 static void *load(const char *const *folders)
@@ -72,10 +78,17 @@ int lode_cluster_join(struct lode_cluster **result, const char *const *folders, 
 		lode_free(cluster);
 		return fail_loading(error);
 	}
-	if (cluster->module->start(&cluster->rank, &cluster->size)) {
+	if (cluster->module->start(&cluster->rank, &cluster->size, &cluster->takes)) {
 		lode_free(cluster);
 		return lode_fail(error, LODE_SYSTEM, "MPI could not be started; see what its launcher says");
 	}
+	if (cluster->size == 1 && launched_size() > 1) {
+		lode_cluster_leave(cluster);
+		return lode_fail(error, LODE_SYSTEM,
+				 "another MPI's launcher started this program, which is built with Open MPI; use Open "
+				 "MPI's ('mpirun.openmpi' on Debian), or 'srun --mpi=pmix' under Slurm");
+	}
+	cluster->round = 1;
 	*result = cluster;
 	return 0;
 }
@@ -90,8 +103,21 @@ unsigned lode_cluster_size(const struct lode_cluster *cluster)
 	return cluster->size;
 }
 
+int lode_cluster_takes(const struct lode_cluster *cluster)
+{
+	return cluster->takes;
+}
+
+uint64_t lode_cluster_take(struct lode_cluster *cluster)
+{
+	uint64_t number;
+
+	return cluster->module->take(cluster->round, &number) == 0 ? number : UINT64_MAX;
+}
+
 int lode_cluster_meet(struct lode_cluster *cluster, struct lode_error *error)
 {
+	cluster->round++;
 	if (cluster->module->meet() == 0)
 		return 0;
 	return lode_fail(error, LODE_SYSTEM, "rank %u cannot reach the others; see what the launcher of MPI says",

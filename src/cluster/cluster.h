@@ -14,6 +14,8 @@
 
 #include "base/error.h"
 
+#include <stdint.h>
+
 struct lode_cluster;
 
 /* Whether a launcher started this process with others. */
@@ -25,6 +27,13 @@ int lode_cluster_is_launched(void);
 int lode_cluster_join(struct lode_cluster **cluster, const char *const *folders, struct lode_error *error);
 unsigned lode_cluster_rank(const struct lode_cluster *cluster);
 unsigned lode_cluster_size(const struct lode_cluster *cluster);
+/*
+ * The next of the numbers 0, 1, ... that all processes share, each given once, until they meet;
+ * then they begin again. From any thread. UINT64_MAX where MPI fails.
+ */
+uint64_t lode_cluster_take(struct lode_cluster *cluster);
+/* Whether numbers can be taken: not every MPI lets threads call it. */
+int lode_cluster_takes(const struct lode_cluster *cluster);
 /* Waits until all have come here. Returns 0 or LODE_SYSTEM. */
 int lode_cluster_meet(struct lode_cluster *cluster, struct lode_error *error);
 /* Leaves the job in good order; all do. */

@@ -1,44 +1,172 @@
 /*
- * The module of MPI: the only file that includes mpi.h. Threads of the program work
- * between the calls, but only the main thread calls.
+ * The module of MPI: the only file that includes mpi.h.
+ *
+ * A thread of the first process gives out the numbers of the shared queue. It polls, and so
+ * does whoever waits: MPI's own waiting spins, and others on the host need the processor.
+ * All of it has a communicator of its own, so that it meets no other message.
  */
 #include "cluster/cluster_module.h"
 
 #include <mpi.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <time.h>
 
-static int start(unsigned *rank, unsigned *size)
-{
-	int given, number = 0, count = 0;
+#define TAG_ASK	   1
+#define TAG_ANSWER 2
 
-	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &given) != MPI_SUCCESS ||
-	    MPI_Comm_rank(MPI_COMM_WORLD, &number) != MPI_SUCCESS ||
-	    MPI_Comm_size(MPI_COMM_WORLD, &count) != MPI_SUCCESS)
-		return -1;
-	*rank = (unsigned)number;
-	*size = (unsigned)count;
-	return 0;
+static struct {
+	MPI_Comm comm;
+	int rank;
+	pthread_t thread;
+	int is_serving;
+	int stops;
+	uint64_t round; /* of the queue, and what it gives next; in the first process */
+	uint64_t next;
+	pthread_mutex_t lock; /* of the three above */
+	pthread_mutex_t asking; /* one question of a process at a time */
+} queue = { .lock = PTHREAD_MUTEX_INITIALIZER, .asking = PTHREAD_MUTEX_INITIALIZER };
+
+static void wait_a_moment(void)
+{
+	const struct timespec pause = { 0, 500000 };
+
+	nanosleep(&pause, NULL);
 }
 
 /* Waits without a processor's time, which others on this host may need. */
-static int meet(void)
+static int wait_for(MPI_Request *request)
 {
-	const struct timespec pause = { 0, 2000000 };
-	MPI_Request request;
 	int done = 0;
 
-	if (MPI_Ibarrier(MPI_COMM_WORLD, &request) != MPI_SUCCESS)
-		return -1;
-	while (MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS) {
+	while (MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS) {
 		if (done)
 			return 0;
-		nanosleep(&pause, NULL);
+		wait_a_moment();
 	}
 	return -1;
 }
 
+/* ---- the queue ---- */
+
+/* A new round begins with the first question for it: all processes have met in between. */
+static uint64_t give(uint64_t round)
+{
+	uint64_t number;
+
+	pthread_mutex_lock(&queue.lock);
+	if (round != queue.round) {
+		queue.round = round;
+		queue.next = 0;
+	}
+	number = queue.next++;
+	pthread_mutex_unlock(&queue.lock);
+	return number;
+}
+
+static int is_stopped(void)
+{
+	int stops;
+
+	pthread_mutex_lock(&queue.lock);
+	stops = queue.stops;
+	pthread_mutex_unlock(&queue.lock);
+	return stops;
+}
+
+static int answer(const MPI_Status *status)
+{
+	MPI_Request request;
+	uint64_t number;
+
+	if (MPI_Recv(&number, 1, MPI_UINT64_T, status->MPI_SOURCE, TAG_ASK, queue.comm, MPI_STATUS_IGNORE) !=
+	    MPI_SUCCESS)
+		return -1;
+	number = give(number);
+	if (MPI_Isend(&number, 1, MPI_UINT64_T, status->MPI_SOURCE, TAG_ANSWER, queue.comm, &request) != MPI_SUCCESS)
+		return -1;
+	return wait_for(&request);
+}
+
+static void *serve(void *unused)
+{
+	MPI_Status status;
+	int is_asked;
+
+	while (!is_stopped()) {
+		if (MPI_Iprobe(MPI_ANY_SOURCE, TAG_ASK, queue.comm, &is_asked, &status) != MPI_SUCCESS)
+			break;
+		if (!is_asked)
+			wait_a_moment();
+		else if (answer(&status))
+			break;
+	}
+	return unused;
+}
+
+static int ask(uint64_t *number)
+{
+	MPI_Request requests[2];
+
+	if (MPI_Irecv(number, 1, MPI_UINT64_T, 0, TAG_ANSWER, queue.comm, &requests[1]) != MPI_SUCCESS)
+		return -1;
+	if (MPI_Isend(number + 1, 1, MPI_UINT64_T, 0, TAG_ASK, queue.comm, &requests[0]) != MPI_SUCCESS)
+		return -1;
+	return wait_for(&requests[0]) || wait_for(&requests[1]) ? -1 : 0;
+}
+
+static int take(uint64_t round, uint64_t *number)
+{
+	uint64_t message[2] = { 0, round };
+	int code = 0;
+
+	if (!queue.rank) {
+		*number = give(round);
+		return 0;
+	}
+	pthread_mutex_lock(&queue.asking);
+	code = ask(message);
+	pthread_mutex_unlock(&queue.asking);
+	*number = message[0];
+	return code;
+}
+
+/* ---- the job ---- */
+
+static int start(unsigned *rank, unsigned *size, int *takes)
+{
+	int given, count = 0;
+
+	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &given) != MPI_SUCCESS ||
+	    MPI_Comm_rank(MPI_COMM_WORLD, &queue.rank) != MPI_SUCCESS ||
+	    MPI_Comm_size(MPI_COMM_WORLD, &count) != MPI_SUCCESS ||
+	    MPI_Comm_dup(MPI_COMM_WORLD, &queue.comm) != MPI_SUCCESS)
+		return -1;
+	*takes = given == MPI_THREAD_MULTIPLE;
+	if (*takes && !queue.rank && count > 1) {
+		if (pthread_create(&queue.thread, NULL, serve, NULL))
+			return -1;
+		queue.is_serving = 1;
+	}
+	*rank = (unsigned)queue.rank;
+	*size = (unsigned)count;
+	return 0;
+}
+
+static int meet(void)
+{
+	MPI_Request request;
+
+	return MPI_Ibarrier(MPI_COMM_WORLD, &request) == MPI_SUCCESS ? wait_for(&request) : -1;
+}
+
 static int stop(void)
 {
+	pthread_mutex_lock(&queue.lock);
+	queue.stops = 1;
+	pthread_mutex_unlock(&queue.lock);
+	if (queue.is_serving)
+		pthread_join(queue.thread, NULL);
 	return MPI_Finalize() == MPI_SUCCESS ? 0 : -1;
 }
 
@@ -51,6 +179,7 @@ extern const struct lode_cluster_module lode_cluster_module;
 const struct lode_cluster_module lode_cluster_module = {
 	.version = LODE_CLUSTER_MODULE_VERSION,
 	.start = start,
+	.take = take,
 	.meet = meet,
 	.stop = stop,
 	.abort = end_job,

@@ -56,6 +56,11 @@ static void leave(void)
 	lode_cluster_leave(cluster);
 }
 
+static uint64_t take(void *context)
+{
+	return lode_cluster_take(context);
+}
+
 int lode_ranks_share(struct lode_corpus *corpus,
 		     int (*keep)(void *context, struct lode_job_rank rank, struct lode_error *error), void *context,
 		     struct lode_error *error)
@@ -71,7 +76,13 @@ int lode_ranks_share(struct lode_corpus *corpus,
 	if (!cluster)
 		code = join(error);
 	if (!code)
-		code = keep(context, (struct lode_job_rank){ lode_cluster_rank(cluster), lode_cluster_size(cluster) },
+		code = keep(context,
+			    (struct lode_job_rank){
+				    .number = lode_cluster_rank(cluster),
+				    .count = lode_cluster_size(cluster),
+				    .take = lode_cluster_takes(cluster) ? take : NULL,
+				    .context = cluster,
+			    },
 			    error);
 	if (!code)
 		code = lode_cluster_meet(cluster, error);

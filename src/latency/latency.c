@@ -235,7 +235,6 @@ void lode_latency_release(struct lode_latency *latency)
 struct keeping {
 	const struct lode_latency_options *options;
 	const struct lode_corpus_list *list;
-	const uint32_t *mine;
 };
 
 static void keep_stream(void *context, size_t i)
@@ -244,7 +243,7 @@ static void keep_stream(void *context, size_t i)
 	struct lode_latency_partial partial = { 0 };
 	struct lode_error error = { "" };
 
-	lode_latency_partial_make(&partial, keeping->options, &keeping->list->items[keeping->mine[i]], &error);
+	lode_latency_partial_make(&partial, keeping->options, &keeping->list->items[i], &error);
 	lode_latency_partial_release(&partial);
 }
 
@@ -252,18 +251,10 @@ int lode_latency_keep(struct lode_corpus *corpus, const struct lode_latency_opti
 		      const struct lode_job_rank *rank, struct lode_error *error)
 {
 	struct lode_corpus_list list = { 0 };
-	uint32_t *mine = NULL;
-	ssize_t count = 0;
 	int code = lode_corpus_streams(corpus, &list, error);
 
-	if (!code) {
-		mine = lode_calloc(list.count + 1, sizeof(*mine));
-		count = mine ? lode_corpus_deal(&list, *rank, mine) : LODE_SYSTEM;
-		code = count < 0 ? lode_fail_memory(error) : 0;
-	}
-	if (!code)
-		lode_parallel(options->jobs, (size_t)count, keep_stream, &(struct keeping){ options, &list, mine });
-	lode_free(mine);
+	if (!code && lode_corpus_deal(&list, rank, options->jobs, keep_stream, &(struct keeping){ options, &list }) < 0)
+		code = lode_fail_memory(error);
 	lode_corpus_list_release(&list);
 	return code;
 }

@@ -361,7 +361,6 @@ int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options
 struct keeping {
 	const struct lode_area_plan *plan;
 	const struct lode_corpus_list *list;
-	const uint32_t *mine;
 };
 
 static void keep_stream(void *context, size_t i)
@@ -370,7 +369,7 @@ static void keep_stream(void *context, size_t i)
 	struct lode_area_partial partial = { 0 };
 	struct lode_error error = { "" };
 
-	lode_area_stream(keeping->plan, &keeping->list->items[keeping->mine[i]], &partial, &error);
+	lode_area_stream(keeping->plan, &keeping->list->items[i], &partial, &error);
 	lode_area_partial_release(&partial);
 }
 
@@ -379,20 +378,12 @@ int lode_area_keep(struct lode_corpus *corpus, const struct lode_area_options *o
 {
 	struct lode_area_plan plan = { 0 };
 	struct lode_corpus_list list = { 0 };
-	uint32_t *mine = NULL;
-	ssize_t count = 0;
 	int code = lode_corpus_streams(corpus, &list, error);
 
 	if (!code)
 		code = lode_area_plan_make(&plan, options, &list, error);
-	if (!code) {
-		mine = lode_calloc(list.count + 1, sizeof(*mine));
-		count = mine ? lode_corpus_deal(&list, *rank, mine) : LODE_SYSTEM;
-		code = count < 0 ? lode_fail_memory(error) : 0;
-	}
-	if (!code)
-		lode_parallel(options->jobs, (size_t)count, keep_stream, &(struct keeping){ &plan, &list, mine });
-	lode_free(mine);
+	if (!code && lode_corpus_deal(&list, rank, options->jobs, keep_stream, &(struct keeping){ &plan, &list }) < 0)
+		code = lode_fail_memory(error);
 	lode_area_plan_release(&plan);
 	lode_corpus_list_release(&list);
 	return code;

@@ -1,10 +1,20 @@
 /* Dealing streams: see corpus_deal.h. */
 #include "trace/corpus_deal.h"
 
+#include "base/parallel.h"
+
+#include <stdatomic.h>
 #include <stdlib.h>
 
-/* A stream costs something even where it is empty. */
-#define LEAST 4096
+struct dealing {
+	const struct lode_corpus_list *list;
+	const struct lode_job_rank *rank;
+	void (*keep)(void *context, size_t i);
+	void *context;
+	uint32_t *order;
+	atomic_uint_fast64_t taken; /* by this process, where nobody gives numbers */
+	atomic_int is_empty;
+};
 
 static int compare_sizes(const void *left, const void *right, void *context)
 {
@@ -16,34 +26,44 @@ static int compare_sizes(const void *left, const void *right, void *context)
 	return (a > b) - (a < b);
 }
 
-static unsigned find_least(const uint64_t *loads, unsigned count)
+static uint64_t take(struct dealing *dealing)
 {
-	unsigned least = 0;
+	const struct lode_job_rank *rank = dealing->rank;
 
-	for (unsigned i = 1; i < count; i++)
-		if (loads[i] < loads[least])
-			least = i;
-	return least;
+	if (rank->take)
+		return rank->take(rank->context);
+	return rank->number + rank->count * atomic_fetch_add(&dealing->taken, 1);
 }
 
-ssize_t lode_corpus_deal(const struct lode_corpus_list *list, struct lode_job_rank rank, uint32_t *mine)
+/* One turn of a thread; there are as many turns as streams, so that one process could take all. */
+static void take_one(void *context, size_t turn)
 {
-	uint32_t *order = lode_calloc(list->count + 1, sizeof(*order));
-	uint64_t *loads = lode_calloc(rank.count, sizeof(*loads));
-	ssize_t count = order && loads ? 0 : LODE_SYSTEM;
+	struct dealing *dealing = context;
+	uint64_t number;
 
-	for (size_t i = 0; count >= 0 && i < list->count; i++)
-		order[i] = (uint32_t)i;
-	if (count >= 0 && list->count)
-		qsort_r(order, list->count, sizeof(*order), compare_sizes, list->items);
-	for (size_t i = 0; count >= 0 && i < list->count; i++) {
-		unsigned least = find_least(loads, rank.count);
+	(void)turn;
+	if (atomic_load(&dealing->is_empty))
+		return;
+	number = take(dealing);
+	if (number < dealing->list->count)
+		dealing->keep(dealing->context, dealing->order[number]);
+	else
+		atomic_store(&dealing->is_empty, 1);
+}
 
-		loads[least] += LEAST + list->items[order[i]].file_size;
-		if (least == rank.number)
-			mine[count++] = order[i];
-	}
-	lode_free(order);
-	lode_free(loads);
-	return count;
+int lode_corpus_deal(const struct lode_corpus_list *list, const struct lode_job_rank *rank, unsigned jobs,
+		     void (*keep)(void *context, size_t i), void *context)
+{
+	struct dealing dealing = { .list = list, .rank = rank, .keep = keep, .context = context };
+
+	dealing.order = lode_calloc(list->count + 1, sizeof(*dealing.order));
+	if (!dealing.order)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < list->count; i++)
+		dealing.order[i] = (uint32_t)i;
+	if (list->count)
+		qsort_r(dealing.order, list->count, sizeof(*dealing.order), compare_sizes, list->items);
+	lode_parallel(jobs, list->count, take_one, &dealing);
+	lode_free(dealing.order);
+	return 0;
 }

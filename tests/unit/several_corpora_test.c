@@ -4,6 +4,7 @@
 #include "trace/corpus_deal.h"
 #include "trace/corpus_names.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -137,8 +138,39 @@ static void several_corpora_give_the_results_of_one(void **state)
 	}
 }
 
-/* Each stream goes to one process, and no process gets more than another but for one stream. */
-static void streams_are_dealt_once_and_evenly(void **state)
+struct dealt {
+	const struct lode_corpus_entry *entries;
+	pthread_mutex_t lock;
+	uint64_t next;	/* of the shared queue */
+	int owners[40]; /* by stream: how often it was kept */
+	uint64_t smallest;
+	int is_sorted; /* none was larger than one before it */
+};
+
+static uint64_t take(void *context)
+{
+	struct dealt *dealt = context;
+	uint64_t number;
+
+	pthread_mutex_lock(&dealt->lock);
+	number = dealt->next++;
+	pthread_mutex_unlock(&dealt->lock);
+	return number;
+}
+
+static void keep(void *context, size_t i)
+{
+	struct dealt *dealt = context;
+
+	pthread_mutex_lock(&dealt->lock);
+	dealt->owners[i]++;
+	dealt->is_sorted &= dealt->entries[i].file_size <= dealt->smallest;
+	dealt->smallest = dealt->entries[i].file_size;
+	pthread_mutex_unlock(&dealt->lock);
+}
+
+/* Each stream is kept once, by however many processes and threads, with a queue or without; the largest first. */
+static void streams_are_dealt_once_and_the_largest_first(void **state)
 {
 	uint64_t seed = 5;
 
@@ -146,31 +178,21 @@ static void streams_are_dealt_once_and_evenly(void **state)
 	for (int round = 0; round < 200; round++) {
 		struct lode_corpus_entry entries[40];
 		struct lode_corpus_list list = { .items = entries, .count = random_below(&seed, 41) };
-		struct lode_job_rank rank = { .count = 1 + (unsigned)random_below(&seed, 9) };
-		uint64_t largest = 0, least = UINT64_MAX, most = 0;
-		int owners[40] = { 0 };
-		uint32_t mine[40];
+		struct dealt dealt = { .entries = entries, .lock = PTHREAD_MUTEX_INITIALIZER, .is_sorted = 1 };
+		struct lode_job_rank rank = { .count = 1 + (unsigned)random_below(&seed, 9), .context = &dealt };
+		unsigned jobs = 1 + (unsigned)random_below(&seed, 3);
 
 		memset(entries, 0, sizeof(entries));
-		for (size_t i = 0; i < list.count; i++) {
+		for (size_t i = 0; i < list.count; i++)
 			entries[i].file_size = random_below(&seed, 1u << 20);
-			largest = entries[i].file_size > largest ? entries[i].file_size : largest;
-		}
+		rank.take = random_below(&seed, 2) ? take : NULL;
 		for (rank.number = 0; rank.number < rank.count; rank.number++) {
-			ssize_t count = lode_corpus_deal(&list, rank, mine);
-			uint64_t load = 0;
-
-			assert_true(count >= 0);
-			for (ssize_t i = 0; i < count; i++) {
-				owners[mine[i]]++;
-				load += entries[mine[i]].file_size + 4096;
-			}
-			least = load < least ? load : least;
-			most = load > most ? load : most;
+			dealt.smallest = UINT64_MAX;
+			assert_int_equal(lode_corpus_deal(&list, &rank, jobs, keep, &dealt), 0);
 		}
 		for (size_t i = 0; i < list.count; i++)
-			assert_int_equal(owners[i], 1);
-		assert_true(most - least <= largest + 4096);
+			assert_int_equal(dealt.owners[i], 1);
+		assert_true(jobs > 1 || dealt.is_sorted);
 	}
 }
 
@@ -214,7 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(several_corpora_give_the_results_of_one),
-		cmocka_unit_test(streams_are_dealt_once_and_evenly),
+		cmocka_unit_test(streams_are_dealt_once_and_the_largest_first),
 		cmocka_unit_test(a_file_names_one_corpus_a_line),
 		cmocka_unit_test(what_is_not_there_is_told),
 	};
