@@ -6,7 +6,7 @@
  * thread, stack), then all columns. Repeats until a second has passed, at least
  * five times, and takes the median. One line of JSON a file and kind of reading:
  *
- *	{"file":"…","columns":"four","events":1000000,"head_ns":1000000,"events_ns":9000000}
+ *	{"file":"…","columns":"four","events":1000000,"nodes":500000,"head_ns":1000000,"events_ns":9000000}
  *
  * Every value read goes into a sum, so that no column is skipped.
  */
@@ -24,6 +24,7 @@
 
 struct measure {
 	uint64_t events;
+	uint64_t nodes; /* of the stack tree */
 	uint64_t head_ns[TIMES_AT_MOST];
 	uint64_t events_ns[TIMES_AT_MOST];
 	size_t times;
@@ -81,6 +82,7 @@ static int load_once(const char *path, unsigned columns, struct measure *measure
 	if (!code)
 		code = lode_store_head(store, &stream, error);
 	middle = now_ns();
+	measure->nodes = dictionary.tree.count;
 	if (!code)
 		code = read_blocks(store, columns, measure, error);
 	measure->head_ns[measure->times] = middle - start;
@@ -121,8 +123,9 @@ static int measure_file(const char *path, const char *name, unsigned columns)
 		fprintf(stderr, "load: %s\n", error.text);
 		return code;
 	}
-	printf("{\"file\":\"%s\",\"columns\":\"%s\",\"events\":%llu,\"head_ns\":%llu,\"events_ns\":%llu}\n", path,
-	       name, (unsigned long long)measure.events, (unsigned long long)median(measure.head_ns, measure.times),
+	printf("{\"file\":\"%s\",\"columns\":\"%s\",\"events\":%llu,\"nodes\":%llu,\"head_ns\":%llu,\"events_ns\":%llu}\n", path,
+	       name, (unsigned long long)measure.events, (unsigned long long)measure.nodes,
+	       (unsigned long long)median(measure.head_ns, measure.times),
 	       (unsigned long long)median(measure.events_ns, measure.times));
 	return 0;
 }
@@ -133,6 +136,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: load FILE.lode...\n");
 		return 2;
 	}
+	lode_memory_keep_freed(); /* as analyses do */
 	for (int i = 1; i < argc; i++)
 		if (measure_file(argv[i], "four", FOUR_COLUMNS) || measure_file(argv[i], "all", LODE_ALL_COLUMNS))
 			return 3;

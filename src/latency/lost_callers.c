@@ -33,8 +33,9 @@ struct finding {
 	struct lode_lost_callers *lost;
 	uint32_t *roots; /* by node: where its stack begins, also a node */
 	size_t nodes;	 /* of the tree before anything was added */
-	uint8_t *kernel; /* by frame */
+	uint32_t *begins; /* by node: the function its stack begins with; LODE_NONE where that is the kernel's */
 	struct vote *votes;
+	int is_mixed; /* some thread's stacks are */
 	struct pair *pairs;
 	size_t count;
 	size_t capacity;
@@ -49,24 +50,13 @@ struct finding {
 
 /* ---- where threads begin ---- */
 
-static uint32_t first_frame(const struct finding *finding, uint32_t stack)
-{
-	return finding->tree->nodes[finding->roots[stack]].frame;
-}
-
-/* A stack that says where its thread begins. */
-static int tells(const struct finding *finding, uint32_t stack)
-{
-	return stack && !finding->kernel[first_frame(finding, stack)];
-}
-
 static void each_event(struct finding *finding, void (*visit)(struct finding *finding, uint32_t thread, uint32_t *stack))
 {
 	for (int type = 0; type < LODE_EVENT_TYPES; type++) {
 		struct lode_events *events = &finding->stream->events[type];
 
 		for (size_t i = 0; i < events->count; i++)
-			if (tells(finding, events->stack[i]))
+			if (finding->begins[events->stack[i]] != LODE_NONE) /* it says where its thread begins */
 				visit(finding, events->thread[i], &events->stack[i]);
 	}
 }
@@ -75,7 +65,7 @@ static void each_event(struct finding *finding, void (*visit)(struct finding *fi
 static void cast(struct finding *finding, uint32_t thread, uint32_t *stack)
 {
 	struct vote *vote = &finding->votes[thread];
-	uint32_t frame = first_frame(finding, *stack);
+	uint32_t frame = finding->begins[*stack];
 
 	if (!vote->lead)
 		vote->frame = frame;
@@ -87,8 +77,8 @@ static void cast(struct finding *finding, uint32_t thread, uint32_t *stack)
 
 static void find_mixed(struct finding *finding, uint32_t thread, uint32_t *stack)
 {
-	if (first_frame(finding, *stack) != finding->votes[thread].frame)
-		finding->votes[thread].mixed = 1;
+	if (finding->begins[*stack] != finding->votes[thread].frame)
+		finding->votes[thread].mixed = finding->is_mixed = 1;
 }
 
 /* ---- the stacks of such threads ---- */
@@ -138,7 +128,7 @@ static void mark_whole(struct finding *finding, const struct pair *pairs, size_t
 	uint32_t mark = pairs->thread + 1;
 
 	for (size_t i = 0; i < count; i++) {
-		if (first_frame(finding, pairs[i].stack) != finding->votes[pairs->thread].frame)
+		if (finding->begins[pairs[i].stack] != finding->votes[pairs->thread].frame)
 			continue;
 		for (uint32_t node = pairs[i].stack; node && finding->marks[node] != mark;
 		     node = finding->tree->nodes[node].parent) {
@@ -233,20 +223,26 @@ static int prepare(struct finding *finding)
 	const struct lode_frames *frames = &finding->stream->dictionary->frames;
 
 	finding->roots = lode_calloc(finding->nodes, sizeof(*finding->roots));
-	finding->kernel = lode_calloc(frames->count + 1, 1);
+	finding->begins = lode_calloc(finding->nodes, sizeof(*finding->begins));
 	finding->votes = lode_calloc(finding->stream->thread_count + 1, sizeof(*finding->votes));
 	finding->marks = lode_calloc(finding->nodes, sizeof(*finding->marks));
 	finding->next = lode_calloc(finding->nodes, sizeof(*finding->next));
 	finding->noted = lode_calloc(finding->nodes, sizeof(*finding->noted));
 	finding->firsts = lode_calloc(frames->count + 1, sizeof(*finding->firsts));
 	finding->of = lode_calloc(frames->count + 1, sizeof(*finding->of));
-	if (!finding->roots || !finding->kernel || !finding->votes || !finding->marks || !finding->next ||
+	if (!finding->roots || !finding->begins || !finding->votes || !finding->marks || !finding->next ||
 	    !finding->noted || !finding->firsts || !finding->of)
 		return LODE_SYSTEM;
-	for (uint32_t i = 1; i < finding->nodes; i++)
-		finding->roots[i] = finding->tree->nodes[i].parent ? finding->roots[finding->tree->nodes[i].parent] : i;
-	for (uint32_t i = 0; i < frames->count; i++)
-		finding->kernel[i] = !strcmp(lode_frames_module_name(frames, i), "kernel");
+	finding->begins[0] = LODE_NONE;
+	for (uint32_t i = 1; i < finding->nodes; i++) {
+		const struct lode_stack_node *node = &finding->tree->nodes[i];
+
+		finding->roots[i] = node->parent ? finding->roots[node->parent] : i;
+		if (node->parent)
+			finding->begins[i] = finding->begins[node->parent];
+		else
+			finding->begins[i] = strcmp(lode_frames_module_name(frames, node->frame), "kernel") ? node->frame : LODE_NONE;
+	}
 	return 0;
 }
 
@@ -263,7 +259,7 @@ int lode_lost_callers_find(struct lode_stream *stream, struct lode_lost_callers 
 	if (!code) {
 		each_event(&finding, cast);
 		each_event(&finding, find_mixed);
-		code = list_pairs(&finding);
+		code = finding.is_mixed ? list_pairs(&finding) : 0;
 	}
 	if (!code && finding.count)
 		code = place_threads(&finding);
@@ -272,7 +268,7 @@ int lode_lost_callers_find(struct lode_stream *stream, struct lode_lost_callers 
 		each_event(&finding, move_event);
 	}
 	lode_free(finding.roots);
-	lode_free(finding.kernel);
+	lode_free(finding.begins);
 	lode_free(finding.votes);
 	lode_free(finding.pairs);
 	lode_free(finding.marks);
