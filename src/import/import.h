@@ -19,6 +19,8 @@
 /* Longest line a text format may have. */
 #define LODE_LINE_LIMIT (64u << 20)
 
+struct lode_symbol_maps;
+
 struct lode_import_options {
 	const char *format;        /* importer's name, or NULL to sniff */
 	int kind_is_wait;          /* folded stacks: waits instead of runs */
@@ -29,6 +31,7 @@ struct lode_import_options {
 	int debuginfod;            /* symbols may be fetched */
 	int no_symbols;            /* leave addresses as they are */
 	const char *const *symbol_paths; /* folders to look for debug files in, NULL-terminated; or NULL */
+	const struct lode_symbol_maps *symbol_maps; /* names that the user gives (symbol_maps.h), or NULL */
 	const char *cache;         /* symbol cache folder; NULL: the default; "": none */
 	const char *stream_name;   /* NULL: from the recording or the file */
 	const char *const *symptom_markers; /* patterns of names of slices and markers that are symptoms, NULL-terminated; or NULL */

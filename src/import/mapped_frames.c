@@ -2,6 +2,7 @@
 #include "import/mapped_frames.h"
 
 #include "import/module_name.h"
+#include "import/symbol_maps.h"
 #include "symbols/mapped.h"
 
 #include <stdio.h>
@@ -197,7 +198,9 @@ static int add_frames(struct lode_mapped_frames *mapped, uint64_t address)
 {
 	const struct lode_mapped_range *range = find_range(mapped, address);
 	uint64_t offset = range ? address - range->start + range->offset : address;
+	const struct lode_frames *frames = &mapped->dictionary->frames;
 	struct lode_symbol symbol;
+	const char *name;
 	char text[24];
 
 	if (range && range->image) {
@@ -206,6 +209,11 @@ static int add_frames(struct lode_mapped_frames *mapped, uint64_t address)
 		if (lode_image_find(range->image, in_image, &symbol) && symbol.name)
 			return add_symbol(mapped, range, in_image, symbol.name);
 	}
+	name = range ? lode_symbol_maps_find(mapped->options->symbol_maps,
+					     lode_strings_get(&frames->strings, frames->modules[range->module].name), offset) :
+		       NULL;
+	if (name)
+		return add_frame(mapped, range->module, name);
 	mapped->unnamed++;
 	mapped->unmapped += !range;
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)offset);

@@ -13,6 +13,7 @@
  */
 #include "base/clock.h"
 #include "base/memory.h"
+#include "import/symbol_maps.h"
 #include "tasks/command.h"
 #include "tasks/import_match.h"
 #include "tasks/import_names.h"
@@ -29,6 +30,7 @@ struct importing {
 	const struct lode_call *call;
 	const struct lode_import_settings *settings;
 	struct lode_import_options options;
+	struct lode_symbol_maps *symbol_maps;
 	struct lode_corpus *corpus;
 	struct lode_import_matching matching;
 	struct lode_import_names names;
@@ -374,6 +376,7 @@ static void release(struct importing *importing)
 	lode_free(importing->files);
 	lode_import_match_release(&importing->matching);
 	lode_import_names_release(&importing->names);
+	lode_symbol_maps_destroy(importing->symbol_maps);
 	lode_corpus_close(importing->corpus);
 	lode_notes_release(&importing->notes);
 }
@@ -392,6 +395,9 @@ static int run(struct lode_call *call, struct lode_error *error)
 	if (!importing.files || lode_import_names_init(&importing.names, (const char *const *)call->operands,
 						       call->operand_count) < 0)
 		code = lode_fail_memory(error);
+	if (!code)
+		code = lode_symbol_maps_load(&importing.symbol_maps, importing.settings->symbol_maps.items, error);
+	importing.options.symbol_maps = importing.symbol_maps;
 	if (!code) {
 		code = import_files(&importing, error);
 		code = finish(&importing, code, error);

@@ -45,6 +45,8 @@ const struct lode_option lode_import_table[] = {
 	LODE_FLAG("no-symbols", 0, FIELD(no_symbols), "leave addresses as they are"),
 	LODE_LIST("symbol-path", 0, FIELD(symbol_paths), "DIR",
 		  "look for binaries and debug files here too; may be given many times"),
+	LODE_LIST("symbol-map", 0, FIELD(symbol_maps), "MODULE=FILE",
+		  "names for a module of Windows: lines of an address and a name; may be given many times"),
 	LODE_TEXT("symbol-cache", 0, FIELD(symbol_cache), "DIR|none", "where symbols are kept for next time"),
 	LODE_FLAG("replace", 0, FIELD(replace), "import again what is there already"),
 	LODE_JOBS_OPTION(FIELD(jobs)),

@@ -20,6 +20,7 @@ struct lode_import_settings {
 	int debuginfod;
 	int no_symbols;
 	struct lode_option_list symbol_paths;
+	struct lode_option_list symbol_maps; /* MODULE=FILE */
 	const char *symbol_cache;
 	int replace;
 	uint64_t jobs;

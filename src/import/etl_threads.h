@@ -1,0 +1,37 @@
+/*
+ * Threads and processes of a trace of Windows: most events name a thread only, and numbers are used again soon. Which
+ * process a thread belongs to is told when it starts and ends, at the beginning and the end of the trace, and by stacks.
+ */
+#ifndef LODE_IMPORT_ETL_THREADS_H
+#define LODE_IMPORT_ETL_THREADS_H
+
+#include "base/cursor.h"
+#include "base/index.h"
+#include "trace/stream.h"
+
+struct lode_etl_owner;
+struct lode_etl_name;
+
+struct lode_etl_threads {
+	struct lode_etl_owner *owners; /* by thread and time once finished */
+	size_t owner_count;
+	size_t owner_capacity;
+	struct lode_index index; /* of the last owner of each thread */
+	struct lode_etl_name *names;
+	size_t name_count;
+	size_t name_capacity;
+};
+
+void lode_etl_threads_release(struct lode_etl_threads *threads);
+/* Thread `tid` is of process `pid` at tick `t`. Returns 0 or LODE_SYSTEM. */
+int lode_etl_threads_own(struct lode_etl_threads *threads, uint64_t t, uint32_t tid, uint32_t pid);
+/* The name of a process; with `tid` of one of its threads. `name` is a string of the stream's dictionary. The same. */
+int lode_etl_threads_name(struct lode_etl_threads *threads, uint32_t pid, uint32_t tid, uint32_t name);
+/* All is told: from now on processes can be asked for. */
+void lode_etl_threads_finish(struct lode_etl_threads *threads);
+/* The process of a thread at tick `t`; LODE_NO_PID when it is not known. */
+uint32_t lode_etl_threads_pid(const struct lode_etl_threads *threads, uint64_t t, uint32_t tid);
+/* Gives the threads of the stream their names: their own, else that of their process. */
+void lode_etl_threads_apply(const struct lode_etl_threads *threads, struct lode_stream *stream);
+
+#endif
