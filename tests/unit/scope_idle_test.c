@@ -100,6 +100,29 @@ static void an_event_loop_is_idle_and_a_lock_is_not(void **state)
 	assert_false(is_idle(fixture, "", ""));
 }
 
+static void threads_of_language_runtimes_are_idle(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(load(fixture, NULL), 0);
+	assert_true(is_idle(fixture, "libjvm.so!thread_native_entry;libjvm.so!Thread::call_run;libjvm.so!WorkerThread::run;"
+				     "libjvm.so!PosixSemaphore::wait;libc.so.6!__new_sem_wait_slow64;libc.so.6!__futex_abstimed_wait_common",
+			    ""));
+	assert_true(is_idle(fixture, "java.lang.Thread.run;java.util.concurrent.ThreadPoolExecutor.runWorker;"
+				     "java.util.concurrent.ThreadPoolExecutor.getTask;java.util.concurrent.LinkedBlockingQueue.take;"
+				     "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await;"
+				     "java.util.concurrent.locks.LockSupport.park;jdk.internal.misc.Unsafe.park;libjvm.so!Unsafe_Park",
+			    ""));
+	assert_true(is_idle(fixture, "runtime.gcBgMarkWorker;runtime.gopark", ""));
+	assert_true(is_idle(fixture, "(root);(idle)", ""));
+	/* the same ways of waiting, but of the program */
+	assert_false(is_idle(fixture, "java.lang.Thread.run;app.Server.handle;app.Cache.get;java.lang.Object.wait", ""));
+	assert_false(is_idle(fixture, "java.lang.Thread.run;app.Server.handle;java.util.concurrent.locks.ReentrantLock.lock;"
+				      "java.util.concurrent.locks.LockSupport.park;jdk.internal.misc.Unsafe.park",
+			     ""));
+	assert_false(is_idle(fixture, "main.main;main.collect;runtime.chanrecv1;runtime.gopark", ""));
+}
+
 static void a_way_of_waiting_leaves_the_decision_to_its_caller(void **state)
 {
 	struct fixture *fixture = *state;
@@ -278,6 +301,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_event_loop_is_idle_and_a_lock_is_not, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(threads_of_language_runtimes_are_idle, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_way_of_waiting_leaves_the_decision_to_its_caller, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(below_a_sentinel_everything_is_passed_over, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_busy_frame_is_never_idle, set_up, tear_down),
