@@ -7,6 +7,8 @@
  */
 #include "base/json_read.h"
 
+#include "base/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -454,25 +456,6 @@ static unsigned hex4(const char *at)
 	return number;
 }
 
-static void put_utf8(unsigned code, struct lode_buffer *buffer)
-{
-	if (code < 0x80) {
-		lode_buffer_byte(buffer, (char)code);
-	} else if (code < 0x800) {
-		lode_buffer_byte(buffer, (char)(0xc0 | code >> 6));
-		lode_buffer_byte(buffer, (char)(0x80 | (code & 0x3f)));
-	} else if (code < 0x10000) {
-		lode_buffer_byte(buffer, (char)(0xe0 | code >> 12));
-		lode_buffer_byte(buffer, (char)(0x80 | (code >> 6 & 0x3f)));
-		lode_buffer_byte(buffer, (char)(0x80 | (code & 0x3f)));
-	} else {
-		lode_buffer_byte(buffer, (char)(0xf0 | code >> 18));
-		lode_buffer_byte(buffer, (char)(0x80 | (code >> 12 & 0x3f)));
-		lode_buffer_byte(buffer, (char)(0x80 | (code >> 6 & 0x3f)));
-		lode_buffer_byte(buffer, (char)(0x80 | (code & 0x3f)));
-	}
-}
-
 /* `at` is behind \u; returns what is behind the character. */
 static const char *put_code(const char *at, struct lode_buffer *buffer)
 {
@@ -483,11 +466,11 @@ static const char *put_code(const char *at, struct lode_buffer *buffer)
 		unsigned low = hex4(at + 2);
 
 		if (low >= 0xdc00 && low < 0xe000) {
-			put_utf8(0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00), buffer);
+			lode_utf8_append(buffer, 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00));
 			return at + 6;
 		}
 	}
-	put_utf8(code >= 0xd800 && code < 0xe000 ? 0xfffd : code, buffer);
+	lode_utf8_append(buffer, code >= 0xd800 && code < 0xe000 ? 0xfffd : code);
 	return at;
 }
 

@@ -1,10 +1,10 @@
 /*
- * Reading CTF with libbabeltrace2: see ctf.h.
+ * The module that reads CTF with libbabeltrace2: see ctf.h and ctf_module.h.
  *
  * A graph of the library's components: source.ctf.fs opens the folder and has a port for each stream of
  * events, filter.utils.muxer puts them in order of time, and a sink of our own takes the messages.
  */
-#include "import/ctf.h"
+#include "import/ctf_module.h"
 
 #include "base/memory.h"
 #include "trace/events.h"
@@ -289,7 +289,7 @@ static int fail(const char *folder, const char *what, struct lode_error *error)
 	return LODE_BAD_INPUT;
 }
 
-int lode_ctf_read(const char *folder, const struct lode_ctf_taker *taker, struct lode_error *error)
+static int read_trace(const char *folder, const struct lode_ctf_taker *taker, struct lode_error *error)
 {
 	struct graph graph = { 0 };
 	struct reading *reading = lode_calloc(1, sizeof(*reading));
@@ -311,3 +311,10 @@ int lode_ctf_read(const char *folder, const struct lode_ctf_taker *taker, struct
 	lode_free(reading);
 	return code;
 }
+
+extern const struct lode_ctf_module lode_ctf_module;
+__attribute__((visibility("default"))) const struct lode_ctf_module lode_ctf_module = {
+	.version = LODE_CTF_MODULE_VERSION,
+	.event_size = sizeof(struct lode_ctf_event),
+	.read = read_trace,
+};

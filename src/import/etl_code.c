@@ -8,6 +8,7 @@
 #include "import/etl_code.h"
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "import/symbol_maps.h"
 #include "symbols/mapped.h"
 
@@ -45,20 +46,6 @@ void lode_etl_code_release(struct lode_etl_code *code)
 
 /* ---- text ---- */
 
-static void put_character(struct lode_buffer *buffer, uint32_t c)
-{
-	if (c < 0x80) {
-		lode_buffer_byte(buffer, (char)c);
-		return;
-	}
-	if (c >= 0x10000)
-		lode_buffer_byte(buffer, (char)(0xf0 | c >> 18));
-	if (c >= 0x800)
-		lode_buffer_byte(buffer, (char)(c >= 0x10000 ? 0x80 | (c >> 12 & 0x3f) : 0xe0 | c >> 12));
-	lode_buffer_byte(buffer, (char)(c >= 0x800 ? 0x80 | (c >> 6 & 0x3f) : 0xc0 | c >> 6));
-	lode_buffer_byte(buffer, (char)(0x80 | (c & 0x3f)));
-}
-
 void lode_etl_utf8(struct lode_buffer *buffer, struct lode_cursor *text)
 {
 	while (lode_cursor_left(text) >= 2) {
@@ -75,7 +62,7 @@ void lode_etl_utf8(struct lode_buffer *buffer, struct lode_cursor *text)
 				*text = ahead;
 			}
 		}
-		put_character(buffer, c >= 0xd800 && c < 0xe000 ? 0xfffd : c);
+		lode_utf8_append(buffer, c >= 0xd800 && c < 0xe000 ? 0xfffd : c);
 	}
 }
 

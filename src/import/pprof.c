@@ -15,8 +15,8 @@
  * of the profile on, unless a label has a time stamp. A label `stream`, which our own
  * exporter writes, sets streams apart: each is read in a pass of its own.
  */
-#include "import/module_name.h"
 #include "import/pprof_fields.h"
+#include "import/pprof_frames.h"
 #include "import/pprof_labels.h"
 #include "import/pprof_tables.h"
 #include "import/pprof_values.h"
@@ -26,34 +26,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Which addresses a mapping covers and where they are in its file. */
-struct range {
-	uint64_t start;
-	uint64_t limit;
-	uint64_t offset;
-};
-
-/* A stack with a location called from it: the node that this makes. */
-struct step {
-	uint32_t parent;
-	uint32_t location;
-	uint32_t node;
-};
-
 struct reader {
 	struct lode_pprof_tables tables;
 	struct lode_dictionary dictionary;
 	struct lode_stream stream;
-	uint32_t *frames; /* of all locations that were met */
-	size_t frame_count;
-	size_t frame_capacity;
-	struct range *ranges;
-	size_t range_count;
-	size_t range_capacity;
-	struct step *steps;
-	size_t step_count;
-	size_t step_capacity;
-	struct lode_index step_index;
+	struct lode_pprof_frames frames;
 	struct lode_stack_memo memo; /* stacks by the bytes of their locations */
 	struct lode_cursor packed;   /* these bytes of the sample at hand, unless it has them otherwise */
 	int has_packed;
@@ -75,7 +52,6 @@ struct reader {
 	uint64_t stream_only; /* string: the stream that is read */
 	uint64_t stream_met;  /* that of the sample at hand; 0: it has none */
 	uint64_t negative;
-	uint64_t cut;
 };
 
 /* ---- which value ---- */
@@ -216,248 +192,7 @@ static int set_sample_types(struct reader *reader)
 	return code;
 }
 
-/* ---- frames ---- */
-
-static int describe_module(struct reader *reader, uint32_t module, struct lode_pprof_string build_id)
-{
-	struct lode_frames *frames = &reader->dictionary.frames;
-	uint32_t string;
-
-	if (!module || !build_id.length || frames->modules[module].build_id)
-		return 0;
-	string = lode_strings_add(&frames->strings, build_id.text, build_id.length);
-	if (string == LODE_NONE)
-		return lode_pprof_fail_memory(&reader->tables);
-	frames->modules[module].build_id = string;
-	return 0;
-}
-
-static int keep_range(struct reader *reader, struct lode_pprof_entry *mapping)
-{
-	struct lode_cursor message = lode_pprof_message_at(&reader->tables, mapping->at);
-	struct range range;
-	int code;
-
-	if ((code = lode_pprof_read_number(&reader->tables, message, 2, &range.start)) < 0 ||
-	    (code = lode_pprof_read_number(&reader->tables, message, 3, &range.limit)) < 0 ||
-	    (code = lode_pprof_read_number(&reader->tables, message, 4, &range.offset)) < 0)
-		return code;
-	if (lode_grow(&reader->ranges, &reader->range_capacity, reader->range_count + 1, sizeof(range)) < 0)
-		return lode_pprof_fail_memory(&reader->tables);
-	mapping->count = (uint32_t)reader->range_count;
-	reader->ranges[reader->range_count++] = range;
-	return 0;
-}
-
-/* The module of mapping `id`; 0 when there is none. */
-static int get_module(struct reader *reader, uint64_t id, uint32_t *module)
-{
-	struct lode_pprof_entry *entry = id ? lode_pprof_find(&reader->tables.mappings, id) : NULL;
-	struct lode_pprof_string file, build_id;
-	uint64_t file_number, build_number;
-	int code;
-
-	*module = entry ? entry->first : 0;
-	if (!entry || entry->first != LODE_NONE)
-		return 0;
-	if ((code = keep_range(reader, entry)) < 0 ||
-	    (code = lode_pprof_read_number(&reader->tables, lode_pprof_message_at(&reader->tables, entry->at),
-					   5, &file_number)) < 0 ||
-	    (code = lode_pprof_read_number(&reader->tables, lode_pprof_message_at(&reader->tables, entry->at),
-					   6, &build_number)) < 0 ||
-	    (code = lode_pprof_string_get(&reader->tables, file_number, &file)) < 0 ||
-	    (code = lode_pprof_string_get(&reader->tables, build_number, &build_id)) < 0)
-		return code;
-	*module = lode_module_from_file(&reader->dictionary.frames, file.text, file.length);
-	if (*module == LODE_NONE)
-		return lode_pprof_fail_memory(&reader->tables);
-	entry->first = *module;
-	return describe_module(reader, *module, build_id);
-}
-
-/* The string id of the name of function `id`. */
-static int get_function(struct reader *reader, uint64_t id, uint64_t at, uint32_t *string)
-{
-	struct lode_pprof_entry *entry = lode_pprof_find(&reader->tables.functions, id);
-	struct lode_pprof_string name;
-	uint64_t number;
-	int code;
-
-	if (!entry)
-		return lode_pprof_fail_damaged(&reader->tables, at,
-					       "the function of a location is not there");
-	*string = entry->first;
-	if (entry->first != LODE_NONE)
-		return 0;
-	for (uint32_t field = 2; field <= 3; field++) { /* `name`, else `system_name` */
-		if ((code = lode_pprof_read_number(&reader->tables,
-						   lode_pprof_message_at(&reader->tables, entry->at), field,
-						   &number)) < 0 ||
-		    (code = lode_pprof_string_get(&reader->tables, number, &name)) < 0)
-			return code;
-		if (name.length)
-			break;
-	}
-	*string = lode_strings_add(&reader->dictionary.frames.strings, name.text, name.length);
-	if (*string == LODE_NONE)
-		return lode_pprof_fail_memory(&reader->tables);
-	entry->first = *string;
-	return 0;
-}
-
-static int add_frame(struct reader *reader, uint32_t module, uint32_t function)
-{
-	uint32_t frame = lode_frames_pair(&reader->dictionary.frames, module, function);
-
-	if (frame == LODE_NONE || reader->frame_count >= LODE_NONE - 1 ||
-	    lode_grow(&reader->frames, &reader->frame_capacity, reader->frame_count + 1,
-		      sizeof(*reader->frames)) < 0)
-		return lode_pprof_fail_memory(&reader->tables);
-	reader->frames[reader->frame_count++] = frame;
-	return 0;
-}
-
-/* A function without a symbol is its offset in its file. The module of the mapping is known already. */
-static int add_address(struct reader *reader, uint64_t mapping, uint32_t module, uint64_t address)
-{
-	const struct lode_pprof_entry *entry =
-		mapping ? lode_pprof_find(&reader->tables.mappings, mapping) : NULL;
-	const struct range *range = entry ? &reader->ranges[entry->count] : NULL;
-	uint32_t function;
-	char text[24];
-
-	if (range && address >= range->start && address < range->limit)
-		address = address - range->start + range->offset;
-	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
-	function = lode_strings_add(&reader->dictionary.frames.strings, text, strlen(text));
-	return function == LODE_NONE ? lode_pprof_fail_memory(&reader->tables)
-				     : add_frame(reader, module, function);
-}
-
-static int add_lines(struct reader *reader, struct lode_cursor message, uint32_t module)
-{
-	struct lode_protobuf_field field;
-	size_t most = reader->frame_count + LODE_STACK_DEPTH_LIMIT;
-	int code = 0;
-
-	while (code == 0 && lode_protobuf_next(&message, &field)) {
-		uint64_t function;
-		uint32_t string;
-
-		if (field.number != 4 || field.wire != LODE_WIRE_BYTES)
-			continue;
-		if (reader->frame_count == most) {
-			reader->cut++;
-			break;
-		}
-		code = lode_pprof_read_number(&reader->tables, field.bytes, 1, &function);
-		/* Some writers leave a function out that they do not know. */
-		if (code < 0 || !function)
-			continue;
-		code = get_function(reader, function, lode_pprof_place(&reader->tables, &field.bytes),
-				    &string);
-		if (code == 0)
-			code = add_frame(reader, module, string);
-	}
-	return code;
-}
-
-static void reverse(uint32_t *items, size_t count)
-{
-	for (size_t i = 0; i < count / 2; i++) {
-		uint32_t item = items[i];
-
-		items[i] = items[count - 1 - i];
-		items[count - 1 - i] = item;
-	}
-}
-
-/* Takes a location apart. Its lines are inlined functions, innermost first, and the function itself. */
-static int open_location(struct reader *reader, struct lode_pprof_entry *entry)
-{
-	struct lode_cursor message = lode_pprof_message_at(&reader->tables, entry->at);
-	size_t first = reader->frame_count;
-	uint64_t mapping, address;
-	uint32_t module;
-	int code;
-
-	if ((code = lode_pprof_read_number(&reader->tables, message, 2, &mapping)) < 0 ||
-	    (code = lode_pprof_read_number(&reader->tables, message, 3, &address)) < 0 ||
-	    (code = get_module(reader, mapping, &module)) < 0 ||
-	    (code = add_lines(reader, message, module)) < 0)
-		return code;
-	if (reader->frame_count == first && (code = add_address(reader, mapping, module, address)) < 0)
-		return code;
-	reverse(reader->frames + first, reader->frame_count - first);
-	entry->first = (uint32_t)first;
-	entry->count = (uint32_t)(reader->frame_count - first);
-	return 0;
-}
-
 /* ---- second pass: samples ---- */
-
-/* The node of `parent` with the functions of a location called from it; LODE_NONE when memory has run out. */
-static uint32_t step_into(struct reader *reader, uint32_t parent, uint32_t location)
-{
-	const struct lode_pprof_entry *entry = &reader->tables.locations.items[location];
-	uint64_t hash = lode_hash_pair(parent, location);
-	struct step step = {parent, location, parent};
-	size_t probe = 0;
-	uint32_t id;
-
-	while ((id = lode_index_next(&reader->step_index, hash, &probe)) != LODE_NONE)
-		if (reader->steps[id].parent == parent && reader->steps[id].location == location)
-			return reader->steps[id].node;
-	for (uint32_t i = 0; i < entry->count; i++)
-		step.node = lode_stack_tree_child(&reader->dictionary.tree, step.node,
-						  reader->frames[entry->first + i]);
-	if (step.node == LODE_NONE || reader->step_count >= LODE_NONE - 1 ||
-	    lode_grow(&reader->steps, &reader->step_capacity, reader->step_count + 1, sizeof(step)) < 0 ||
-	    lode_index_insert(&reader->step_index, hash, (uint32_t)reader->step_count) < 0)
-		return LODE_NONE;
-	reader->steps[reader->step_count++] = step;
-	return step.node;
-}
-
-/*
- * Opens the locations of the stack from the leaf on, as far as the limit of
- * depth allows; the rest, at the root, is left out.
- */
-static int open_stack(struct reader *reader, uint64_t at)
-{
-	uint64_t depth = 0;
-
-	for (size_t i = 0; i < reader->stack_count; i++) {
-		struct lode_pprof_entry *entry = lode_pprof_find(&reader->tables.locations, reader->stack[i]);
-		int code;
-
-		if (!entry)
-			return lode_pprof_fail_damaged(&reader->tables, at,
-						       "a location of a sample is not there");
-		code = entry->first == LODE_NONE ? open_location(reader, entry) : 0;
-		if (code < 0)
-			return code;
-		depth += entry->count;
-		if (depth > LODE_STACK_DEPTH_LIMIT) {
-			reader->stack_count = i;
-			reader->cut++;
-		}
-		reader->stack[i] = (uint64_t)(entry - reader->tables.locations.items);
-	}
-	return 0;
-}
-
-static int make_stack(struct reader *reader, uint64_t at, uint32_t *node)
-{
-	int code = open_stack(reader, at);
-
-	*node = 0;
-	if (code < 0)
-		return code;
-	for (size_t i = reader->stack_count; i-- > 0 && *node != LODE_NONE;)
-		*node = step_into(reader, *node, (uint32_t)reader->stack[i]);
-	return *node == LODE_NONE ? lode_pprof_fail_memory(&reader->tables) : 0;
-}
 
 /* The numbers of a field: locations into `stack`, values into `values`. */
 static int read_numbers(struct reader *reader, struct lode_protobuf_field *field, size_t *values)
@@ -503,21 +238,21 @@ static int get_stack(struct reader *reader, uint64_t at, uint32_t *node)
 	size_t size = lode_cursor_left(&reader->packed);
 	const struct lode_stack_memo_item *known;
 	struct lode_stack_memo_item item;
-	uint64_t hash, cut = reader->cut;
+	uint64_t hash, cut = reader->frames.cut;
 	int code;
 
 	if (!reader->has_packed || size >= UINT32_MAX)
-		return (code = read_packed(reader, at)) < 0 ? code : make_stack(reader, at, node);
+		return (code = read_packed(reader, at)) < 0 ? code : lode_pprof_frames_stack(&reader->frames, reader->stack, reader->stack_count, at, node);
 	hash = lode_hash_bytes(reader->packed.next, size);
 	known = lode_stack_memo_find(&reader->memo, reader->packed.next, size, hash);
 	if (known) {
-		reader->cut += (uint64_t)known->is_cut;
+		reader->frames.cut += (uint64_t)known->is_cut;
 		*node = known->node;
 		return 0;
 	}
-	if ((code = read_packed(reader, at)) < 0 || (code = make_stack(reader, at, node)) < 0)
+	if ((code = read_packed(reader, at)) < 0 || (code = lode_pprof_frames_stack(&reader->frames, reader->stack, reader->stack_count, at, node)) < 0)
 		return code;
-	item = (struct lode_stack_memo_item){reader->packed.next, (uint32_t)size, *node, reader->cut > cut};
+	item = (struct lode_stack_memo_item){reader->packed.next, (uint32_t)size, *node, reader->frames.cut > cut};
 	return lode_stack_memo_add(&reader->memo, &item, hash) < 0 ? lode_pprof_fail_memory(&reader->tables) : 0;
 }
 
@@ -779,7 +514,7 @@ static int tell_notes(struct reader *reader)
 		 lost ? (int)(lost->key_length < 100 ? lost->key_length : 100) : 0, lost ? lost->key : "");
 	lode_notes_add(notes, count, "labels that differ between samples, which are not kept", example);
 	lode_notes_add(notes, reader->negative, "negative values, which are left out", name);
-	lode_notes_add(notes, reader->cut, "stacks deeper than 16384 frames, cut at the root", name);
+	lode_notes_add(notes, reader->frames.cut, "stacks deeper than 16384 frames, cut at the root", name);
 	return 0;
 }
 
@@ -865,26 +600,16 @@ static int find_streams(struct reader *reader, uint64_t **streams, size_t *count
 	return code;
 }
 
-static void forget_entries(struct lode_pprof_table *table)
-{
-	for (size_t i = 0; i < table->count; i++)
-		table->items[i].first = LODE_NONE;
-}
-
 /* Starts with an empty dictionary and stream again. */
 static int start_again(struct reader *reader)
 {
 	lode_stream_release(&reader->stream);
 	lode_dictionary_release(&reader->dictionary);
 	lode_pprof_labels_release(&reader->labels);
-	lode_index_release(&reader->step_index);
-	memset(&reader->step_index, 0, sizeof(reader->step_index));
+	lode_pprof_frames_forget(&reader->frames);
 	lode_stack_memo_release(&reader->memo);
-	forget_entries(&reader->tables.mappings);
-	forget_entries(&reader->tables.functions);
-	forget_entries(&reader->tables.locations);
-	reader->frame_count = reader->range_count = reader->step_count = reader->end_count = 0;
-	reader->samples = reader->negative = reader->cut = 0;
+	reader->end_count = 0;
+	reader->samples = reader->negative = 0;
 	lode_stream_init(&reader->stream, &reader->dictionary);
 	return lode_dictionary_init(&reader->dictionary) < 0 ? lode_pprof_fail_memory(&reader->tables) : 0;
 }
@@ -930,10 +655,7 @@ static int read_all(struct reader *reader, const struct lode_import_sink *sink)
 static void release(struct reader *reader)
 {
 	lode_pprof_tables_release(&reader->tables);
-	lode_free(reader->frames);
-	lode_free(reader->ranges);
-	lode_free(reader->steps);
-	lode_index_release(&reader->step_index);
+	lode_pprof_frames_release(&reader->frames);
 	lode_stack_memo_release(&reader->memo);
 	lode_free(reader->stack);
 	lode_free(reader->uses);
@@ -955,6 +677,8 @@ static int read_pprof(struct lode_input *input, const struct lode_import_options
 	if (lode_dictionary_init(&reader.dictionary) < 0)
 		return lode_fail_memory(error);
 	lode_stream_init(&reader.stream, &reader.dictionary);
+	reader.frames.tables = &reader.tables;
+	reader.frames.dictionary = &reader.dictionary;
 	code = read_all(&reader, sink);
 	release(&reader);
 	return code;

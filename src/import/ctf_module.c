@@ -1,0 +1,71 @@
+/*
+ * Reading CTF through a module that is loaded when it is needed: see ctf.h and ctf_module.h.
+ *
+ * It is looked for beside the program (or the library) that this code is in, where a build has it, then where it is
+ * installed. Once loaded it stays: glib does not like to be unloaded.
+ */
+#include "import/ctf_module.h"
+
+#include "base/memory.h"
+#include "import/modules_folder.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The module in `folder`, or `folder/below`; NULL when there is none. */
+static void *load_from(const char *folder, const char *below)
+{
+	char *path = lode_format("%s/%s" LODE_CTF_MODULE_FILE, folder, below);
+	void *library = path && access(path, R_OK) == 0 ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+
+	lode_free(path);
+	return library;
+}
+
+/* The folder of the file that this code was loaded from; for the caller to free. */
+static char *own_folder(void)
+{
+	char program[4096];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	Dl_info info;
+	const char *file = NULL, *slash;
+
+	program[length > 0 ? length : 0] = '\0';
+	/* of the program itself dladdr knows only what it was called as */
+	if (dladdr(LODE_CTF_MODULE_SYMBOL, &info) && strstr(info.dli_fname, ".so"))
+		file = info.dli_fname;
+	else if (program[0])
+		file = program;
+	slash = file ? strrchr(file, '/') : NULL;
+	return slash ? lode_strndup(file, (size_t)(slash - file)) : NULL;
+}
+
+static void *load(void)
+{
+	static const char *const places[] = { "", "../import/", "src/import/", "../../src/import/" };
+	char *folder = own_folder();
+	void *library = NULL;
+
+	for (size_t i = 0; folder && !library && i < sizeof(places) / sizeof(*places); i++)
+		library = load_from(folder, places[i]);
+	lode_free(folder);
+	return library ? library : load_from(LODE_MODULES_FOLDER, "");
+}
+
+int lode_ctf_read(const char *folder, const struct lode_ctf_taker *taker, struct lode_error *error)
+{
+	void *library = load();
+	const struct lode_ctf_module *module = library ? dlsym(library, LODE_CTF_MODULE_SYMBOL) : NULL;
+	const char *reason;
+
+	if (module && module->version == LODE_CTF_MODULE_VERSION && module->event_size == sizeof(struct lode_ctf_event))
+		return module->read(folder, taker, error);
+	reason = module ? "it is of another version" : dlerror();
+	return lode_fail(error, LODE_BAD_INPUT,
+			 "%s: is a CTF trace; the module " LODE_CTF_MODULE_FILE
+			 " that reads it cannot be loaded (%s); install libbabeltrace2, or build lode where libbabeltrace2-dev is "
+			 "installed",
+			 folder, reason ? reason : "there is none");
+}

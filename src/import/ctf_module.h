@@ -1,0 +1,21 @@
+/*
+ * What the module of libbabeltrace2 offers to ctf_module.c: one symbol, `lode_ctf_module`. It is loaded when a CTF trace is
+ * read, so that lode itself needs neither the library nor its glib.
+ */
+#ifndef LODE_IMPORT_CTF_MODULE_H
+#define LODE_IMPORT_CTF_MODULE_H
+
+#include "import/ctf.h"
+
+#define LODE_CTF_MODULE_VERSION 1
+#define LODE_CTF_MODULE_FILE	"lode-ctf.so"
+#define LODE_CTF_MODULE_SYMBOL	"lode_ctf_module"
+
+struct lode_ctf_module {
+	unsigned version;
+	size_t event_size; /* of struct lode_ctf_event, for what a version forgets */
+	/* As lode_ctf_read. */
+	int (*read)(const char *folder, const struct lode_ctf_taker *taker, struct lode_error *error);
+};
+
+#endif

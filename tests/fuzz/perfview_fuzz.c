@@ -1,0 +1,12 @@
+/* Stacks of PerfView: see fuzz_import for what is checked. */
+#include "fuzz.h"
+
+#include "import/import.h"
+
+extern const struct lode_importer lode_importer_perfview;
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	fuzz_import(&lode_importer_perfview, 0, bytes, size);
+	return 0;
+}
