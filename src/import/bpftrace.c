@@ -8,7 +8,7 @@
  *	    clock_nanosleep+40
  *	, sleep]: 12
  *
- * Frames are leaf first, the kernel's before the user's. What else is in the key becomes the thread: a word its name, a
+ * Frames are leaf first; of two stacks in a key the kernel's is that of the leaf, in whichever order they are. What else is in the key becomes the thread: a word its name, a
  * number its tid. What a count stands for the text does not say: `--unit` and `--kind` do, as for folded stacks.
  * Entries are put one behind another.
  */
@@ -34,6 +34,7 @@ struct reader {
 	uint32_t *frames; /* of the entry, leaf first */
 	size_t frame_count;
 	size_t frame_capacity;
+	size_t second; /* where the frames of a second stack begin; 0: there is none */
 	struct lode_buffer name; /* of its thread */
 	uint32_t tid;
 	uint32_t *named; /* threads without a number, by the string that is their name */
@@ -205,10 +206,45 @@ static uint32_t find_thread(struct reader *reader)
 
 static void clear(struct reader *reader)
 {
-	reader->frame_count = 0;
+	reader->frame_count = reader->second = 0;
 	lode_buffer_clear(&reader->name);
 	reader->tid = 0;
 	reader->in_map = 0;
+}
+
+/* Whether a stack of frames ends where the kernel begins: a system call, an interrupt, a thread of its own. */
+static int ends_in_kernel(const struct reader *reader, size_t end)
+{
+	static const char *const roots[] = { "entry_",	       "do_syscall_64", "x64_sys_call", "el0",		"invoke_syscall", "ret_from_fork",
+					     "kthread",	       "asm_",		"secondary_startup", "cpu_startup_entry", "do_el0_svc",
+					     "ret_from_syscall", "system_call", "ret_fast_syscall" };
+	const char *function = lode_frames_function(&reader->dictionary.frames, reader->frames[end - 1]);
+
+	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++)
+		if (strncmp(function, roots[i], strlen(roots[i])) == 0)
+			return 1;
+	return 0;
+}
+
+static void reverse(uint32_t *frames, size_t count)
+{
+	for (size_t i = 0; i < count / 2; i++) {
+		uint32_t frame = frames[i];
+
+		frames[i] = frames[count - 1 - i];
+		frames[count - 1 - i] = frame;
+	}
+}
+
+/* `@[ustack, kstack]` has the user's frames first: exchanges the two. */
+static void order_stacks(struct reader *reader)
+{
+	if (!reader->second || reader->second == reader->frame_count || !ends_in_kernel(reader, reader->frame_count) ||
+	    ends_in_kernel(reader, reader->second))
+		return;
+	reverse(reader->frames, reader->second);
+	reverse(reader->frames + reader->second, reader->frame_count - reader->second);
+	reverse(reader->frames, reader->frame_count);
 }
 
 static int add_entry(struct reader *reader, uint64_t value)
@@ -220,6 +256,7 @@ static int add_entry(struct reader *reader, uint64_t value)
 		return lode_reading_fail(reader->input, reader->error, "a count is too large");
 	event.cost = unit == 1 ? value : (uint64_t)((double)value * unit + 0.5);
 	event.thread = find_thread(reader);
+	order_stacks(reader);
 	for (size_t i = reader->frame_count; i-- && event.stack != LODE_NONE;)
 		event.stack = lode_stack_tree_child(&reader->dictionary.tree, event.stack, reader->frames[i]);
 	if (event.thread == LODE_NONE || event.stack == LODE_NONE ||
@@ -261,6 +298,8 @@ static int read_map_line(struct reader *reader, struct span line)
 
 	if (line.length && strchr(" \t", line.text[0]))
 		return text.length ? add_frame(reader, text) : 0;
+	if (!reader->second)
+		reader->second = reader->frame_count;
 	if (!end)
 		return add_keys(reader, text);
 	code = add_keys(reader, (struct span){ line.text, (size_t)(end - line.text) });

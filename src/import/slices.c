@@ -127,6 +127,14 @@ struct lane {
 	uint64_t t;	/* up to here its time is in events */
 };
 
+/* Whose stack is asked for: that of a wait, or of its waker. */
+struct question {
+	uint64_t t;
+	uint32_t thread;
+	uint32_t wait;
+	int is_waker;
+};
+
 /* All threads together: their open slices are chains through one array, whose unused items are a chain too. */
 struct nesting {
 	struct lode_stream *stream;
@@ -137,6 +145,8 @@ struct nesting {
 	size_t open_count;
 	size_t open_capacity;
 	uint32_t unused;
+	struct question *questions; /* by time */
+	size_t question_count;
 	uint8_t *is_marker; /* by frame: 0: not looked at yet, 1: no, 2: a symptom */
 	uint64_t unmatched;
 	uint64_t unclosed;
@@ -246,7 +256,7 @@ static int add_run(struct nesting *nesting, uint32_t thread, uint64_t t)
 	if (t <= lane->t)
 		return 0;
 	lane->t = t;
-	if (lane->top == LODE_NONE)
+	if (lane->top == LODE_NONE || (nesting->measured && nesting->measured[thread]))
 		return 0;
 	event.cost = t - event.t;
 	event.stack = nesting->open[lane->top].stack;
@@ -285,10 +295,7 @@ static int nest(struct nesting *nesting, const struct lode_slice *slice)
 
 	if (add_symptom(nesting, slice) < 0)
 		return LODE_SYSTEM;
-	if (nesting->measured && nesting->measured[slice->thread]) {
-		nesting->measured_slices++;
-		return 0;
-	}
+	nesting->measured_slices += nesting->measured && nesting->measured[slice->thread];
 	if (slice->t1 == slice->t0) {
 		nesting->empty++;
 		return 0;
@@ -323,22 +330,76 @@ static int add_call(struct nesting *nesting, const struct lode_slice_mark *insta
 	return lode_stream_add_event(nesting->stream, LODE_CALL, &event);
 }
 
+static int compare_questions(const void *a, const void *b)
+{
+	const struct question *x = a, *y = b;
+
+	return (x->t > y->t) - (x->t < y->t);
+}
+
+/* Waits without a stack, and their wakers. */
+static int ask_for_stacks(struct nesting *nesting)
+{
+	const struct lode_events *waits = &nesting->stream->events[LODE_WAIT];
+
+	nesting->questions = lode_calloc(2 * waits->count + 1, sizeof(*nesting->questions));
+	if (!nesting->questions)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < waits->count; i++) {
+		struct question question = { waits->t[i], waits->thread[i], (uint32_t)i, 0 };
+
+		if (!waits->stack[i])
+			nesting->questions[nesting->question_count++] = question;
+		question = (struct question){ lode_add_saturating(waits->t[i], waits->cost[i]), waits->waker[i], (uint32_t)i, 1 };
+		if (waits->waker[i] != LODE_NONE && !waits->waker_stack[i])
+			nesting->questions[nesting->question_count++] = question;
+	}
+	sort(nesting->questions, nesting->question_count, sizeof(*nesting->questions), compare_questions);
+	return 0;
+}
+
+static int answer(struct nesting *nesting, const struct question *question)
+{
+	struct lode_events *waits = &nesting->stream->events[LODE_WAIT];
+	const struct lane *lane = &nesting->lanes[question->thread];
+
+	if (advance(nesting, question->thread, question->t) < 0)
+		return LODE_SYSTEM;
+	if (lane->top != LODE_NONE)
+		(question->is_waker ? waits->waker_stack : waits->stack)[question->wait] = nesting->open[lane->top].stack;
+	return 0;
+}
+
+/* Answers what is asked for before `t`; a slice that begins right there is not open yet. */
+static int answer_until(struct nesting *nesting, size_t *next, uint64_t t)
+{
+	for (; *next < nesting->question_count && nesting->questions[*next].t < t; ++*next)
+		if (answer(nesting, &nesting->questions[*next]) < 0)
+			return LODE_SYSTEM;
+	return 0;
+}
+
 /* Slices and instants by time; an instant at the very beginning of a slice is inside. */
 static int nest_all(struct nesting *nesting, struct lode_slices *slices)
 {
-	size_t next = 0;
+	size_t next = 0, question = 0;
 
 	sort(slices->items, slices->count, sizeof(*slices->items), compare_slices);
 	sort(slices->instants, slices->instant_count, sizeof(*slices->instants), compare_marks);
 	for (size_t i = 0; i < slices->count; i++) {
 		for (; next < slices->instant_count && slices->instants[next].t < slices->items[i].t0; next++)
-			if (add_call(nesting, &slices->instants[next]) < 0)
+			if (answer_until(nesting, &question, slices->instants[next].t) < 0 || add_call(nesting, &slices->instants[next]) < 0)
 				return LODE_SYSTEM;
+		if (answer_until(nesting, &question, slices->items[i].t0) < 0)
+			return LODE_SYSTEM;
 		if (nest(nesting, &slices->items[i]) < 0)
 			return LODE_SYSTEM;
 	}
 	for (; next < slices->instant_count; next++)
-		if (add_call(nesting, &slices->instants[next]) < 0)
+		if (answer_until(nesting, &question, slices->instants[next].t) < 0 || add_call(nesting, &slices->instants[next]) < 0)
+			return LODE_SYSTEM;
+	for (; question < nesting->question_count; question++)
+		if (answer(nesting, &nesting->questions[question]) < 0)
 			return LODE_SYSTEM;
 	for (uint32_t i = 0; i < nesting->stream->thread_count; i++)
 		if (advance(nesting, i, UINT64_MAX) < 0)
@@ -375,12 +436,15 @@ int lode_slices_finish(struct lode_slices *slices, struct lode_stream *stream, c
 		for (size_t i = 0; i < stream->thread_count; i++)
 			nesting.lanes[i].top = LODE_NONE;
 		code = join_marks(&nesting, slices);
+		if (code == 0 && slices->count)
+			code = ask_for_stacks(&nesting);
 		if (code == 0)
 			code = nest_all(&nesting, slices);
 	}
 	add_notes(&nesting);
 	lode_free(nesting.lanes);
 	lode_free(nesting.open);
+	lode_free(nesting.questions);
 	lode_free(nesting.is_marker);
 	return code;
 }

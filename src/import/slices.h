@@ -12,6 +12,9 @@
  *	- a slice that ends after the one it began in is cut there
  *	- of two that begin together, the longer is outside; of two equal ones, the first
  *
+ * Waits that are in the stream already and have no stack get the slices that are open where they begin, and their
+ * wakers those that are open on the waker's thread when it wakes.
+ *
  * Slices whose name is a symptom marker (symptom_markers.h) become symptoms as well.
  */
 #ifndef LODE_IMPORT_SLICES_H
@@ -59,7 +62,7 @@ int lode_slices_end(struct lode_slices *slices, uint32_t thread, uint64_t t, uin
 int lode_slices_instant(struct lode_slices *slices, uint32_t thread, uint64_t t, uint32_t name);
 /*
  * Adds runs, calls and symptoms to the stream. Threads with something in `measured` (one byte
- * a thread, or NULL) have better knowledge of their time: their slices give symptoms only.
+ * a thread, or NULL) have better knowledge of their time: their slices give symptoms and the stacks of waits only.
  */
 int lode_slices_finish(struct lode_slices *slices, struct lode_stream *stream, const uint8_t *measured,
 		       const struct lode_import_options *options);

@@ -178,6 +178,7 @@ struct open_frames {
 	} *items;
 	size_t count;
 	size_t capacity;
+	uint32_t *times; /* by frame of the file: how often it is open, so that nobody looks for what is not */
 };
 
 static uint32_t top(const struct open_frames *open)
@@ -195,6 +196,7 @@ static int open_frame(struct reading *reading, struct open_frames *open, struct 
 	if (lode_grow(&open->items, &open->capacity, open->count + 1, sizeof(*open->items)) < 0)
 		return lode_fail_memory(reading->import.error);
 	open->items[open->count].frame = lode_json_u64_or(frame, 0);
+	open->times[open->items[open->count].frame]++;
 	open->items[open->count++].stack = stack;
 	return 0;
 }
@@ -203,16 +205,15 @@ static int open_frame(struct reading *reading, struct open_frames *open, struct 
 static void close_frame(struct reading *reading, struct open_frames *open, struct lode_json_value value)
 {
 	uint64_t frame = lode_json_u64_or(value, UINT64_MAX);
-	size_t i = open->count;
-
-	while (i && open->items[i - 1].frame != frame)
-		i--;
-	if (!i) {
+	if (frame >= reading->frame_count || !open->times[frame]) {
 		reading->unmatched++;
 		return;
 	}
-	reading->unclosed += open->count - i;
-	open->count = i - 1;
+	while (open->items[open->count - 1].frame != frame) {
+		open->times[open->items[--open->count].frame]--;
+		reading->unclosed++;
+	}
+	open->times[open->items[--open->count].frame]--;
 }
 
 static int read_step(struct reading *reading, struct profile *profile, struct open_frames *open,
@@ -246,12 +247,16 @@ static int read_evented(struct reading *reading, struct profile *profile)
 	uint64_t end;
 	int code = 0;
 
+	open.times = lode_calloc(reading->frame_count + 1, sizeof(*open.times));
+	if (!open.times)
+		return lode_fail_memory(reading->import.error);
 	while (code == 0 && lode_json_item(&walk, &step))
 		code = read_step(reading, profile, &open, step);
 	reading->unclosed += open.count;
 	if (code == 0 && open.count && lode_json_ns(profile->member[END], profile->unit, &end) == 0 && end > profile->t)
 		code = add_event(reading, profile, end - profile->t, top(&open));
 	lode_free(open.items);
+	lode_free(open.times);
 	return code;
 }
 

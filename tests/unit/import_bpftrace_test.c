@@ -23,6 +23,18 @@ static void maps_of_bpftrace_are_read(void **state)
 	assert_note(&lode_importer_bpftrace, maps, "without a unit", 3);
 }
 
+static void the_kernels_stack_is_that_of_the_leaf(void **state)
+{
+	(void)state;
+	assert_import(&lode_importer_bpftrace,
+		      "@[\n    read+16\n    main+4\n,\n    vfs_read+1\n    do_syscall_64+80\n    entry_SYSCALL_64_after_hwframe+0\n]: 2\n"
+		      "@[\n    vfs_read+1\n    entry_SYSCALL_64_after_hwframe+0\n, app,\n    read+16\n    main+4\n]: 3\n",
+		      NULL,
+		      "stream x \nthread 2 app\n"
+		      "run 0+2 0 main|read|entry_SYSCALL_64_after_hwframe|do_syscall_64|vfs_read\n"
+		      "run 2+3 2 main|read|entry_SYSCALL_64_after_hwframe|vfs_read\n");
+}
+
 static const char aggregations[] = "CPU     ID                    FUNCTION:NAME\n\n"
 				   "  bash\n"
 				   "              unix`swtch+0x145\n              libc.so.1`read+0xa\n              app`main+0x14\n"
@@ -61,6 +73,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(maps_of_bpftrace_are_read),
+		cmocka_unit_test(the_kernels_stack_is_that_of_the_leaf),
 		cmocka_unit_test(aggregations_of_dtrace_are_read),
 		cmocka_unit_test(the_sniffer_knows_both),
 		cmocka_unit_test(damage_and_want_of_memory_are_survived),

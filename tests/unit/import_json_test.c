@@ -37,6 +37,22 @@ static void evented_profiles_are_runs_between_their_events(void **state)
 	assert_note(&lode_importer_speedscope, evented, "never closed", 1);
 }
 
+/* 100,000 frames that are opened and never closed, and as many that are closed and never opened. */
+static void frames_that_nobody_closes_take_linear_time(void **state)
+{
+	struct lode_buffer text = { 0 };
+
+	(void)state;
+	lode_buffer_text(&text, "{" SCHEMA "," FRAMES ",\"profiles\":[{\"type\":\"evented\",\"name\":\"\",\"unit\":\"nanoseconds\","
+			       "\"startValue\":0,\"endValue\":30,\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":1}");
+	for (int i = 1; i < 200000; i++)
+		lode_buffer_print(&text, ",{\"type\":\"%c\",\"frame\":%d,\"at\":1}", i < 100000 ? 'O' : 'C', i < 100000 ? 0 : 1);
+	lode_buffer_text(&text, "]}]}");
+	lode_buffer_byte(&text, '\0');
+	assert_note(&lode_importer_speedscope, text.bytes, "never closed", 100000);
+	lode_buffer_release(&text);
+}
+
 static void what_speedscope_files_may_not_be(void **state)
 {
 	(void)state;
@@ -232,6 +248,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sampled_profiles_tile_their_time),
 		cmocka_unit_test(evented_profiles_are_runs_between_their_events),
+		cmocka_unit_test(frames_that_nobody_closes_take_linear_time),
 		cmocka_unit_test(what_speedscope_files_may_not_be),
 		cmocka_unit_test(a_sample_of_v8_lasts_until_the_next),
 		cmocka_unit_test(what_cpu_profiles_may_not_be),

@@ -271,6 +271,27 @@ static void slices_are_runs_or_symptoms(void **state)
 }
 
 /* A clock of the sequence that counts in microseconds from the time before. */
+static void waits_have_the_slices_around_them_as_their_stack(void **state)
+{
+	struct lode_buffer trace = { 0 };
+
+	(void)state;
+	put_plain(&trace);
+	put_thread(&trace, 77, 10, 11, "ui");
+	put_thread(&trace, 78, 10, 12, "worker");
+	put_mark(&trace, 90, 1, 77, "draw");
+	put_mark(&trace, 100, 1, 77, "lock");
+	put_mark(&trace, 350, 1, 78, "unlock");
+	put_mark(&trace, 400, 2, 77, NULL);
+	put_mark(&trace, 401, 2, 78, NULL);
+	put_mark(&trace, 900, 2, 77, NULL);
+	assert_trace(&trace, NULL,
+		     "stream x \nthread 10/11 ui\nthread 10/12 worker\nthread 13 worker\n"
+		     "wait 100+300 10/11 delay=50 cpu=0 waker=10/12 draw|lock < unlock\n"
+		     "call 500+0 10/11 delay=100 cpu=0 name=preempt \n");
+	lode_buffer_release(&trace);
+}
+
 static void clocks_are_those_of_the_snapshot(void **state)
 {
 	struct lode_buffer trace = { 0 }, data = { 0 }, inner = { 0 }, packet = { 0 };
@@ -361,6 +382,7 @@ int main(void)
 		cmocka_unit_test(switches_are_joined_into_waits),
 		cmocka_unit_test(samples_have_interned_stacks),
 		cmocka_unit_test(slices_are_runs_or_symptoms),
+		cmocka_unit_test(waits_have_the_slices_around_them_as_their_stack),
 		cmocka_unit_test(clocks_are_those_of_the_snapshot),
 		cmocka_unit_test(packets_may_be_compressed),
 		cmocka_unit_test_setup_teardown(what_we_export_comes_back, set_up, tear_down),
