@@ -108,6 +108,7 @@ demo: all
 
 bench: all $(call mark,bench)
 	@bench/import $(BENCH_FLAGS) $(BUILD) || [ $$? = 77 ]
+	@bench/formats $(BENCH_FORMATS_FLAGS) $(BUILD)
 	@bench/mine $(BENCH_MINE_FLAGS) $(BUILD)
 	@bench/explain $(BUILD)
 	@bench/record $(BENCH_RECORD_FLAGS) $(BUILD) || [ $$? = 77 ]

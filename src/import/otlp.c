@@ -80,9 +80,17 @@ struct profile {
 	uint64_t start;
 };
 
+/* What an attribute of the dictionary says of a sample. */
+struct known_attribute {
+	uint32_t number;
+	uint8_t meaning; /* enum meaning */
+};
+
 struct reading {
 	struct lode_json_import import; /* dictionary, stream and room for strings; there may be no JSON */
 	struct lode_otlp_tables tables;
+	struct known_attribute *known; /* by attribute */
+	size_t known_count;
 	struct lode_exported_facts facts;
 	struct lode_buffer encoded; /* JSON as protobuf */
 	struct resource *resources;
@@ -291,7 +299,20 @@ static uint32_t small_number(const struct lode_otlp_value *value, uint32_t other
 		       otherwise;
 }
 
-static int read_attribute(struct reading *reading, uint64_t attribute, struct who *who)
+/* Which attributes of a sample are of use, by name. The order is that of enum meaning, behind its first. */
+static const char *const meanings[] = { "thread.id",
+					"process.pid",
+					"cpu.logical_number",
+					"thread.name",
+					"lode.waker.thread.id",
+					"lode.waker.process.pid",
+					"lode.waker.thread.name",
+					"lode.waker.stack_index" };
+
+enum meaning { NOT_LOOKED_AT, TID, PID, PROCESSOR, THREAD_NAME, WAKER_TID, WAKER_PID, WAKER_NAME, WAKER_STACK, LABEL };
+
+/* Reads an attribute of the dictionary, once: samples name the same few thousand over and over. */
+static int look_at(struct reading *reading, uint64_t attribute, struct known_attribute *known)
 {
 	struct lode_otlp_value value;
 	struct lode_cursor key;
@@ -299,29 +320,58 @@ static int read_attribute(struct reading *reading, uint64_t attribute, struct wh
 
 	if (code < 0)
 		return code;
-	if (lode_otlp_is(key, "thread.id")) {
-		who->tid = small_number(&value, 0);
-		who->has_tid = 1;
-	} else if (lode_otlp_is(key, "process.pid")) {
-		who->pid = small_number(&value, who->pid);
-	} else if (lode_otlp_is(key, "cpu.logical_number")) {
-		uint32_t cpu = small_number(&value, LODE_NO_CPU);
+	known->meaning = LABEL;
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++)
+		if (lode_otlp_is(key, meanings[i]))
+			known->meaning = (uint8_t)(i + 1);
+	if (known->meaning == THREAD_NAME || known->meaning == WAKER_NAME) {
+		if (!value.text)
+			known->meaning = LABEL;
+		else if ((known->number = string_of(reading, value.text, value.length)) == LODE_NONE)
+			return fail_memory(reading);
+	} else {
+		known->number = small_number(&value, LODE_NONE);
+	}
+	return 0;
+}
 
-		who->cpu = cpu < LODE_NO_CPU ? (uint16_t)cpu : LODE_NO_CPU;
-	} else if (lode_otlp_is(key, "thread.name") && value.text) {
-		who->name = string_of(reading, value.text, value.length);
-		return who->name == LODE_NONE ? fail_memory(reading) : 0;
-	} else if (lode_otlp_is(key, "lode.waker.thread.id")) {
-		who->waker = small_number(&value, LODE_NONE);
-	} else if (lode_otlp_is(key, "lode.waker.process.pid")) {
-		who->waker_pid = small_number(&value, LODE_NO_PID);
-	} else if (lode_otlp_is(key, "lode.waker.thread.name") && value.text) {
-		who->waker_name = string_of(reading, value.text, value.length);
-		return who->waker_name == LODE_NONE ? fail_memory(reading) : 0;
-	} else if (lode_otlp_is(key, "lode.waker.stack_index")) {
-		who->waker_stack = small_number(&value, 0);
-	} else if (attribute) {
-		reading->labels++;
+static int read_attribute(struct reading *reading, uint64_t attribute, struct who *who)
+{
+	struct known_attribute unknown = { 0 }, *known = attribute < reading->known_count ? &reading->known[attribute] : &unknown;
+	uint32_t number;
+	int code = known->meaning == NOT_LOOKED_AT ? look_at(reading, attribute, known) : 0;
+
+	if (code < 0)
+		return code;
+	number = known->number;
+	switch ((enum meaning)known->meaning) {
+	case TID:
+		who->tid = number == LODE_NONE ? 0 : number;
+		who->has_tid = 1;
+		break;
+	case PID:
+		who->pid = number == LODE_NONE ? who->pid : number;
+		break;
+	case PROCESSOR:
+		who->cpu = number < LODE_NO_CPU ? (uint16_t)number : LODE_NO_CPU;
+		break;
+	case THREAD_NAME:
+		who->name = number;
+		break;
+	case WAKER_TID:
+		who->waker = number;
+		break;
+	case WAKER_PID:
+		who->waker_pid = number == LODE_NONE ? LODE_NO_PID : number;
+		break;
+	case WAKER_NAME:
+		who->waker_name = number;
+		break;
+	case WAKER_STACK:
+		who->waker_stack = number == LODE_NONE ? 0 : number;
+		break;
+	default:
+		reading->labels += attribute != 0;
 	}
 	return 0;
 }
@@ -596,6 +646,11 @@ static int fill_stream(struct reading *reading, uint32_t stream)
 	size_t count = 0;
 	int code = lode_otlp_tables_reset(&reading->tables);
 
+	lode_free(reading->known);
+	reading->known_count = reading->tables.attributes.count;
+	reading->known = lode_calloc(reading->known_count + 1, sizeof(*reading->known));
+	if (code == 0 && !reading->known)
+		code = fail_memory(reading);
 	reading->shared_count = reading->end_count = 0;
 	reading->facts = (struct lode_exported_facts){ 0 };
 	for (size_t i = 0; code == 0 && i < reading->resource_count; i++)
@@ -690,6 +745,7 @@ static void release(struct reading *reading)
 	lode_free(reading->resources);
 	lode_free(reading->shared);
 	lode_free(reading->ends);
+	lode_free(reading->known);
 }
 
 static int read_input(struct lode_input *input, const struct lode_import_options *options,
