@@ -27,8 +27,8 @@
 
 #include <stdint.h>
 
-#define LODE_SLOTS	20u
-#define LODE_SLOT_NS	50000000u
+#define LODE_SLOTS	40u
+#define LODE_SLOT_NS	25000000u
 #define LODE_SLOTS_LEAST 2u
 /* Factors are in 1/256. */
 #define LODE_SLOT_UNIT	256u
@@ -37,11 +37,11 @@
 struct lode_slot {
 	uint64_t began;	 /* what a thread did before that is not known for sure */
 	uint32_t on;	 /* 0: nothing is recorded */
-	uint16_t number; /* modulo 65536: waits of 55 minutes and more may get the factor of shorter ones */
+	uint16_t number; /* modulo 65536: waits of 27 minutes and more may get the factor of shorter ones */
 	uint16_t cycle;	 /* the number of the first slot of its cycle */
-	uint16_t single; /* factor of what begins and ends in it */
-	uint16_t pair;	 /* of what begins in another slot of this cycle and ends in it */
-	uint32_t unused;
+	uint32_t pair;	 /* factor of what begins in another slot of this cycle and ends in it */
+	uint16_t single; /* of what begins and ends in it */
+	uint16_t unused;
 };
 
 /* The factor of what began in slot `number`, whose own one is `single`, and ends in `slot`. */
@@ -64,10 +64,11 @@ static inline __attribute__((always_inline)) uint32_t lode_slot_weight(uint32_t 
 struct lode_slots {
 	struct lode_slot now;
 	uint64_t seed;
-	uint64_t ends;	  /* when the slot of now is over; 0: it lasts as long as all slots are chosen */
+	uint64_t lasts;	  /* how long it and those behind it that are off like it are; */
+	uint64_t ends;	  /* when they are over; 0: it lasts as long as all slots are chosen */
 	unsigned chosen;  /* slots of this cycle; LODE_SLOTS: all, which is one slot then */
-	unsigned left;	  /* slots of this cycle that are to come */
-	unsigned left_on; /* chosen ones among them */
+	unsigned next;	  /* slot of this cycle that comes behind them */
+	uint64_t set;	  /* the chosen ones, a bit each */
 };
 
 /* Everything is recorded until a cycle with fewer chosen slots begins. */

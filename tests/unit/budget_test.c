@@ -146,7 +146,7 @@ static void a_load_that_changes_tenfold_is_followed_within_two_seconds(void **st
 
 static void what_cannot_be_helped_leaves_few_records_and_samples(void **state)
 {
-	static const struct load loads[] = { { 2000000, 3000 } };
+	static const struct load loads[] = { { 5000000, 3000 } };
 	struct machine machine;
 
 	(void)state;
