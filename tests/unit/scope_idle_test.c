@@ -113,6 +113,9 @@ static void threads_of_language_runtimes_are_idle(void **state)
 				     "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await;"
 				     "java.util.concurrent.locks.LockSupport.park;jdk.internal.misc.Unsafe.park;libjvm.so!Unsafe_Park",
 			    ""));
+	assert_true(is_idle(fixture, "java.lang.ref.Finalizer$FinalizerThread.run;java.lang.ref.ReferenceQueue.remove;"
+				     "java.lang.ref.NativeReferenceQueue.await;java.lang.Object.wait;java.lang.Object.wait0",
+			    ""));
 	assert_true(is_idle(fixture, "runtime.gcBgMarkWorker;runtime.gopark", ""));
 	assert_true(is_idle(fixture, "(root);(idle)", ""));
 	/* the same ways of waiting, but of the program */
