@@ -4,7 +4,7 @@
 
 #include "result/explain_report.h"
 
-/* Writes an object: points, curves, and the words of the text. */
+/* Writes an object: names of the columns, and the words of the text. */
 void lode_explain_page_json(const struct lode_explain_report *report, struct lode_json *json);
 
 #endif

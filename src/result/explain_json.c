@@ -295,6 +295,8 @@ void lode_explain_json(const struct lode_explain_report *report, struct lode_buf
 	put_confusion(explanation, &json);
 	put_columns(report, &json);
 	put_assignments(report, &json);
+	lode_explain_points_json(report, &json);
+	lode_explain_curves_json(report, &json);
 	if (report->area)
 		put_streams(report->area, &json);
 	if (report->page) {

@@ -22,6 +22,10 @@ struct lode_explain_report {
 
 void lode_explain_json(const struct lode_explain_report *report, struct lode_buffer *buffer);
 
+/* Members of that object: the rows as points, and at evenly spaced x, what the functions are (of one x). */
+void lode_explain_points_json(const struct lode_explain_report *report, struct lode_json *json);
+void lode_explain_curves_json(const struct lode_explain_report *report, struct lode_json *json);
+
 /* ---- words that all of them use ---- */
 
 /* The column that names a feature. */

@@ -6,7 +6,11 @@
 #include "result/frame_facts.h"
 #include "result/mine_report.h"
 
+#include <stdlib.h>
+
 #define EXAMPLES 5
+/* Streams of a cluster, unless it is for a page. */
+#define STREAMS 100
 
 static void frames_json(struct lode_json *json, const struct lode_frames *frames, const uint32_t *items, uint32_t length)
 {
@@ -191,16 +195,49 @@ static void examples_json(struct lode_json *json, const struct lode_mine_report 
 	lode_json_array_end(json);
 }
 
-/* What it costs in each stream where it occurs, for who wants to compare streams: place in `stream_ids`, ns, and so on. */
-static void by_stream_json(struct lode_json *json, const struct lode_shares *shares)
+static int by_cost(const void *left, const void *right)
 {
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a < b) - (a > b);
+}
+
+/* Marks the `most` costliest shares; among equal ones the first. NULL: all; also when memory has run out. */
+static uint8_t *costliest_shares(const struct lode_shares *shares, size_t most)
+{
+	uint64_t *costs = shares->count > most ? lode_alloc(shares->count * sizeof(*costs)) : NULL;
+	uint8_t *marks = costs ? lode_calloc(shares->count, 1) : NULL;
+	size_t above = 0;
+
+	for (size_t i = 0; marks && i < shares->count; i++)
+		costs[i] = shares->items[i].cost;
+	if (marks)
+		qsort(costs, shares->count, sizeof(*costs), by_cost);
+	while (marks && above < most && costs[above] > costs[most - 1])
+		above++;
+	for (size_t i = 0, equal = most - above; marks && i < shares->count; i++)
+		marks[i] = shares->items[i].cost > costs[most - 1] || (shares->items[i].cost == costs[most - 1] && equal && equal--);
+	lode_free(costs);
+	return marks;
+}
+
+/* What it costs in streams, by place in `stream_ids`: place, ns, and so on. A page compares all of them. */
+static void by_stream_json(struct lode_json *json, const struct lode_shares *shares, size_t most)
+{
+	uint8_t *marks = costliest_shares(shares, most);
+
+	json->buffer->failed |= shares->count > most && !marks;
 	lode_json_key(json, "by_stream");
 	lode_json_array(json);
 	for (size_t i = 0; i < shares->count; i++) {
+		if (marks && !marks[i])
+			continue;
 		lode_json_u64(json, shares->items[i].stream);
 		lode_json_u64(json, shares->items[i].cost);
 	}
 	lode_json_array_end(json);
+	lode_json_key_u64(json, "by_stream_left_out", shares->count > most ? shares->count - most : 0);
+	lode_free(marks);
 }
 
 static void stream_ids_json(struct lode_json *json, const struct lode_area *area)
@@ -245,8 +282,7 @@ static void cluster_json(struct lode_json *json, const struct lode_mine_report *
 	lode_json_key(json, "common");
 	frames_json(json, &report->area->dictionary.frames, mined->common[i], mined->common_length[i]);
 	examples_json(json, report, i);
-	if (report->page)
-		by_stream_json(json, &group->shares);
+	by_stream_json(json, &group->shares, report->page ? SIZE_MAX : STREAMS);
 	lode_json_object_end(json);
 }
 
@@ -353,8 +389,7 @@ void lode_mine_json(const struct lode_mine_report *report, struct lode_buffer *b
 		lode_json_key(&json, "covered_ns");
 		lode_json_u64(&json, report->covered);
 	}
-	if (report->page)
-		stream_ids_json(&json, area);
+	stream_ids_json(&json, area);
 	lists_json(&json, report);
 	if (report->timing)
 		timing_json(&json, report);

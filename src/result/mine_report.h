@@ -18,7 +18,7 @@ struct lode_mine_report {
 	int only_new;        /* --new was asked for */
 	int timing;          /* JSON says how long the steps took; without it equal input gives equal bytes */
 	uint64_t read_time;  /* ns that collecting the area took */
-	int page;            /* JSON has what a page needs besides: the cost of each cluster in each stream */
+	int page;            /* JSON is for a page: it has the cost of each cluster in all streams */
 };
 
 /* How many clusters are shown. */

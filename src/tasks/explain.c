@@ -82,7 +82,7 @@ static const struct lode_option options[] = {
 	LODE_CHOICE("rows", 0, FIELD(rows), "WHAT", "what of a corpus is a row (default: streams)", rows_choice),
 	LODE_AREA_OPTIONS_FROM(FIELD(area), "all; critical-path with --symptom; graph with --rows symptoms"),
 	LODE_FLAG("json", 0, FIELD(result.json), "write the result as JSON"),
-	LODE_FLAG("page-data", 0, FIELD(result.page_data), "write what the page shows as JSON: also points and curves"),
+	LODE_FLAG("page-data", 0, FIELD(result.page_data), "write what the page shows as JSON: more points, and words"),
 	LODE_TEXT("output", 'o', FIELD(result.output), "FILE",
 		  "write to FILE; .svg, .html, .dot and .json make it a picture, a page, a graph, JSON"),
 	LODE_NO_MORE_OPTIONS,

@@ -49,7 +49,7 @@ static const struct lode_option options[] = {
 	LODE_FLAG("all", 'a', FIELD(all), "show all clusters"),
 	LODE_FLAG("all-frames", 0, FIELD(all_frames), "show the scheduler and the way into the kernel, too"),
 	LODE_FLAG("json", 0, FIELD(result.json), "write all of it as JSON"),
-	LODE_FLAG("page-data", 0, FIELD(result.page_data), "write what the page shows as JSON: also costs by stream"),
+	LODE_FLAG("page-data", 0, FIELD(result.page_data), "write what the page shows as JSON: costs in all streams"),
 	LODE_HIDDEN_FLAG("timing", FIELD(timing), "JSON says how long the steps took"),
 	LODE_TEXT("output", 'o', FIELD(result.output), "FILE", "write to FILE instead of standard output; .html makes it a page, .json JSON"),
 	LODE_NO_MORE_OPTIONS,

@@ -5,11 +5,17 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { clusterColour, palette } from '../colours';
 import { useDrawing } from './redraw';
 
+// The functions of clusters, at the same places.
+export interface Curves {
+	x: number[];
+	y: (number | null)[][];
+}
+
 export interface ScatterData {
 	x: number[];
 	y: number[];
 	cluster: number[];
-	curves: (number | null)[][]; // of each cluster, at even places from the least to the most x
+	curves: Curves;
 	logarithmic: boolean;
 	xName: string;
 	yName: string;
@@ -138,13 +144,13 @@ function draw(canvas: HTMLCanvasElement, { data, only, selected }: ScatterProps,
 	context.beginPath();
 	context.rect(place.left, TOP - 4, width - place.left - RIGHT, HEIGHT - TOP - BOTTOM + 8);
 	context.clip();
-	data.curves.forEach((curve, cluster) => {
+	data.curves.y.forEach((curve, cluster) => {
 		context.strokeStyle = clusterColour(cluster, colours);
 		context.lineWidth = only === cluster ? 3 : 1.5;
 		context.beginPath();
 		curve.forEach((y, piece) => {
 			if (y !== null && (!data.logarithmic || y > 0))
-				context.lineTo(place.x(xRange.least + ((xRange.most - xRange.least) * piece) / (curve.length - 1)), place.y(y));
+				context.lineTo(place.x(data.curves.x[piece]!), place.y(y));
 		});
 		context.stroke();
 	});

@@ -7,7 +7,7 @@ import { blocks } from '../page_data';
 import { Bar } from '../parts/bar';
 import { Help } from '../parts/help';
 import { ScrollBox } from '../parts/scroll_box';
-import { Scatter, type ScatterData } from '../parts/scatter';
+import { type Curves, Scatter, type ScatterData } from '../parts/scatter';
 import { link } from '../route';
 
 interface Cluster {
@@ -54,14 +54,14 @@ export interface ExplainResult {
 	same: string[][];
 	constant: string[];
 	streams?: StreamRow[];
+	points: { left_out: number; x: number[]; y: number[]; row: number[]; cluster: number[] };
+	curves: Curves;
 	page: {
 		name: string;
 		x: string;
 		y: string;
 		inputs: number;
 		logarithmic: boolean;
-		points: { x: number[]; y: number[]; row: number[]; cluster: number[] };
-		curves: (number | null)[][];
 		functions: string[];
 		tests: (string | null)[]; // of the tree's nodes, left before right
 		sentences: string[]; // a cluster each
@@ -193,7 +193,7 @@ function Confusion({ matrix }: { matrix: number[][] }) {
 
 // What a point is: a stream, a symptom of one, or a row of the table.
 function Point({ result, point }: { result: ExplainResult; point: number }) {
-	const { points, x, y } = result.page;
+	const { points, page: { x, y } } = result;
 	const row = points.row[point];
 
 	if (row === undefined)
@@ -240,7 +240,7 @@ export function Explain({ result }: { result: ExplainResult }) {
 	const [point, setPoint] = useState(-1);
 	const data = useMemo<ScatterData>(
 		() => ({
-			...page.points, curves: page.curves, logarithmic: page.logarithmic, xName: page.x, yName: page.y, xText: formatOf(page.x), yText: formatOf(page.y),
+			...result.points, curves: result.curves, logarithmic: page.logarithmic, xName: page.x, yName: page.y, xText: formatOf(page.x), yText: formatOf(page.y),
 		}),
 		[result],
 	);
@@ -254,7 +254,7 @@ export function Explain({ result }: { result: ExplainResult }) {
 					{plural(result.clusters.length, 'function')} of <bdi>{page.x}</bdi>{result.clusters.length > 1 && ', and the tree says which run follows which'}</>
 					: <><bdi>{page.x}</bdi> says next to nothing about the <bdi>{page.y}</bdi> of {plural(result.rows, 'row')} of <bdi>{page.name}</bdi></>}
 				{result.r2 !== null && <> (R² {result.r2.toFixed(2)}{result.validated_r2 !== null && <>, {Math.max(result.validated_r2, 0).toFixed(2)} on unseen rows</>})</>}.
-				{page.points.x.length < result.rows && <> {count(page.points.x.length)} of them are drawn.</>}
+				{result.points.left_out > 0 && <> {count(result.points.x.length)} of them are drawn.</>}
 			</Help>
 			{page.sentences.length > 0 && <ul class="sentences">{page.sentences.map((sentence) => <li><bdi>{sentence}</bdi></li>)}</ul>}
 			<Clusters result={result} only={only} onOnly={setOnly} />

@@ -52,7 +52,7 @@ function OverNumber({ streams, by, measure }: { streams: StreamInfo[]; by: strin
 	const times = known.map((each) => valueOf(each, by) as number);
 	const data = useMemo<ScatterData>(
 		() => ({
-			x: known.map((stream) => valueOf(stream, by) as number), y: known.map(measure.of), cluster: known.map(() => 0), curves: [], logarithmic: false,
+			x: known.map((stream) => valueOf(stream, by) as number), y: known.map(measure.of), cluster: known.map(() => 0), curves: { x: [], y: [] }, logarithmic: false,
 			xName: by, yName: measure.name, xText: (x) => (by === TIME ? timeText(x, times) : Number(x.toPrecision(4)).toLocaleString('en-US')), yText: duration,
 		}),
 		[known],
