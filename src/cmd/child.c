@@ -131,3 +131,14 @@ void lode_child_finish(struct lode_child *child)
 	close_once(&child->failure);
 	close_once(&child->exit_fd);
 }
+
+void lode_child_say(const struct lode_child *child, const char *word, const struct lode_terminal *err)
+{
+	if (!child->ended)
+		lode_say(err, LODE_YELLOW, "%s: goes on as process %ld, though it was asked to end", word,
+			 (long)child->pid);
+	else if (WIFSIGNALED(child->status))
+		lode_say(err, LODE_YELLOW, "%s: ended by signal %d", word, WTERMSIG(child->status));
+	else if (WEXITSTATUS(child->status))
+		lode_say(err, LODE_YELLOW, "%s: ended with exit status %d", word, WEXITSTATUS(child->status));
+}

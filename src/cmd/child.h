@@ -5,7 +5,7 @@
 #ifndef LODE_CMD_CHILD_H
 #define LODE_CMD_CHILD_H
 
-#include "base/error.h"
+#include "cmd/terminal.h"
 
 #include <sys/types.h>
 
@@ -32,5 +32,7 @@ int lode_child_has_ended(struct lode_child *child);
  * left alone: `ended` is 0.
  */
 void lode_child_finish(struct lode_child *child);
+/* Says how it ended, unless all is well. `word` is the command's first. */
+void lode_child_say(const struct lode_child *child, const char *word, const struct lode_terminal *err);
 
 #endif

@@ -7,41 +7,25 @@
  * up, the program has ended, a signal), the probes go out first, then the result is
  * shown. A command that is still there then gets SIGTERM, as with lode record.
  */
-#include "base/memory.h"
-#include "base/output.h"
-#include "page/page.h"
-#include "base/units.h"
-#include "tasks/attributes.h"
 #include "cmd/hunt.h"
-#include "cmd/hunt_live.h"
-#include "tasks/notes.h"
-#include "cmd/progress.h"
-#include "tasks/results.h"
-#include "cmd/signals.h"
-#include "export/graphs.h"
-#include "hunt/hunt_archive.h"
-#include "page/hunt_page.h"
-#include "text/hunt_text.h"
-
-#include <string.h>
-#include <sys/wait.h>
 
 #ifdef LODE_HAVE_RECORDER
+#include "base/memory.h"
+#include "cmd/hunt_live.h"
 #include "cmd/hunt_meters.h"
+#include "cmd/hunt_results.h"
+#include "tasks/notes.h"
+#include "cmd/signals.h"
 
 struct hunt {
 	const struct lode_call *call;
 	const struct lode_hunt_settings *settings;
-	struct lode_hunt_outputs outputs;
 	struct lode_search_options options;
 	struct lode_hunt_meters meters;
 	struct lode_search *search;
-	struct lode_hunt_archive *archive;
-	struct lode_corpus *corpus;
-	struct lode_hunt_report report;
+	struct lode_hunt_results results;
 	struct lode_hunt_view view;
 	struct lode_hunt_live live;
-	struct lode_buffer steps; /* lines of JSON, for a file */
 	struct lode_notes notes;
 	struct lode_child child;
 	int has_child;
@@ -57,20 +41,19 @@ static int open_all(struct hunt *hunt, struct lode_error *error)
 
 	/* First what may not be permitted: nothing is begun then. */
 	code = lode_hunt_meters_open(&hunt->meters, settings, hunt->options.cost, &hunt->notes, error);
-	if (!code && hunt->outputs.corpus)
-		code = lode_corpus_open(&hunt->corpus, hunt->outputs.corpus, LODE_CORPUS_CREATE, error);
+	if (!code)
+		code = lode_hunt_results_open(&hunt->results, error);
 	if (!code && lode_signals_stop())
 		code = LODE_STOPPED(lode_signals_stop());
 	if (!code && hunt->call->operand_count) {
 		code = lode_child_prepare(&hunt->child, hunt->call->operands, error);
 		hunt->has_child = !code;
 	}
-	if (!code && hunt->corpus)
-		code = lode_hunt_archive_create(&hunt->archive, hunt->meters.meter, error);
+	if (!code && hunt->results.corpus)
+		code = lode_hunt_archive_create(&hunt->results.archive, hunt->meters.meter, error);
 	/* After the command's process: what forks must not have threads. */
 	if (!code && settings->serve)
-		code = lode_hunt_live_open(&hunt->live, hunt->call, hunt->target, (uint16_t)settings->port,
-					   error);
+		code = lode_hunt_live_open(&hunt->live, hunt->call, hunt->target, (uint16_t)settings->port, error);
 	return code;
 }
 
@@ -78,10 +61,9 @@ static void changed(void *context, uint32_t experiment)
 {
 	struct hunt *hunt = context;
 
-	hunt->report.search = hunt->search;
+	hunt->results.report.search = hunt->search;
 	lode_hunt_view_changed(&hunt->view, experiment);
-	if (hunt->outputs.json)
-		lode_hunt_line(&hunt->report, experiment, &hunt->steps);
+	lode_hunt_results_changed(&hunt->results, experiment);
 }
 
 /* The command begins when the meter is ready; its process is hunted from when it has become the command. */
@@ -104,9 +86,9 @@ static int begin(struct hunt *hunt, struct lode_error *error)
 					  error);
 	if (code)
 		return code;
-	hunt->report.search = hunt->search;
-	if (hunt->archive)
-		lode_search_on_sample(hunt->search, lode_hunt_archive_sample, hunt->archive);
+	hunt->results.report.search = hunt->search;
+	if (hunt->results.archive)
+		lode_search_on_sample(hunt->search, lode_hunt_archive_sample, hunt->results.archive);
 	return 0;
 }
 
@@ -121,7 +103,7 @@ static int pursue(struct hunt *hunt, struct lode_error *error)
 		end = lode_search_step(hunt->search, error);
 		code = lode_hunt_view_update(&hunt->view, error);
 		if (!code)
-			code = lode_hunt_live_update(&hunt->live, &hunt->report, 0, error);
+			code = lode_hunt_live_update(&hunt->live, &hunt->results.report, 0, error);
 		if (end == LODE_SEARCH_GOES_ON && lode_signals_stop())
 			end = LODE_SEARCH_STOPPED;
 		if (end == LODE_SEARCH_GOES_ON && hunt->has_child && lode_child_has_ended(&hunt->child))
@@ -134,117 +116,26 @@ static int pursue(struct hunt *hunt, struct lode_error *error)
 
 /* ---- the end ---- */
 
-static int store_streams(struct hunt *hunt, struct lode_error *error)
-{
-	const char *name = hunt->settings->name ? hunt->settings->name : hunt->target;
-	int code = hunt->archive ? lode_hunt_archive_results(hunt->archive, hunt->search, error) : 0;
-
-	for (size_t i = 0; !code && hunt->archive && i < lode_hunt_archive_count(hunt->archive); i++) {
-		struct lode_stream *stream = lode_hunt_archive_stream(hunt->archive, i);
-
-		stream->name = lode_strings_add(&stream->dictionary->frames.strings, name, strlen(name));
-		if (stream->name == LODE_NONE ||
-		    lode_stream_set_attribute(stream, "command", hunt->target, LODE_ATTRIBUTE_TEXT) < 0 ||
-		    lode_attributes_apply(&hunt->settings->attributes, stream) < 0)
-			code = lode_fail_memory(error);
-	}
-	if (!code && hunt->archive)
-		code = lode_hunt_archive_store(hunt->archive, hunt->corpus, hunt->target, error);
-	return code;
-}
-
-static int write_file(const struct hunt *hunt, const char *path,
-		      void (*write)(const struct lode_hunt_report *report, struct lode_buffer *buffer),
-		      struct lode_error *error)
-{
-	struct lode_buffer buffer = {0};
-	int code;
-
-	if (!path)
-		return 0;
-	write(&hunt->report, &buffer);
-	code = lode_results_write(hunt->call, path, &buffer, error);
-	lode_buffer_release(&buffer);
-	return code;
-}
-
-/* The steps were kept as they came. */
-static int write_steps(struct hunt *hunt, struct lode_error *error)
-{
-	if (!hunt->outputs.json)
-		return 0;
-	lode_hunt_summary(&hunt->report, &hunt->steps);
-	return lode_results_write(hunt->call, hunt->outputs.json, &hunt->steps, error);
-}
-
-static int write_files(struct hunt *hunt, struct lode_error *error)
-{
-	int code = write_file(hunt, hunt->outputs.dot, lode_hunt_dot, error);
-
-	if (!code)
-		code = write_file(hunt, hunt->outputs.html, lode_hunt_html, error);
-	if (!code)
-		code = write_file(hunt, hunt->outputs.text, lode_hunt_text, error);
-	return code ? code : write_steps(hunt, error);
-}
-
-static int show(struct hunt *hunt, struct lode_error *error)
-{
-	struct lode_buffer buffer = {0};
-	int code;
-
-	hunt->report.ascii = !hunt->call->out.look.utf8;
-	if (hunt->settings->json)
-		lode_hunt_summary(&hunt->report, &buffer);
-	else
-		lode_hunt_text(&hunt->report, &buffer);
-	code = lode_show(&hunt->call->out, &buffer, error);
-	lode_buffer_release(&buffer);
-	return code;
-}
-
-static void tell_status(const struct hunt *hunt)
-{
-	const struct lode_terminal *err = &hunt->call->err;
-	int status = hunt->child.status;
-
-	if (!hunt->has_child || !hunt->child.released || hunt->call->quiet)
-		return;
-	if (!hunt->child.ended)
-		lode_say(err, LODE_YELLOW, "%s: goes on as process %ld, though it was asked to end",
-			 hunt->call->operands[0], (long)hunt->child.pid);
-	else if (WIFSIGNALED(status))
-		lode_say(err, LODE_YELLOW, "%s: ended by signal %d", hunt->call->operands[0],
-			 WTERMSIG(status));
-	else if (WEXITSTATUS(status))
-		lode_say(err, LODE_YELLOW, "%s: ended with exit status %d", hunt->call->operands[0],
-			 WEXITSTATUS(status));
-}
-
 static int found_any(const struct hunt *hunt)
 {
 	const struct lode_history *history = lode_search_history(hunt->search);
+	size_t i = 0;
 
-	for (size_t i = 0; i < history->count; i++)
-		if (history->experiments[i].found)
-			return 1;
-	return 0;
+	while (i < history->count && !history->experiments[i].found)
+		i++;
+	return i < history->count;
 }
 
 static int finish(struct hunt *hunt, struct lode_error *error)
 {
-	int code = store_streams(hunt, error);
+	int code = lode_hunt_results_write(&hunt->results, error);
 
-	if (!code)
-		code = write_files(hunt, error);
 	lode_signals_release();
 	if (!code)
-		code = show(hunt, error);
+		code = lode_hunt_results_show(&hunt->results, error);
 	if (!code && !hunt->call->quiet)
 		lode_notes_say(&hunt->notes, hunt->call);
-	if (!code && hunt->settings->exit_code && found_any(hunt))
-		code = LODE_FOUND;
-	return code;
+	return !code && hunt->settings->exit_code && found_any(hunt) ? LODE_FOUND : code;
 }
 
 static int run_hunt(struct hunt *hunt, struct lode_error *error)
@@ -274,9 +165,10 @@ static int run_hunt(struct hunt *hunt, struct lode_error *error)
 	if (!code)
 		code = lode_hunt_view_update(&hunt->view, error);
 	if (!code)
-		code = lode_hunt_live_update(&hunt->live, &hunt->report, 1, error);
+		code = lode_hunt_live_update(&hunt->live, &hunt->results.report, 1, error);
 	lode_hunt_view_wipe(&hunt->view);
-	tell_status(hunt);
+	if (hunt->has_child && hunt->child.released && !hunt->call->quiet)
+		lode_child_say(&hunt->child, hunt->call->operands[0], &hunt->call->err);
 	if (!code)
 		code = finish(hunt, error);
 	if (!code || code == LODE_FOUND)
@@ -289,10 +181,8 @@ static void release(struct hunt *hunt)
 {
 	lode_hunt_live_close(&hunt->live);
 	lode_hunt_view_release(&hunt->view);
-	lode_buffer_release(&hunt->steps);
 	lode_search_destroy(hunt->search);
-	lode_hunt_archive_destroy(hunt->archive);
-	lode_corpus_close(hunt->corpus);
+	lode_hunt_results_release(&hunt->results);
 	lode_hunt_meters_close(&hunt->meters);
 	lode_notes_release(&hunt->notes);
 	lode_free(hunt->target);
@@ -304,9 +194,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 	int code = lode_hunt_options_read(call, &hunt.options, error);
 
 	if (!code)
-		code = lode_hunt_outputs_read(hunt.settings, &hunt.outputs, error);
-	if (!code && hunt.outputs.html)
-		code = lode_page_is_there(error);
+		code = lode_hunt_results_init(&hunt.results, call, error);
 	if (!code && hunt.settings->serve)
 		code = lode_hunt_live_check(error);
 	if (code)
@@ -316,9 +204,9 @@ static int run(struct lode_call *call, struct lode_error *error)
 	hunt.target = lode_hunt_target(call);
 	if (!hunt.target)
 		return lode_fail_memory(error);
-	hunt.report.target = hunt.target;
+	hunt.results.report.target = hunt.target;
 	lode_notes_init(&hunt.notes);
-	lode_hunt_view_init(&hunt.view, call, &hunt.report, hunt.settings->json);
+	lode_hunt_view_init(&hunt.view, call, &hunt.results.report, hunt.settings->json);
 	code = run_hunt(&hunt, error);
 	release(&hunt);
 	return code;
@@ -344,20 +232,12 @@ const struct lode_command lode_command_hunt = {
 	.name = "hunt",
 	.summary = "search a running program for its bottlenecks",
 	.usage = "[OPTIONS] [-- COMMAND [ARG...]]",
-	.about = "Searches processes (-p, --comm) or a command by experiments: does it use the CPU too much, "
-		 "wait "
-		 "for\n"
-		 "others too long, wait for input and output too long? Where one is true it is refined, to "
-		 "functions\n"
-		 "down the call graph, to processes, threads, locks and messages. Stack samples choose "
-		 "functions that "
-		 "are looked\n"
-		 "at early (Deep Start). Probes are put into the running program and taken out again, and "
-		 "cost it no\n"
-		 "more than --cost. Ends when nothing is left to examine (a command: when it ends), after "
-		 "--duration, or\n"
-		 "on Ctrl-C; the program goes on unharmed. Needs root, or the capabilities CAP_BPF, "
-		 "CAP_PERFMON and\n"
+	.about = "Searches processes (-p, --comm) or a command by experiments: does it use the CPU too much, wait for\n"
+		 "others too long, wait for input and output too long? Where one is true it is refined, to functions\n"
+		 "down the call graph, to processes, threads, locks and messages. Stack samples choose functions that are looked\n"
+		 "at early (Deep Start). Probes are put into the running program and taken out again, and cost it no\n"
+		 "more than --cost. Ends when nothing is left to examine (a command: when it ends), after --duration, or\n"
+		 "on Ctrl-C; the program goes on unharmed. Needs root, or the capabilities CAP_BPF, CAP_PERFMON and\n"
 		 "CAP_SYS_PTRACE.",
 	.examples = "  lode hunt -p 1234\n"
 		    "  lode hunt -d 30s -o hunt.html -- ./program args\n"

@@ -305,30 +305,14 @@ static int finish(struct recording *recording, const char *source, struct lode_e
 
 /* ---- telling ---- */
 
-static void tell_status(const struct recording *recording)
-{
-	const struct lode_terminal *err = &recording->call->err;
-	const char *word = recording->target.has_child ? recording->call->operands[0] : "";
-	int status = recording->target.child.status;
-
-	if (!recording->target.has_child)
-		return;
-	if (!recording->target.child.ended)
-		lode_say(err, LODE_YELLOW, "%s: goes on as process %ld, though it was asked to end", word,
-			 (long)recording->target.child.pid);
-	else if (WIFSIGNALED(status))
-		lode_say(err, LODE_YELLOW, "%s: ended by signal %d", word, WTERMSIG(status));
-	else if (WEXITSTATUS(status))
-		lode_say(err, LODE_YELLOW, "%s: ended with exit status %d", word, WEXITSTATUS(status));
-}
-
 static void tell(const struct recording *recording)
 {
 	const struct lode_corpus_entry *entry = &recording->entry;
 	struct lode_buffer line = { 0 };
 	char text[LODE_UNITS_TEXT];
 
-	tell_status(recording);
+	if (recording->target.has_child)
+		lode_child_say(&recording->target.child, recording->call->operands[0], &recording->call->err);
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		lode_buffer_print(&line, "%s%s %s", type ? ", " : "",
 				  lode_count_text(entry->events[type], text),

@@ -20,8 +20,6 @@
 #define MOST_EVENTS 4000000
 /* A view of more bytes, before they are packed, is left out. */
 #define MOST_VIEW_BYTES (16u << 20)
-/* Slices of the streams' time lines. */
-#define SLICES 60
 
 /* Into the page; or it is all there is to write. */
 static void put_block(struct lode_report_making *making, const char *name, const struct lode_buffer *bytes)
@@ -104,25 +102,16 @@ int lode_report_profile(struct lode_report_making *making, struct lode_source *s
 
 int lode_report_info(struct lode_report_making *making, const struct lode_corpus_list *list)
 {
-	struct lode_info_stream *streams = lode_calloc(list->count + 1, sizeof(*streams));
 	const struct lode_progress *progress = making->work->progress;
 	struct lode_buffer json = {0};
 	struct lode_info info;
-	int code;
+	int code = lode_info_of_streams(&info, list, 0, progress, making->error);
 
-	if (!streams)
-		return lode_fail_memory(making->error);
-	for (size_t i = 0; i < list->count; i++)
-		streams[i] = lode_info_from_entry(&list->items[i]);
-	code = lode_info_collect(&info, streams, list->count, progress, making->error);
+	info.for_page = 1;
 	if (!code)
-		code = lode_info_picture(&info, info.stream_count, NULL, 0, SLICES, progress, making->error);
-	if (!code) {
-		info.is_corpus = 1;
-		info.for_page = 1;
-		lode_info_json(&info, making->path, &json);
+		code = lode_info_json(&info, making->path, progress, &json, making->error);
+	if (!code)
 		put_block(making, "info", &json);
-	}
 	lode_buffer_release(&json);
 	lode_info_release(&info);
 	return code;

@@ -404,3 +404,15 @@ int lode_data_table_read(struct lode_data_table *table, struct lode_input *input
 		return lode_arff_read(table, input, error);
 	return lode_csv_read(table, input, error);
 }
+
+int lode_data_table_load(struct lode_data_table *table, const char *path, struct lode_error *error)
+{
+	struct lode_input *input;
+	int code = lode_input_open(&input, path, error);
+
+	if (code < 0)
+		return code;
+	code = lode_data_table_read(table, input, error);
+	lode_input_close(input);
+	return code;
+}

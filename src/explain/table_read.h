@@ -29,6 +29,8 @@
 
 /* Picks the reader by the first bytes. On success the table is the caller's. */
 int lode_data_table_read(struct lode_data_table *table, struct lode_input *input, struct lode_error *error);
+/* The same of a file, `-` for standard input. */
+int lode_data_table_load(struct lode_data_table *table, const char *path, struct lode_error *error);
 int lode_csv_read(struct lode_data_table *table, struct lode_input *input, struct lode_error *error);
 int lode_arff_read(struct lode_data_table *table, struct lode_input *input, struct lode_error *error);
 

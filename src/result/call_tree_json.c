@@ -68,30 +68,32 @@ static void put_tree(const struct lode_call_tree *tree, struct lode_json *json)
 	lode_json_object_end(json);
 }
 
-static void put_facts(const struct lode_call_tree *tree, const struct lode_idle_stacks *idle, uint8_t *marks,
+static void put_facts(const struct lode_call_tree *tree, const struct lode_idle_rules *rules, uint8_t *marks,
 		      struct lode_json *json)
 {
 	const struct lode_dictionary *dictionary = tree->input.dictionary;
+	struct lode_idle_stacks *idle = NULL;
 
-	if (!marks) {
+	if (!marks || lode_idle_stacks_make(&idle, rules, dictionary, NULL) < 0) {
 		json->buffer->failed = 1;
 		return;
 	}
 	for (size_t i = 0; i < tree->count; i++)
 		lode_frame_facts_mark(&dictionary->tree, tree->items[i].last, marks);
 	lode_frame_facts_json(json, &dictionary->frames, marks, idle);
+	lode_idle_stacks_free(idle);
 }
 
-void lode_call_tree_result_json(const struct lode_call_tree *tree, const struct lode_idle_stacks *idle, uint8_t *marks,
+void lode_call_tree_result_json(const struct lode_call_tree *tree, const struct lode_idle_rules *rules, uint8_t *marks,
 				struct lode_json *json)
 {
-	if (!idle) {
+	if (!rules) {
 		put_tree(tree, json);
 		return;
 	}
 	lode_json_key(json, "page");
 	lode_json_object(json);
 	put_tree(tree, json);
-	put_facts(tree, idle, marks, json);
+	put_facts(tree, rules, marks, json);
 	lode_json_object_end(json);
 }

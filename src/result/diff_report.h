@@ -25,7 +25,7 @@ struct lode_diff_report {
 	size_t top;	     /* paths to show; 0: all */
 	const struct lode_diff_distance *distance; /* from the truth; NULL: it was not given */
 	/* Not NULL: for a page, which needs facts about frames besides. */
-	const struct lode_idle_stacks *page;
+	const struct lode_idle_rules *page;
 	uint64_t least; /* ns: calls that take less are left out of the tree of calls */
 };
 

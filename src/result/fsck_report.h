@@ -24,6 +24,13 @@ struct lode_fsck_report {
 };
 
 /*
+ * Checks what is at `path`, which the finding keeps; with `repair`, puts right what can be. Damage is
+ * no failure. Release the notes in either case.
+ */
+int lode_fsck_check(struct lode_fsck_finding *finding, const char *path, int repair,
+		    const struct lode_progress *progress, struct lode_error *error);
+
+/*
  * Whether something was wrong, right now or before it was repaired. Leftovers and
  * files that no row names harm nobody: of a whole catalogue no row is missing.
  */

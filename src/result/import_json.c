@@ -56,11 +56,11 @@ void lode_import_json(const struct lode_import_report *report, struct lode_buffe
 	lode_json_object(&json);
 	lode_json_key(&json, "streams");
 	lode_json_array(&json);
-	for (size_t i = 0; i < report->count; i++)
-		write_stream(&json, &report->streams[i]);
+	for (size_t i = 0; i < report->files->count; i++)
+		write_stream(&json, &report->files->streams[i]);
 	lode_json_array_end(&json);
 	lode_json_key(&json, "signatures");
-	write_signatures(&json, report->signatures);
+	write_signatures(&json, &report->matching->signatures);
 	lode_json_key(&json, "notes");
 	lode_notes_json(report->notes, &json);
 	lode_json_object_end(&json);

@@ -1,10 +1,15 @@
 /*
- * What is in a corpus, as JSON: everything, nothing cut. See info.h.
+ * What is in a corpus, as JSON: everything, nothing cut but time lines of threads. See info_report.h.
  */
 #include "base/json.h"
+#include "base/memory.h"
 #include "result/info_report.h"
 
 #include <string.h>
+
+/* Slices of the time lines, and threads that have one: the busiest. */
+#define SLICES  60
+#define THREADS 20
 
 static const char *string(const struct lode_info *info, uint32_t id)
 {
@@ -194,10 +199,25 @@ static void write_totals(struct lode_json *json, const struct lode_info *info)
 	lode_json_key_u64(json, "frames", info->dictionary.frames.count);
 }
 
-void lode_info_json(const struct lode_info *info, const char *path, struct lode_buffer *buffer)
+static int draw(struct lode_info *info, const struct lode_progress *progress, struct lode_error *error)
 {
+	size_t *busiest = lode_info_busiest(info);
+	size_t threads = info->for_page ? 0 : info->thread_count < THREADS ? info->thread_count : THREADS;
+	int code = busiest ? lode_info_picture(info, info->stream_count, busiest, threads, SLICES, progress, error)
+			   : lode_fail_memory(error);
+
+	lode_free(busiest);
+	return code;
+}
+
+int lode_info_json(struct lode_info *info, const char *path, const struct lode_progress *progress,
+		   struct lode_buffer *buffer, struct lode_error *error)
+{
+	int code = info->is_brief ? 0 : draw(info, progress, error);
 	struct lode_json json;
 
+	if (code)
+		return code;
 	lode_json_init(&json, buffer);
 	lode_json_object(&json);
 	lode_json_key_text(&json, "path", path);
@@ -214,4 +234,5 @@ void lode_info_json(const struct lode_info *info, const char *path, struct lode_
 	lode_json_array_end(&json);
 	lode_json_object_end(&json);
 	lode_json_line(&json);
+	return 0;
 }

@@ -280,61 +280,67 @@ static int compare_modules(const void *left, const void *right)
 	return a->module < b->module ? -1 : a->module > b->module;
 }
 
-static int begin(struct lode_info *info, struct lode_info_stream *streams, size_t count, struct lode_error *error)
+/* The head of each stream, and its events unless `info` is brief. */
+static int collect(struct lode_info *info, const struct lode_progress *progress, struct lode_error *error)
 {
-	memset(info, 0, sizeof(*info));
-	info->streams = streams;
-	info->stream_count = count;
-	return lode_dictionary_init(&info->dictionary) < 0 ? lode_fail_memory(error) : 0;
-}
+	int code = lode_dictionary_init(&info->dictionary) < 0 ? lode_fail_memory(error) : 0;
 
-int lode_info_glance(struct lode_info *info, struct lode_info_stream *streams, size_t count,
-		     const struct lode_progress *progress, struct lode_error *error)
-{
-	int code = begin(info, streams, count, error);
-
-	info->is_brief = 1;
-	for (size_t i = 0; i < count && !code; i++)
-		code = collect_stream(info, i, progress, error);
-	return code;
-}
-
-int lode_info_collect(struct lode_info *info, struct lode_info_stream *streams, size_t count,
-		      const struct lode_progress *progress, struct lode_error *error)
-{
-	int code = begin(info, streams, count, error);
-
-	if (code)
-		return code;
-	for (size_t i = 0; i < count; i++)
-		for (int type = 0; type < LODE_EVENT_TYPES; type++)
-			info->events_total += streams[i].events[type];
-	for (size_t i = 0; i < count; i++) {
-		memset(streams[i].events, 0, sizeof(streams[i].events));
-		memset(streams[i].cost, 0, sizeof(streams[i].cost));
-		streams[i].stacks = 0;
-	}
-	for (size_t i = 0; i < count && !code; i++)
+	for (size_t i = 0; i < info->stream_count && !code; i++)
 		code = collect_stream(info, i, progress, error);
 	if (info->module_count)
 		qsort(info->modules, info->module_count, sizeof(*info->modules), compare_modules);
 	return code;
 }
 
-struct lode_info_stream lode_info_from_entry(const struct lode_corpus_entry *entry)
+static struct lode_info_stream from_entry(const struct lode_corpus_entry *entry)
 {
-	struct lode_info_stream stream = {
+	return (struct lode_info_stream){
 		.path = entry->path,
 		.id = entry->id,
 		.source = entry->source,
 		.file_size = entry->file_size,
 		.added = entry->added,
 	};
+}
 
-	memcpy(stream.events, entry->events, sizeof(stream.events));
-	memcpy(stream.cost, entry->cost, sizeof(stream.cost));
-	stream.stacks = entry->stacks;
-	return stream;
+int lode_info_of_streams(struct lode_info *info, const struct lode_corpus_list *list, int brief,
+			 const struct lode_progress *progress, struct lode_error *error)
+{
+	*info = (struct lode_info){ .is_corpus = 1, .is_brief = brief };
+	info->streams = lode_calloc(list->count + 1, sizeof(*info->streams));
+	if (!info->streams)
+		return lode_fail_memory(error);
+	info->stream_count = list->count;
+	for (size_t i = 0; i < list->count; i++) {
+		struct lode_info_stream *stream = &info->streams[i];
+		const struct lode_corpus_entry *entry = &list->items[i];
+
+		*stream = from_entry(entry);
+		for (int type = 0; type < LODE_EVENT_TYPES; type++)
+			info->events_total += brief ? 0 : entry->events[type];
+		if (!brief)
+			continue; /* the sums are counted */
+		memcpy(stream->events, entry->events, sizeof(stream->events));
+		memcpy(stream->cost, entry->cost, sizeof(stream->cost));
+		stream->stacks = entry->stacks;
+	}
+	return collect(info, progress, error);
+}
+
+int lode_info_of_file(struct lode_info *info, const char *path, uint64_t size, const struct lode_progress *progress,
+		      struct lode_error *error)
+{
+	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	size_t length = strlen(base);
+
+	if (length > 5 && !strcmp(base + length - 5, ".lode"))
+		length -= 5;
+	*info = (struct lode_info){ .file_id = lode_strndup(base, length), .streams = lode_calloc(1, sizeof(*info->streams)) };
+	if (!info->file_id || !info->streams)
+		return lode_fail_memory(error);
+	info->stream_count = 1;
+	*info->streams = (struct lode_info_stream){ .path = path, .id = info->file_id, .source = "", .file_size = size };
+	return collect(info, progress, error);
 }
 
 void lode_info_release(struct lode_info *info)
@@ -343,6 +349,7 @@ void lode_info_release(struct lode_info *info)
 		lode_timeline_release(&info->streams[i].line);
 	for (size_t i = 0; i < info->thread_count; i++)
 		lode_timeline_release(&info->threads[i].line);
+	lode_free(info->file_id);
 	lode_free(info->streams);
 	lode_free(info->threads);
 	lode_free(info->symptoms);

@@ -62,7 +62,8 @@ struct lode_info_stream {
 struct lode_info {
 	int for_page;  /* the threads of streams are left out of the JSON: most of it, and no page shows them */
 	int is_brief;  /* no events and stacks were read: what the catalogue and the heads of streams know */
-	int is_corpus; /* not a stream file by itself; set by whoever asked */
+	int is_corpus; /* not a stream file by itself */
+	char *file_id; /* of a stream file by itself; else NULL */
 	struct lode_dictionary dictionary; /* of all streams */
 	struct lode_info_stream *streams;
 	size_t stream_count;
@@ -83,19 +84,16 @@ struct lode_info {
 	uint64_t events_total;
 };
 
-/* What the catalogue knows of a stream; its texts stay the entry's. */
-struct lode_info_stream lode_info_from_entry(const struct lode_corpus_entry *entry);
-
 /*
- * Fills `info`: `streams` (`count` of them, with path, id, source and file_size
- * set) become its own. Reads every event once, of each only the columns needed.
- * Release it in either case.
+ * What is in the streams of a list, which must outlive it. Reads every event once, of each only the columns
+ * needed; `brief` reads none: stacks and modules, sums of threads and time lines are missing then. Release it
+ * in either case.
  */
-int lode_info_collect(struct lode_info *info, struct lode_info_stream *streams, size_t count,
-		      const struct lode_progress *progress, struct lode_error *error);
-/* The same without stacks and modules, sums of threads and time lines, for streams of lode_info_from_entry: quick. */
-int lode_info_glance(struct lode_info *info, struct lode_info_stream *streams, size_t count,
-		     const struct lode_progress *progress, struct lode_error *error);
+int lode_info_of_streams(struct lode_info *info, const struct lode_corpus_list *list, int brief,
+			 const struct lode_progress *progress, struct lode_error *error);
+/* The same for a stream file of `size` bytes by itself, whose name serves as id. */
+int lode_info_of_file(struct lode_info *info, const char *path, uint64_t size, const struct lode_progress *progress,
+		      struct lode_error *error);
 void lode_info_release(struct lode_info *info);
 
 /* Threads by run time, then wait time, then events: a fresh array of indices, the caller's to free; NULL
@@ -108,6 +106,8 @@ size_t *lode_info_busiest(const struct lode_info *info);
 int lode_info_picture(struct lode_info *info, size_t streams, const size_t *threads, size_t thread_count,
 		      size_t slices, const struct lode_progress *progress, struct lode_error *error);
 
-void lode_info_json(const struct lode_info *info, const char *path, struct lode_buffer *buffer);
+/* Draws the time lines and writes it. `path` is what people call it. */
+int lode_info_json(struct lode_info *info, const char *path, const struct lode_progress *progress,
+		   struct lode_buffer *buffer, struct lode_error *error);
 
 #endif

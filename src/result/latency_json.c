@@ -154,7 +154,18 @@ int lode_latency_json(const struct lode_latency_report *report, struct lode_outp
 
 /* ---- instances ---- */
 
-static void forget_stream(struct lode_instance_lines *lines)
+struct instance_lines {
+	struct lode_output *output;
+	struct lode_error *error;
+	const char *const *match;
+	int json;
+	int aggressive_end;
+	const struct lode_stream *stream; /* whose turn it is, and what was made for it */
+	struct lode_stack_text stacks;
+	uint8_t *fits;
+};
+
+static void forget_stream(struct instance_lines *lines)
 {
 	lode_stack_text_release(&lines->stacks);
 	lode_free(lines->fits);
@@ -163,9 +174,9 @@ static void forget_stream(struct lode_instance_lines *lines)
 	lines->stream = NULL;
 }
 
-int lode_instance_lines_stream(void *context, const struct lode_stream *stream)
+static int begin_stream(void *context, const struct lode_stream *stream)
 {
-	struct lode_instance_lines *lines = context;
+	struct instance_lines *lines = context;
 	int code;
 
 	forget_stream(lines);
@@ -176,13 +187,13 @@ int lode_instance_lines_stream(void *context, const struct lode_stream *stream)
 	return code;
 }
 
-static uint64_t aggressive_of(const struct lode_instance_lines *lines, const struct lode_instance *instance)
+static uint64_t aggressive_of(const struct instance_lines *lines, const struct lode_instance *instance)
 {
 	return lines->aggressive_end ? lode_instance_aggressive_end(instance)
 				     : lode_instance_aggressive(instance);
 }
 
-static void put_json(struct lode_instance_lines *lines, const struct lode_instance *instance)
+static void put_json(struct instance_lines *lines, const struct lode_instance *instance)
 {
 	const struct lode_thread *thread = &lines->stream->threads[instance->thread];
 	struct lode_buffer *buffer = &lines->output->buffer;
@@ -206,7 +217,7 @@ static void put_json(struct lode_instance_lines *lines, const struct lode_instan
 	lode_buffer_text(buffer, ",\"frames\":");
 }
 
-static void put_columns(struct lode_instance_lines *lines, const struct lode_instance *instance)
+static void put_columns(struct instance_lines *lines, const struct lode_instance *instance)
 {
 	struct lode_buffer *buffer = &lines->output->buffer;
 
@@ -219,9 +230,9 @@ static void put_columns(struct lode_instance_lines *lines, const struct lode_ins
 	lode_buffer_byte(buffer, '\t');
 }
 
-int lode_instance_lines_take(void *context, const struct lode_instance *instance)
+static int take_instance(void *context, const struct lode_instance *instance)
 {
-	struct lode_instance_lines *lines = context;
+	struct instance_lines *lines = context;
 	struct lode_buffer *buffer = &lines->output->buffer;
 
 	if (lines->fits && !lines->fits[instance->node])
@@ -236,7 +247,25 @@ int lode_instance_lines_take(void *context, const struct lode_instance *instance
 	return lode_output_flow(lines->output, lines->error);
 }
 
-void lode_instance_lines_release(struct lode_instance_lines *lines)
+int lode_latency_instances_write(struct lode_corpus *corpus, const struct lode_latency_options *options,
+				 const char *const *match, int as_json, struct lode_output *output,
+				 struct lode_error *error)
 {
-	forget_stream(lines);
+	struct instance_lines lines = {
+		.output = output,
+		.error = error,
+		.match = match,
+		.json = as_json,
+		.aggressive_end = options->aggressive_end,
+	};
+	struct lode_instance_taker taker = {begin_stream, take_instance, &lines};
+	int code;
+
+	if (!as_json)
+		lode_buffer_text(
+			&output->buffer,
+			"begin_ns\testimate_ns\tconservative_ns\taggressive_ns\twaited_ns\ttid\tcontext\n");
+	code = lode_latency_instances(corpus, options, &taker, error);
+	forget_stream(&lines);
+	return code;
 }

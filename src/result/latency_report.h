@@ -17,7 +17,7 @@ struct lode_latency_report {
 	size_t top;	    /* contexts to show; 0: all */
 	const char *corpus; /* its path, for pages and pictures */
 	/* Not NULL: for a page, which needs facts about frames besides. */
-	const struct lode_idle_stacks *page;
+	const struct lode_idle_rules *page;
 	uint64_t least; /* ns: calls that take less are left out of the tree of calls */
 };
 
@@ -42,20 +42,12 @@ void lode_latency_tree_json(const struct lode_latency_report *report, struct lod
 int lode_latency_tree(const struct lode_latency_report *report, uint64_t least, int unfolded,
 		      struct lode_call_tree *tree);
 
-/* Writes instances, one line each, as JSON or in columns; for lode_latency_instances to give them to. */
-struct lode_instance_lines {
-	struct lode_output *output;
-	struct lode_error *error;
-	const char *const *match; /* globs: only contexts that have a frame that fits */
-	int json;
-	int aggressive_end; /* as in struct lode_latency_options */
-	const struct lode_stream *stream; /* whose turn it is, and what was made for it */
-	struct lode_stack_text stacks;
-	uint8_t *fits;
-};
-
-int lode_instance_lines_stream(void *context, const struct lode_stream *stream);
-int lode_instance_lines_take(void *context, const struct lode_instance *instance);
-void lode_instance_lines_release(struct lode_instance_lines *lines);
+/*
+ * Writes every instance, one line each, as JSON or in columns; of contexts that have a frame that fits one of
+ * the globs `match` (NULL: all). They leave as they are made.
+ */
+int lode_latency_instances_write(struct lode_corpus *corpus, const struct lode_latency_options *options,
+				 const char *const *match, int as_json, struct lode_output *output,
+				 struct lode_error *error);
 
 #endif

@@ -117,8 +117,9 @@ static int add_symptom(struct lode_scope_longest *page, struct lode_scope_report
 	return code ? code : note_stacks(place, report, i, map->nodes, error);
 }
 
-int lode_scope_longest_add(struct lode_scope_longest *page, struct lode_scope_report *report, struct lode_error *error)
+int lode_scope_longest_add(void *to, struct lode_scope_report *report, struct lode_error *error)
 {
+	struct lode_scope_longest *page = to;
 	struct lode_dictionary_map map = {0};
 	int code = 0;
 

@@ -22,7 +22,7 @@ struct lode_scope_longest {
 };
 
 /* Adds the symptoms of a stream that are among the longest so far. */
-int lode_scope_longest_add(struct lode_scope_longest *page, struct lode_scope_report *report, struct lode_error *error);
+int lode_scope_longest_add(void *to, struct lode_scope_report *report, struct lode_error *error);
 /* Appends the JSON of the page, the longest symptom first. */
 void lode_scope_longest_json(struct lode_scope_longest *page, struct lode_buffer *buffer);
 void lode_scope_longest_release(struct lode_scope_longest *page);

@@ -6,8 +6,8 @@
 
 /* Streams that are made ready at a time. */
 struct batch {
-	const struct lode_scope_walk *walk;
-	const struct lode_corpus_entry *const *entries;
+	struct lode_scope_walk *walk;
+	const struct lode_corpus_entry *entries;
 	struct lode_scope_report *reports;
 	struct lode_error *errors;
 	int *codes;
@@ -29,7 +29,7 @@ static void make_ready(void *context, size_t i)
 	struct batch *batch = context;
 
 	batch->codes[i] =
-		lode_scope_report_make(&batch->reports[i], batch->entries[i], &batch->walk->options, &batch->errors[i]);
+		lode_scope_report_make(&batch->reports[i], &batch->entries[i], &batch->walk->options, &batch->errors[i]);
 }
 
 static int go_on(struct batch *batch, const struct lode_corpus_entry *entry, struct lode_error *error)
@@ -40,9 +40,19 @@ static int go_on(struct batch *batch, const struct lode_corpus_entry *entry, str
 	return 0;
 }
 
+static int take(struct lode_scope_walk *walk, struct lode_scope_report *report, struct lode_error *error)
+{
+	int code = walk->take(walk->context, report, error);
+
+	walk->streams++;
+	walk->without += !report->count;
+	walk->symptoms += report->count;
+	return code;
+}
+
 static int hand_over(struct batch *batch, size_t count, struct lode_error *error)
 {
-	const struct lode_scope_walk *walk = batch->walk;
+	struct lode_scope_walk *walk = batch->walk;
 	int code = 0;
 
 	lode_parallel(walk->jobs, count, make_ready, batch);
@@ -52,16 +62,41 @@ static int hand_over(struct batch *batch, size_t count, struct lode_error *error
 			code = batch->codes[i];
 		}
 		if (!code && batch->reports[i].wanted)
-			code = walk->take(walk->context, &batch->reports[i], error);
+			code = take(walk, &batch->reports[i], error);
 		if (!code)
-			code = go_on(batch, batch->entries[i], error);
+			code = go_on(batch, &batch->entries[i], error);
 		lode_scope_report_release(&batch->reports[i]);
 	}
 	return code;
 }
 
-int lode_scope_walk(const struct lode_scope_walk *walk, const struct lode_corpus_entry *const *entries,
-		    size_t count, struct lode_error *error)
+/* A question that has no answer is not a result. */
+static int check_found(const struct lode_scope_walk *walk, struct lode_error *error)
+{
+	const struct lode_symptom_rules *rules = walk->options.rules;
+	const char *path = walk->path;
+
+	if (walk->symptoms)
+		return 0;
+	if (!walk->streams)
+		return lode_fail(error, LODE_USAGE,
+				 "%s: no stream is left to look at; 'lode info %s' shows what there is", path,
+				 path);
+	if (!rules->count)
+		return lode_fail(error, LODE_USAGE,
+				 "%s: its streams have no symptoms; say what was slow with --symptom "
+				 "'thread NAME', 'wait > 200ms in FRAME' or 'between A and B > 1s'",
+				 path);
+	if (rules->items[0].type == LODE_SYMPTOM_THREAD)
+		return lode_fail(error, LODE_USAGE,
+				 "%s: no stream has a symptom '%s'; 'lode info --all %s' lists the threads",
+				 path, rules->items[0].text, path);
+	return lode_fail(error, LODE_USAGE,
+			 "%s: no stream has a symptom '%s'; try a shorter time or other frames", path,
+			 rules->items[0].text);
+}
+
+int lode_scope_walk(struct lode_scope_walk *walk, const struct lode_corpus_list *list, struct lode_error *error)
 {
 	unsigned jobs = walk->jobs ? walk->jobs : lode_processors();
 	struct batch batch = {
@@ -72,14 +107,14 @@ int lode_scope_walk(const struct lode_scope_walk *walk, const struct lode_corpus
 	};
 	int code = batch.reports && batch.errors && batch.codes ? 0 : lode_fail_memory(error);
 
-	for (size_t i = 0; i < count; i++)
-		batch.total += events_of(entries[i]);
-	for (size_t i = 0; i < count && !code; i += jobs) {
-		batch.entries = entries + i;
-		code = hand_over(&batch, count - i < jobs ? count - i : jobs, error);
+	for (size_t i = 0; i < list->count; i++)
+		batch.total += events_of(&list->items[i]);
+	for (size_t i = 0; i < list->count && !code; i += jobs) {
+		batch.entries = list->items + i;
+		code = hand_over(&batch, list->count - i < jobs ? list->count - i : jobs, error);
 	}
 	lode_free(batch.reports);
 	lode_free(batch.errors);
 	lode_free(batch.codes);
-	return code;
+	return code ? code : check_found(walk, error);
 }

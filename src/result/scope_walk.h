@@ -10,15 +10,20 @@
 #include "result/scope_report.h"
 
 struct lode_scope_walk {
+	const char *path; /* what people call the corpus */
 	struct lode_scope_options options;
 	unsigned jobs; /* threads; 0: one a processor */
 	const struct lode_progress *progress;
 	/* Gets each stream that `where` leaves; a negative code ends the walk. */
 	int (*take)(void *context, struct lode_scope_report *report, struct lode_error *error);
 	void *context;
+	/* What was seen. */
+	uint64_t streams; /* that `where` leaves */
+	uint64_t without; /* of them, without a symptom */
+	uint64_t symptoms;
 };
 
-int lode_scope_walk(const struct lode_scope_walk *walk, const struct lode_corpus_entry *const *entries,
-		    size_t count, struct lode_error *error);
+/* That no symptom is found is an error. */
+int lode_scope_walk(struct lode_scope_walk *walk, const struct lode_corpus_list *list, struct lode_error *error);
 
 #endif

@@ -62,25 +62,18 @@ static int write_folded(struct lode_analysis *analysis, void *result, struct lod
 
 static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
-	const struct lode_diff_settings *settings = analysis->call->settings;
-	struct lode_diff_report *report = result;
-	int code = lode_latency_tree_min(&settings->latency, "diff", lode_diff_whole(report->diff), &report->least, error);
-
-	if (report->page && !settings->latency.top && !settings->latency.all)
-		report->top = PAGE_PATHS;
-	return code ? code : lode_diff_json(report, output, error);
+	(void)analysis;
+	return lode_diff_json(result, output, error);
 }
 
 static int write_graph(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
 	const struct lode_diff_settings *settings = analysis->call->settings;
 	const struct lode_diff_report *report = result;
-	uint64_t least;
-	int code = lode_latency_tree_min(&settings->latency, "diff", lode_diff_whole(report->diff), &least, error);
 
-	if (!code)
-		lode_diff_dot(report, least, settings->latency.all_frames, &output->buffer);
-	return code;
+	(void)error;
+	lode_diff_dot(report, report->least, settings->latency.all_frames, &output->buffer);
+	return 0;
 }
 
 static const struct lode_form forms[] = {
@@ -111,8 +104,6 @@ static int show(struct lode_analysis *analysis, const struct comparison *compari
 {
 	const struct lode_diff_settings *settings = analysis->call->settings;
 	const struct lode_diff_sides *sides = &comparison->sides;
-	struct lode_idle_stacks *idle = NULL;
-	struct lode_buffer title = {0};
 	struct lode_diff_report report = {
 		.base = {sides->base.source.path, sides->base_streams, &sides->base.latency},
 		.slow = {sides->slow.source.path, sides->slow_streams, &sides->slow.latency},
@@ -120,20 +111,19 @@ static int show(struct lode_analysis *analysis, const struct comparison *compari
 		.fits = comparison->fits,
 		.top = lode_latency_top(&settings->latency, analysis),
 		.distance = settings->truth.count ? &comparison->distance : NULL,
+		.page = lode_analysis_is(analysis, LODE_FORM_PAGE) ? sides->base.source.rules : NULL,
 	};
-	int code = 0;
+	int code = lode_latency_tree_min(&settings->latency, "diff", lode_diff_whole(report.diff), &report.least, error);
+	char *title = lode_format("%s %s", report.base.corpus, report.slow.corpus);
 
-	if (lode_analysis_is(analysis, LODE_FORM_PAGE))
-		code = lode_idle_stacks_make(&idle, sides->base.source.rules, report.diff->dictionary, error);
-	report.page = idle;
-	lode_buffer_print(&title, "%s %s", report.base.corpus, report.slow.corpus);
-	if (!code && title.failed)
+	if (!code && !title)
 		code = lode_fail_memory(error);
-	analysis->title = title.bytes;
+	if (report.page && !settings->latency.top && !settings->latency.all)
+		report.top = PAGE_PATHS;
+	analysis->title = title;
 	if (!code)
 		code = lode_analysis_write(analysis, &report, error);
-	lode_buffer_release(&title);
-	lode_idle_stacks_free(idle);
+	lode_free(title);
 	return code;
 }
 
@@ -197,12 +187,9 @@ const struct lode_command lode_command_diff = {
 	.name = "diff",
 	.summary = "find what makes slow streams slow, against good ones",
 	.usage = "[OPTIONS] BASE [SLOW]",
-	.about = "Infers the latencies of both corpora (see 'lode help latency') and ranks the paths of SLOW "
-		 "by what\n"
-		 "their functions take more, per stream, than in BASE. Names the function to look at first, "
-		 "where\n"
-		 "streams are enough to be sure. Both sides may be in one corpus, told apart by attributes "
-		 "or\n"
+	.about = "Infers the latencies of both corpora (see 'lode help latency') and ranks the paths of SLOW by what\n"
+		 "their functions take more, per stream, than in BASE. Names the function to look at first, where\n"
+		 "streams are enough to be sure. Both sides may be in one corpus, told apart by attributes or\n"
 		 "names of their streams.",
 	.examples = "  lode diff release-1 release-2\n"
 		    "  lode diff corpus --base-where version=1 --slow-where version=2\n"

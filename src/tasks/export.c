@@ -80,14 +80,6 @@ static int check(const struct lode_call *call, const struct lode_exporter *expor
 	return 0;
 }
 
-static unsigned wanted_kinds(const char *kind)
-{
-	for (size_t i = 0; kind && kind_choice(i); i++)
-		if (!strcmp(kind, kind_choice(i)))
-			return 1u << i;
-	return 0;
-}
-
 /* Writes while it reads, unless the host takes results as a whole. */
 static int write_streams(const struct lode_call *call, struct lode_corpus *corpus, const struct lode_exporter *exporter,
 			 const struct lode_export_options *how, struct lode_error *error)
@@ -132,7 +124,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 	const struct lode_exporter *exporter = choose_format(settings, error);
 	struct lode_work work;
 	struct lode_export_options how = {
-		.kinds = wanted_kinds(settings->kind),
+		.kinds = settings->kind ? 1u << lode_option_choice(settings->kind, kind_choice) : 0,
 		.per_event = settings->per_event,
 		.streams = settings->streams.items,
 		.notes = &work.notes,

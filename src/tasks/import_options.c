@@ -91,10 +91,11 @@ static int read_unit(const char *unit, double *nanoseconds, struct lode_error *e
 	return 0;
 }
 
-int lode_import_options(const struct lode_import_settings *settings, struct lode_import_options *options,
-			struct lode_error *error)
+int lode_import_settle(const struct lode_import_settings *settings, struct lode_import_files *files,
+		       struct lode_error *error)
 {
-	memset(options, 0, sizeof(*options));
+	struct lode_import_options *options = &files->options;
+
 	if (!settings->output)
 		return lode_fail(
 			error, LODE_USAGE,
@@ -115,6 +116,13 @@ int lode_import_options(const struct lode_import_settings *settings, struct lode
 	if (options->cache && !strcmp(options->cache, "none"))
 		options->cache = "";
 	options->stream_name = settings->name;
+	files->output = settings->output;
+	files->name = settings->name;
+	files->host = settings->host;
+	files->attributes = settings->attributes.items;
+	files->gives_kind = settings->kind != NULL;
+	files->gives_unit = settings->unit != NULL;
+	files->replace = settings->replace;
 	return 0;
 }
 

@@ -5,7 +5,7 @@
 #define LODE_TASKS_IMPORT_OPTIONS_H
 
 #include "tasks/options.h"
-#include "import/import.h"
+#include "import/import_files.h"
 
 struct lode_import_settings {
 	const char *output;
@@ -29,9 +29,9 @@ struct lode_import_settings {
 
 extern const struct lode_option lode_import_table[];
 
-/* Checks the settings and makes importer options of them. Returns 0 or LODE_USAGE. */
-int lode_import_options(const struct lode_import_settings *settings, struct lode_import_options *options,
-			struct lode_error *error);
+/* Checks the settings and makes what they ask for of them. Returns 0 or LODE_USAGE. */
+int lode_import_settle(const struct lode_import_settings *settings, struct lode_import_files *files,
+		       struct lode_error *error);
 /* Gives a stream the host and the attributes that were asked for. Returns 0 or LODE_SYSTEM. */
 int lode_import_apply(const struct lode_import_settings *settings, struct lode_stream *stream,
 		      struct lode_error *error);

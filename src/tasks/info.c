@@ -3,17 +3,12 @@
  */
 #include "tasks/analysis.h"
 #include "tasks/source.h"
-#include "tasks/streams.h"
 #include "text/info_text.h"
 #include "trace/corpus_names.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* Slices of the time lines in JSON, and threads that have one: the busiest. */
-#define JSON_SLICES  60
-#define JSON_THREADS 20
 
 struct settings {
 	struct lode_option_list streams;
@@ -37,68 +32,28 @@ static const struct lode_option options[] = {
 	LODE_NO_MORE_OPTIONS,
 };
 
-/* ---- which streams ---- */
-
-static int choose_streams(const struct settings *settings, const struct lode_corpus_list *list,
-			  struct lode_info_stream **streams, size_t *count, struct lode_error *error)
-{
-	*count = 0;
-	*streams = lode_calloc(list->count + 1, sizeof(**streams));
-	if (!*streams)
-		return lode_fail_memory(error);
-	for (size_t i = 0; i < list->count; i++)
-		if (lode_stream_asked_for(&settings->streams, &list->items[i]))
-			(*streams)[(*count)++] = lode_info_from_entry(&list->items[i]);
-	return 0;
-}
-
-/* ---- showing ---- */
-
 static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
-	struct lode_info *info = result;
-	size_t *busiest = lode_info_busiest(info);
-	size_t pictured = info->for_page ? 0 : info->thread_count < JSON_THREADS ? info->thread_count : JSON_THREADS;
-	int code = busiest ? 0 : lode_fail_memory(error);
-
-	if (!code && !info->is_brief)
-		code = lode_info_picture(info, info->stream_count, busiest, pictured, JSON_SLICES,
-					 analysis->work.progress, error);
-	if (!code)
-		lode_info_json(info, analysis->title, &output->buffer);
-	lode_free(busiest);
-	return code;
+	return lode_info_json(result, analysis->title, analysis->work.progress, &output->buffer, error);
 }
 
 static int write_page(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
-	struct lode_info *info = result;
-
-	info->for_page = 1;
+	((struct lode_info *)result)->for_page = 1;
 	return write_json(analysis, result, output, error);
 }
 
 static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
 	const struct settings *settings = analysis->call->settings;
-	struct lode_info *info = result;
-	struct lode_info_style style = {
+	const struct lode_info_style style = {
 		.look = &analysis->look,
 		.all = settings->all,
 		.ascii = settings->ascii || !analysis->look.utf8,
 		.pictures = settings->pictures || analysis->look.is_terminal,
 	};
-	size_t *busiest = lode_info_busiest(info);
-	int code = busiest ? 0 : lode_fail_memory(error);
 
-	if (!code && style.pictures)
-		code = lode_info_picture(info, lode_info_shown(&style, info->stream_count, LODE_INFO_STREAMS),
-					 busiest, lode_info_shown(&style, info->thread_count, LODE_INFO_TOP),
-					 lode_info_slices(&analysis->look), analysis->work.progress, error);
-	if (!code)
-		lode_info_text(info, analysis->title, busiest, &style, &output->buffer);
-	lode_free(busiest);
-	return code;
+	return lode_info_text(result, analysis->title, &style, analysis->work.progress, &output->buffer, error);
 }
 
 static const struct lode_form forms[] = {
@@ -108,30 +63,12 @@ static const struct lode_form forms[] = {
 	{ .name = NULL },
 };
 
-/* `streams` becomes the info's own. */
-static int show(struct lode_analysis *analysis, struct lode_info_stream *streams, size_t count, int is_corpus,
-		struct lode_error *error)
-{
-	const struct settings *settings = analysis->call->settings;
-	const struct lode_progress *progress = analysis->work.progress;
-	struct lode_info info;
-	int code = settings->brief ? lode_info_glance(&info, streams, count, progress, error)
-				   : lode_info_collect(&info, streams, count, progress, error);
-
-	info.is_corpus = is_corpus;
-	if (!code)
-		code = lode_analysis_write(analysis, &info, error);
-	lode_info_release(&info);
-	return code;
-}
-
-static int show_corpus(struct lode_analysis *analysis, struct lode_error *error)
+static int show_corpora(struct lode_analysis *analysis, struct lode_error *error)
 {
 	const struct settings *settings = analysis->call->settings;
 	struct lode_corpus_list list = { 0 };
-	struct lode_info_stream *streams;
+	struct lode_info info = { 0 };
 	struct lode_source source;
-	size_t count;
 	int code = lode_source_operands(&source, analysis->call, NULL, error);
 
 	if (!code) {
@@ -140,79 +77,54 @@ static int show_corpus(struct lode_analysis *analysis, struct lode_error *error)
 		code = lode_source_streams(&source, &settings->streams, &list, error);
 	}
 	if (!code)
-		code = choose_streams(settings, &list, &streams, &count, error);
+		code = lode_info_of_streams(&info, &list, settings->brief, analysis->work.progress, error);
 	if (!code)
-		code = show(analysis, streams, count, 1, error);
+		code = lode_analysis_write(analysis, &info, error);
+	lode_info_release(&info);
 	lode_corpus_list_release(&list);
 	lode_source_close(&source);
 	return code;
 }
 
-/* A stream file by itself: its name serves as id. */
-static int show_file(struct lode_analysis *analysis, const struct stat *status, struct lode_error *error)
+static int show_file(struct lode_analysis *analysis, uint64_t size, struct lode_error *error)
 {
-	const char *path = analysis->call->operands[0];
-	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-	size_t length = strlen(base);
-	struct lode_info_stream *stream = lode_calloc(1, sizeof(*stream));
-	char *id =
-		lode_strndup(base, length > 5 && !strcmp(base + length - 5, ".lode") ? length - 5 : length);
+	const struct settings *settings = analysis->call->settings;
+	struct lode_info info;
 	int code;
 
-	if (!stream || !id) {
-		lode_free(stream);
-		lode_free(id);
-		return lode_fail_memory(error);
-	}
-	*stream = (struct lode_info_stream){
-		.path = path,
-		.id = id,
-		.source = "",
-		.file_size = (uint64_t)status->st_size,
-	};
-	code = show(analysis, stream, 1, 0, error);
-	lode_free(id);
-	return code;
-}
-
-static int refuse_brief(struct lode_error *error)
-{
-	return lode_fail(error, LODE_USAGE,
-			 "info: '--brief' needs '--json' and a corpus, whose catalogue it asks. See 'lode help info'.");
-}
-
-static int look_at_corpora(struct lode_analysis *analysis, struct lode_error *error)
-{
-	const struct settings *settings = analysis->call->settings;
-
-	return settings->brief && !settings->result.json ? refuse_brief(error) : show_corpus(analysis, error);
-}
-
-static int look(struct lode_analysis *analysis, struct lode_error *error)
-{
-	const struct settings *settings = analysis->call->settings;
-	const char *path = analysis->call->operands[0];
-	struct stat status;
-
-	if (analysis->call->operand_count > 1 || lode_corpus_name_is_list(path))
-		return look_at_corpora(analysis, error);
-	if (stat(path, &status) < 0)
-		return lode_fail(error, errno == ENOENT || errno == ENOTDIR ? LODE_BAD_INPUT : LODE_SYSTEM,
-				 "%s: cannot be read: %s; name a corpus or a .lode file", path, strerror(errno));
-	if (!S_ISDIR(status.st_mode) && settings->streams.count)
+	if (settings->streams.count)
 		return lode_fail(error, LODE_USAGE,
 				 "info: '--stream' chooses from a corpus, and %s is one stream file. "
 				 "See 'lode help info'.",
-				 path);
-	if (settings->brief && !S_ISDIR(status.st_mode))
-		return refuse_brief(error);
-	return S_ISDIR(status.st_mode) ? look_at_corpora(analysis, error) : show_file(analysis, &status, error);
+				 analysis->call->operands[0]);
+	code = lode_info_of_file(&info, analysis->call->operands[0], size, analysis->work.progress, error);
+	if (!code)
+		code = lode_analysis_write(analysis, &info, error);
+	lode_info_release(&info);
+	return code;
+}
+
+static int show(struct lode_analysis *analysis, struct lode_error *error)
+{
+	const struct settings *settings = analysis->call->settings;
+	const char *path = analysis->call->operands[0];
+	int is_corpus = analysis->call->operand_count > 1 || lode_corpus_name_is_list(path);
+	struct stat status;
+
+	if (!is_corpus && stat(path, &status) < 0)
+		return lode_fail(error, errno == ENOENT || errno == ENOTDIR ? LODE_BAD_INPUT : LODE_SYSTEM,
+				 "%s: cannot be read: %s; name a corpus or a .lode file", path, strerror(errno));
+	is_corpus = is_corpus || S_ISDIR(status.st_mode);
+	if (settings->brief && (!is_corpus || !settings->result.json))
+		return lode_fail(error, LODE_USAGE,
+				 "info: '--brief' needs '--json' and a corpus, whose catalogue it asks. See 'lode help info'.");
+	return is_corpus ? show_corpora(analysis, error) : show_file(analysis, (uint64_t)status.st_size, error);
 }
 
 static const struct lode_analysis_command analysis = {
 	.result = FIELD(result),
 	.forms = forms,
-	.make = look,
+	.make = show,
 };
 
 const struct lode_command lode_command_info = {

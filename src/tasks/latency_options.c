@@ -45,17 +45,13 @@ int lode_latency_check(const struct lode_latency_settings *settings, const char 
 	uint64_t least;
 	int code = lode_latency_tree_min(settings, command, 0, &least, error);
 
-	*rule = LODE_RULE_ESTIMATE;
-	if (code || !settings->rule)
-		return code;
-	if (!settings->mean)
+	*rule = (enum lode_latency_rule)lode_option_choice(settings->rule, lode_latency_rule_name);
+	if (!code && settings->rule && !settings->mean)
 		return lode_fail(error, LODE_USAGE,
 				 "%s: '--rule' says which latency '--mean' takes; give '--mean', too. "
 				 "See 'lode help %s'.",
 				 command, command);
-	while (strcmp(settings->rule, lode_latency_rule_name(*rule)) != 0)
-		++*rule;
-	return 0;
+	return code;
 }
 
 /* ---- reading ---- */

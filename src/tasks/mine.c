@@ -19,11 +19,6 @@ static const char *kind_choice(size_t i)
 	return i < sizeof(kinds) / sizeof(*kinds) ? kinds[i] : NULL;
 }
 
-static const char *rank_choice(size_t i)
-{
-	return i < LODE_RANKS ? lode_rank_name((enum lode_rank)i) : NULL;
-}
-
 #define FIELD(field) offsetof(struct lode_mine_settings, field)
 
 static const struct lode_option options[] = {
@@ -34,7 +29,7 @@ static const struct lode_option options[] = {
 	LODE_TEXT("impact", 0, FIELD(impact), "SHARE,T",
 		  "the threshold of a bug that costs T on average in SHARE of the streams: 10%,300ms"),
 	LODE_TEXT("similarity", 0, FIELD(similarity), "S", "cluster patterns that are this similar, 0 to 1"),
-	LODE_CHOICE("rank", 'r', FIELD(rank), "METRIC", "order of the clusters (default: total)", rank_choice),
+	LODE_CHOICE("rank", 'r', FIELD(rank), "METRIC", "order of the clusters (default: total)", lode_rank_choice),
 	LODE_FLAG("fold-recursion", 0, FIELD(fold_recursion),
 		  "of a recursive function only the first call counts: faster, fewer patterns"),
 	LODE_NUMBER("min-length", 0, FIELD(min_length), "N", "leave out shorter patterns", 1, UINT32_MAX - 1),

@@ -50,6 +50,9 @@ int lode_mining_run(struct lode_mining *mining, const struct lode_mine_settings 
 		    struct lode_error *error);
 void lode_mining_release(struct lode_mining *mining);
 
+/* The choices of --rank. */
+const char *lode_rank_choice(size_t i);
+
 /* lode mine --show: the forms of a struct lode_mining, opened, whose events of a pattern or cluster are listed. */
 extern const struct lode_form lode_mine_show_forms[];
 /* lode mine --against: the forms of a struct lode_compare_report. */

@@ -28,12 +28,9 @@ static int read_similarity(const char *text, double *similarity, struct lode_err
 	return 0;
 }
 
-static enum lode_rank chosen_rank(const char *name)
+const char *lode_rank_choice(size_t i)
 {
-	for (size_t i = 0; name && i < LODE_RANKS; i++)
-		if (!strcmp(name, lode_rank_name((enum lode_rank)i)))
-			return (enum lode_rank)i;
-	return LODE_RANK_TOTAL;
+	return i < LODE_RANKS ? lode_rank_name((enum lode_rank)i) : NULL;
 }
 
 /* Waits are what people come for; a profile without any is mined for CPU time. */
@@ -80,7 +77,7 @@ int lode_mining_open(struct lode_mining *mining, const struct lode_mine_settings
 
 	memset(mining, 0, sizeof(*mining));
 	mining->how = (struct lode_mine_options){
-		.rank = chosen_rank(settings->rank),
+		.rank = (enum lode_rank)lode_option_choice(settings->rank, lode_rank_choice),
 		.both = settings->kind && !strcmp(settings->kind, "both"),
 		.fold_recursion = settings->fold_recursion,
 		.min_length = (uint32_t)settings->min_length,

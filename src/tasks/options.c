@@ -347,6 +347,15 @@ int lode_options_contradict(const char *command, const struct lode_option *table
 	return 0;
 }
 
+unsigned lode_option_choice(const char *value, const char *(*choice)(size_t i))
+{
+	unsigned i = 0;
+
+	while (value && choice(i) && strcmp(choice(i), value))
+		i++;
+	return i;
+}
+
 void lode_options_release(const struct lode_option *table, void *settings)
 {
 	for (; table && table->name; table++) {

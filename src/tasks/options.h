@@ -116,6 +116,8 @@ int lode_options_read(const struct lode_options_tables *tables, size_t argc, cha
 /* Refuses options of `table` that were given together and cannot both be meant. */
 int lode_options_contradict(const char *command, const struct lode_option *table, const void *settings,
 			    struct lode_error *error);
+/* Which of its choices the value of an option is; 0, the first, when it was not given. */
+unsigned lode_option_choice(const char *value, const char *(*choice)(size_t i));
 /* Frees what repeated options hold. */
 void lode_options_release(const struct lode_option *table, void *settings);
 void lode_arguments_release(struct lode_arguments *arguments);

@@ -3,10 +3,8 @@
  * critical path, the wait graph or the thread's own events. Streams are looked at while
  * the result is written; JSON leaves as it is made.
  */
-#include "base/memory.h"
 #include "tasks/analysis.h"
 #include "tasks/source.h"
-#include "tasks/streams.h"
 #include "result/scope_longest.h"
 #include "result/scope_walk.h"
 #include "scope/where.h"
@@ -46,79 +44,22 @@ static const struct lode_option options[] = {
 	LODE_NO_MORE_OPTIONS,
 };
 
-/* One call of the command, which the forms get. */
+/* What the forms get. */
 struct scopes {
 	struct lode_source source;
 	struct lode_symptom_rules rules;
-	struct lode_scope_walk walk;
 	struct lode_corpus_list list;
-	/* What takes a stream, and what it is given. */
-	int (*take)(void *to, struct lode_scope_report *report, struct lode_error *error);
-	void *to;
-	uint64_t streams; /* that --where left */
-	uint64_t without; /* of them, without a symptom */
-	uint64_t symptoms;
+	struct lode_scope_walk walk;
 };
 
-/* ---- streams ---- */
-
-static int take_stream(void *context, struct lode_scope_report *report, struct lode_error *error)
-{
-	struct scopes *scopes = context;
-	int code = scopes->take(scopes->to, report, error);
-
-	scopes->streams++;
-	scopes->without += !report->count;
-	scopes->symptoms += report->count;
-	return code;
-}
-
-/* A question that has no answer is not a result. */
-static int check_found(const struct scopes *scopes, struct lode_error *error)
-{
-	const char *path = scopes->source.path;
-	const struct lode_symptom_rules *rules = scopes->walk.options.rules;
-
-	if (scopes->symptoms)
-		return 0;
-	if (!scopes->streams)
-		return lode_fail(error, LODE_USAGE,
-				 "%s: no stream is left to look at; 'lode info %s' shows what there is", path,
-				 path);
-	if (!rules->count)
-		return lode_fail(error, LODE_USAGE,
-				 "%s: its streams have no symptoms; say what was slow with --symptom "
-				 "'thread NAME', 'wait > 200ms in FRAME' or 'between A and B > 1s'",
-				 path);
-	if (rules->items[0].type == LODE_SYMPTOM_THREAD)
-		return lode_fail(error, LODE_USAGE,
-				 "%s: no stream has a symptom '%s'; 'lode info --all %s' lists the threads",
-				 path, rules->items[0].text, path);
-	return lode_fail(error, LODE_USAGE,
-			 "%s: no stream has a symptom '%s'; try a shorter time or other frames", path,
-			 rules->items[0].text);
-}
-
-/* Hands the streams that are asked for to `take`; that no symptom is found is an error. */
-static int walk(struct lode_analysis *analysis, struct scopes *scopes,
+/* Hands the streams that are asked for to `take`. */
+static int walk(struct scopes *scopes,
 		int (*take)(void *to, struct lode_scope_report *report, struct lode_error *error), void *to,
 		struct lode_error *error)
 {
-	const struct settings *settings = analysis->call->settings;
-	const struct lode_corpus_entry **entries = lode_calloc(scopes->list.count + 1, sizeof(*entries));
-	size_t count = 0;
-	int code;
-
-	if (!entries)
-		return lode_fail_memory(error);
-	for (size_t i = 0; i < scopes->list.count; i++)
-		if (lode_stream_asked_for(&settings->streams, &scopes->list.items[i]))
-			entries[count++] = &scopes->list.items[i];
-	scopes->take = take;
-	scopes->to = to;
-	code = lode_scope_walk(&scopes->walk, entries, count, error);
-	lode_free(entries);
-	return code ? code : check_found(scopes, error);
+	scopes->walk.take = take;
+	scopes->walk.context = to;
+	return lode_scope_walk(&scopes->walk, &scopes->list, error);
 }
 
 /* ---- forms ---- */
@@ -126,11 +67,6 @@ static int walk(struct lode_analysis *analysis, struct scopes *scopes,
 static size_t most_symptoms(const struct settings *settings, size_t usual)
 {
 	return settings->all ? SIZE_MAX : settings->top ? settings->top : usual;
-}
-
-static int add_to_list(void *to, struct lode_scope_report *report, struct lode_error *error)
-{
-	return lode_symptom_list_add(to, report, error);
 }
 
 static int write_text(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
@@ -144,7 +80,7 @@ static int write_text(struct lode_analysis *analysis, void *result, struct lode_
 		/* Only a path can be the same, and who wants to see all gets all. */
 		.together = scopes->walk.options.scope == LODE_SCOPE_CRITICAL_PATH && !settings->all,
 	};
-	int code = walk(analysis, scopes, add_to_list, &list, error);
+	int code = walk(scopes, lode_symptom_list_add, &list, error);
 
 	if (!code)
 		lode_symptom_list_text(&list, &output->buffer);
@@ -159,18 +95,14 @@ static int add_json(void *to, struct lode_scope_report *report, struct lode_erro
 
 static int write_json(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
-	return walk(analysis, result, add_json, output, error);
-}
-
-static int add_to_page(void *to, struct lode_scope_report *report, struct lode_error *error)
-{
-	return lode_scope_longest_add(to, report, error);
+	(void)analysis;
+	return walk(result, add_json, output, error);
 }
 
 static int write_page(struct lode_analysis *analysis, void *result, struct lode_output *output, struct lode_error *error)
 {
 	struct lode_scope_longest page = { .most = most_symptoms(analysis->call->settings, PAGE_TOP) };
-	int code = walk(analysis, result, add_to_page, &page, error);
+	int code = walk(result, lode_scope_longest_add, &page, error);
 
 	if (!code)
 		lode_scope_longest_json(&page, &output->buffer);
@@ -200,6 +132,7 @@ static int open_scopes(struct scopes *scopes, struct lode_analysis *analysis, st
 	if (!code)
 		code = lode_source_streams(&scopes->source, &settings->streams, &scopes->list, error);
 	scopes->walk = (struct lode_scope_walk){
+		.path = scopes->source.path,
 		.options = {
 			.scope = lode_scope_chosen(area->scope, LODE_SCOPE_CRITICAL_PATH),
 			.rules = &scopes->rules,
@@ -208,8 +141,6 @@ static int open_scopes(struct scopes *scopes, struct lode_analysis *analysis, st
 		},
 		.jobs = (unsigned)area->jobs,
 		.progress = analysis->work.progress,
-		.take = take_stream,
-		.context = scopes,
 	};
 	return code;
 }
@@ -222,9 +153,9 @@ static int scope(struct lode_analysis *analysis, struct lode_error *error)
 
 	if (!code)
 		code = lode_analysis_write(analysis, &scopes, error);
-	if (!code && scopes.without && !call->quiet)
+	if (!code && scopes.walk.without && !call->quiet)
 		lode_call_say(call, LODE_YELLOW, "%llu of %llu streams have no symptom",
-			 (unsigned long long)scopes.without, (unsigned long long)scopes.streams);
+			 (unsigned long long)scopes.walk.without, (unsigned long long)scopes.walk.streams);
 	lode_corpus_list_release(&scopes.list);
 	lode_symptom_rules_release(&scopes.rules);
 	lode_source_close(&scopes.source);
@@ -242,12 +173,9 @@ const struct lode_command lode_command_scope = {
 	.name = "scope",
 	.summary = "show what kept a thread from being done earlier",
 	.usage = "[OPTIONS] CORPUS...",
-	.about = "For each symptom, a thread that was too slow from one moment to another: its critical "
-		 "path,\n"
-		 "what it ran and waited for, and what the threads that woke it were doing meanwhile; or all "
-		 "of\n"
-		 "the wait graph, or the thread's own events. Symptoms come with the streams or are looked "
-		 "for.",
+	.about = "For each symptom, a thread that was too slow from one moment to another: its critical path,\n"
+		 "what it ran and waited for, and what the threads that woke it were doing meanwhile; or all of\n"
+		 "the wait graph, or the thread's own events. Symptoms come with the streams or are looked for.",
 	.examples = "  lode scope corpus\n"
 		    "  lode scope corpus --symptom 'thread ui' --stream laptop-17\n"
 		    "  lode scope corpus --symptom 'wait > 200ms in app!lock' --scope graph\n"

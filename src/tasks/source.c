@@ -90,11 +90,18 @@ void lode_source_close(struct lode_source *source)
 int lode_source_streams(struct lode_source *source, const struct lode_option_list *names,
 			struct lode_corpus_list *list, struct lode_error *error)
 {
+	size_t kept = 0;
 	int code;
 
 	memset(list, 0, sizeof(*list));
 	code = lode_corpus_streams(source->corpus, list, error);
-	return code ? code : lode_streams_check(names, list, source->path, error);
+	if (!code)
+		code = lode_streams_check(names, list, source->path, error);
+	for (size_t i = 0; i < list->count; i++)
+		if (lode_stream_asked_for(names, &list->items[i]))
+			list->items[kept++] = list->items[i];
+	list->count = kept;
+	return code;
 }
 
 void lode_source_note(struct lode_source *source, struct lode_notes *notes)

@@ -29,8 +29,8 @@ int lode_source_operands(struct lode_source *source, const struct lode_call *cal
 void lode_source_close(struct lode_source *source);
 
 /*
- * Lists its streams; each of `names` (--stream) must be one of them. Release the list in either
- * case.
+ * Lists its streams, with `names` (--stream) only those; each name must be that of a stream. Release the
+ * list in either case.
  */
 int lode_source_streams(struct lode_source *source, const struct lode_option_list *names,
 			struct lode_corpus_list *list, struct lode_error *error);

@@ -439,3 +439,22 @@ void lode_explain_text(const struct lode_explain_report *report, struct lode_buf
 	lode_explain_summary(report, buffer);
 	put_picture(report, buffer);
 }
+
+void lode_explain_warning(const struct lode_explanation *explanation, const struct lode_explain_options *how,
+			  struct lode_buffer *buffer)
+{
+	const char *kind = how->max_error_relative ? "relative" : "mean square";
+	const char *unit = how->max_error_relative ? "%" : "";
+
+	if (how->smallest)
+		lode_buffer_print(buffer, "%u functions are not within the bound: their %s error is %.4g%s",
+				  explanation->clusters, kind,
+				  (how->max_error_relative ? 100 : 1) * explanation->clustering_error, unit);
+	else if (!explanation->explained)
+		lode_buffer_text(buffer, "no tree tells the clusters apart");
+	else
+		lode_buffer_print(buffer, "no tree within the bound: the %s error is %.4g%s", kind,
+				  how->max_error_relative ? 100 * explanation->relative_error : explanation->mean_square,
+				  unit);
+	lode_buffer_byte(buffer, '\0');
+}

@@ -3,6 +3,25 @@
 
 #include "base/units.h"
 
+#include <string.h>
+
+struct writer {
+	const struct lode_import_report *report;
+	void (*say)(void *context, enum lode_import_line kind, const char *text);
+	void *context;
+};
+
+/* Hands the line over and releases it. */
+static void say_line(const struct writer *writer, enum lode_import_line kind, struct lode_buffer *line)
+{
+	lode_buffer_byte(line, '\0');
+	if (!line->failed)
+		writer->say(writer->context, kind, line->bytes);
+	lode_buffer_release(line);
+}
+
+/* ---- streams and files ---- */
+
 static void put_events(const struct lode_imported_stream *stream, struct lode_buffer *buffer)
 {
 	const char *between = "";
@@ -26,7 +45,8 @@ static void put_events(const struct lode_imported_stream *stream, struct lode_bu
 	lode_buffer_print(buffer, "; %s", text);
 }
 
-void lode_imported_file_text(const struct lode_imported_file *file, struct lode_buffer *buffer)
+/* What was read, how long it took, how fast that was. */
+static void put_file(const struct lode_imported_file *file, struct lode_buffer *buffer)
 {
 	char bytes[LODE_UNITS_TEXT], took[LODE_UNITS_TEXT], rate[LODE_UNITS_TEXT];
 	double a_second = file->took ? (double)file->bytes * 1e9 / (double)file->took : 0;
@@ -35,8 +55,9 @@ void lode_imported_file_text(const struct lode_imported_file *file, struct lode_
 			  lode_duration_text(file->took, took), lode_bytes_text((uint64_t)a_second, rate));
 }
 
-void lode_imported_stream_text(const struct lode_imported_stream *stream, const struct lode_imported_file *file,
-			       struct lode_buffer *buffer)
+/* What became of a stream; with `file`, which it was all of, how long reading that took. */
+static void put_stream(const struct lode_imported_stream *stream, const struct lode_imported_file *file,
+		       struct lode_buffer *buffer)
 {
 	char text[LODE_UNITS_TEXT];
 
@@ -50,11 +71,41 @@ void lode_imported_stream_text(const struct lode_imported_stream *stream, const 
 	lode_buffer_print(buffer, "; %s stored", lode_bytes_text(stream->stored, text));
 	if (file) {
 		lode_buffer_text(buffer, "; ");
-		lode_imported_file_text(file, buffer);
+		put_file(file, buffer);
 	}
 }
 
-void lode_import_match_text(const struct lode_signature *signature, struct lode_buffer *buffer)
+static void write_file(const struct writer *writer, size_t number)
+{
+	const struct lode_import_files *files = writer->report->files;
+	const struct lode_imported_file *file = &files->files[number];
+	size_t streams = 0, skipped = 0;
+	struct lode_buffer line = { 0 };
+
+	for (size_t i = 0; i < files->count; i++) {
+		streams += files->streams[i].file == number;
+		skipped += files->streams[i].file == number && files->streams[i].skipped;
+	}
+	for (size_t i = 0; i < files->count; i++) {
+		const struct lode_imported_stream *stream = &files->streams[i];
+
+		if (stream->file != number)
+			continue;
+		lode_buffer_print(&line, "%s: ", stream->name);
+		put_stream(stream, streams == 1 && !file->code ? file : NULL, &line);
+		say_line(writer, stream->skipped ? LODE_IMPORT_KNOWN : LODE_IMPORT_NEW, &line);
+	}
+	if (file->code || !file->tried || streams == 1 || (streams && skipped == streams))
+		return;
+	lode_buffer_print(&line, "%s: ", strcmp(files->paths[number], "-") ? files->paths[number] : "standard input");
+	put_file(file, &line);
+	say_line(writer, LODE_IMPORT_KNOWN, &line);
+}
+
+/* ---- signatures ---- */
+
+/* How many new streams a signature matches. */
+static void put_match(const struct lode_signature *signature, struct lode_buffer *buffer)
 {
 	int fixed = signature->state == LODE_SIGNATURE_FIXED;
 	char count[LODE_UNITS_TEXT], cost[LODE_UNITS_TEXT];
@@ -63,4 +114,33 @@ void lode_import_match_text(const struct lode_signature *signature, struct lode_
 			  signature->streams == 1 ? " matches" : "s match", signature->name,
 			  lode_duration_text(lode_signature_cost(signature), cost), fixed ? ", fixed since " : "",
 			  fixed ? signature->since : "");
+}
+
+static void write_matches(const struct writer *writer)
+{
+	const struct lode_import_matching *matching = writer->report->matching;
+	struct lode_buffer line = { 0 };
+
+	for (size_t i = 0; i < matching->signatures.count; i++) {
+		const struct lode_signature *signature = &matching->signatures.items[i];
+
+		if (!signature->streams || signature->state == LODE_SIGNATURE_IGNORED)
+			continue;
+		put_match(signature, &line);
+		say_line(writer, signature->state == LODE_SIGNATURE_FIXED ? LODE_IMPORT_WARNING : LODE_IMPORT_MATCH, &line);
+	}
+	if (!*matching->error.text)
+		return;
+	lode_buffer_print(&line, "new streams are not matched with signatures yet: %s", matching->error.text);
+	say_line(writer, LODE_IMPORT_WARNING, &line);
+}
+
+void lode_import_text(const struct lode_import_report *report,
+		      void (*say)(void *context, enum lode_import_line kind, const char *text), void *context)
+{
+	const struct writer writer = { report, say, context };
+
+	for (size_t i = 0; i < report->files->path_count; i++)
+		write_file(&writer, i);
+	write_matches(&writer);
 }

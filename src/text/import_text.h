@@ -1,15 +1,18 @@
-/* What lode import did, a line each for standard error, without names and line ends. */
+/* What lode import did, for people. */
 #ifndef LODE_TEXT_IMPORT_TEXT_H
 #define LODE_TEXT_IMPORT_TEXT_H
 
 #include "result/import_report.h"
 
-/* What became of a stream; with `file`, which it was all of, how long reading that took. */
-void lode_imported_stream_text(const struct lode_imported_stream *stream, const struct lode_imported_file *file,
-			       struct lode_buffer *buffer);
-/* What was read, how long it took, how fast that was. */
-void lode_imported_file_text(const struct lode_imported_file *file, struct lode_buffer *buffer);
-/* How many new streams a signature matches. */
-void lode_import_match_text(const struct lode_signature *signature, struct lode_buffer *buffer);
+enum lode_import_line {
+	LODE_IMPORT_NEW,   /* a stream that was added */
+	LODE_IMPORT_KNOWN, /* one that was there already, or how long reading took */
+	LODE_IMPORT_MATCH, /* how many new streams a signature matches */
+	LODE_IMPORT_WARNING,
+};
+
+/* Makes the lines, without line ends, and hands each to `say`. */
+void lode_import_text(const struct lode_import_report *report,
+		      void (*say)(void *context, enum lode_import_line kind, const char *text), void *context);
 
 #endif

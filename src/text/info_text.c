@@ -18,6 +18,9 @@
 
 /* Longer names are cut, with a mark. */
 #define NAME_LIMIT 40
+/* Entries of lists that are shown. */
+#define STREAMS 20
+#define TOP     10
 
 struct writer {
 	const struct lode_info *info;
@@ -40,12 +43,12 @@ static const char *string(const struct writer *writer, uint32_t id)
 	return lode_strings_get(&writer->info->dictionary.frames.strings, id);
 }
 
-size_t lode_info_shown(const struct lode_info_style *style, size_t count, size_t usual)
+static size_t shown_of(const struct lode_info_style *style, size_t count, size_t usual)
 {
 	return style->all || count <= usual ? count : usual;
 }
 
-size_t lode_info_slices(const struct lode_look *look)
+static size_t slices_of(const struct lode_look *look)
 {
 	size_t slices = look->width > 40 ? look->width - 30 : 10;
 
@@ -219,7 +222,7 @@ static void add_values(struct writer *writer, const struct lode_attribute *items
 	for (size_t i = 1; i <= count; i++) {
 		if (i < count && items[i].value == items[start].value)
 			continue;
-		if (lode_info_shown(writer->style, distinct + 1, LODE_INFO_TOP) > distinct) {
+		if (shown_of(writer->style, distinct + 1, TOP) > distinct) {
 			lode_buffer_text(writer->buffer, distinct ? ", " : "");
 			lode_text_safe(writer->buffer, string(writer, items[start].value));
 			if (i - start < count)
@@ -228,9 +231,9 @@ static void add_values(struct writer *writer, const struct lode_attribute *items
 		distinct++;
 		start = i;
 	}
-	if (lode_info_shown(writer->style, distinct, LODE_INFO_TOP) < distinct)
+	if (shown_of(writer->style, distinct, TOP) < distinct)
 		lode_buffer_print(writer->buffer, " and %zu more (--all shows all)",
-				  distinct - LODE_INFO_TOP);
+				  distinct - TOP);
 }
 
 /* All attributes of one key, a line. */
@@ -324,7 +327,7 @@ static void add_streams(struct writer *writer)
 	};
 	struct lode_grid grid = { .buffer = writer->buffer, .columns = columns };
 	size_t count = writer->info->stream_count;
-	size_t shown = lode_info_shown(writer->style, count, LODE_INFO_STREAMS);
+	size_t shown = shown_of(writer->style, count, STREAMS);
 	size_t name = 4, host = 4;
 
 	if (!count)
@@ -414,7 +417,7 @@ static void add_threads(struct writer *writer, const size_t *busiest)
 	struct lode_grid_column *columns = exact ? counted : plain;
 	struct lode_grid grid = { .buffer = writer->buffer, .columns = columns };
 	size_t count = writer->info->thread_count;
-	size_t shown = lode_info_shown(writer->style, count, LODE_INFO_TOP);
+	size_t shown = shown_of(writer->style, count, TOP);
 	size_t name = 4;
 
 	if (!count)
@@ -454,7 +457,7 @@ static void add_symptom(struct writer *writer, const struct lode_info_symptom *s
 static void add_symptoms(struct writer *writer)
 {
 	size_t count = writer->info->symptom_count;
-	size_t shown = lode_info_shown(writer->style, count, LODE_INFO_TOP);
+	size_t shown = shown_of(writer->style, count, TOP);
 
 	if (!count)
 		return;
@@ -502,7 +505,7 @@ static void add_modules(struct writer *writer)
 		total = lode_add_saturating(total, info->modules[count].cost);
 	if (!count && !info->no_stack_events)
 		return;
-	shown = lode_info_shown(writer->style, count, LODE_INFO_TOP);
+	shown = shown_of(writer->style, count, TOP);
 	for (size_t i = 0; i < shown; i++)
 		width = widen(width, module_name(writer, i));
 	add_heading(writer, "Modules by time run in them");
@@ -513,15 +516,25 @@ static void add_modules(struct writer *writer)
 		add_module(writer, "(no stack)", width, info->no_stack_cost, total);
 }
 
-void lode_info_text(const struct lode_info *info, const char *path, const size_t *busiest,
-		    const struct lode_info_style *style, struct lode_buffer *buffer)
+int lode_info_text(struct lode_info *info, const char *path, const struct lode_info_style *style,
+		   const struct lode_progress *progress, struct lode_buffer *buffer, struct lode_error *error)
 {
 	struct writer writer = { info, style, buffer };
+	size_t *busiest = lode_info_busiest(info);
+	int code = busiest ? 0 : lode_fail_memory(error);
 
-	add_totals(&writer, path);
-	add_attributes(&writer);
-	add_streams(&writer);
-	add_symptoms(&writer);
-	add_threads(&writer, busiest);
-	add_modules(&writer);
+	if (!code && style->pictures)
+		code = lode_info_picture(info, shown_of(style, info->stream_count, STREAMS), busiest,
+					 shown_of(style, info->thread_count, TOP), slices_of(style->look), progress,
+					 error);
+	if (!code) {
+		add_totals(&writer, path);
+		add_attributes(&writer);
+		add_streams(&writer);
+		add_symptoms(&writer);
+		add_threads(&writer, busiest);
+		add_modules(&writer);
+	}
+	lode_free(busiest);
+	return code;
 }

@@ -9,18 +9,11 @@ struct lode_info_style {
 	const struct lode_look *look;
 	int all; /* lists are not cut */
 	int ascii;
-	int pictures; /* time lines are there */
+	int pictures; /* with time lines */
 };
 
-/* How many slices the pictures of streams and of threads have on this terminal. */
-size_t lode_info_slices(const struct lode_look *look);
-/* Entries of a list of `count` that are shown. */
-size_t lode_info_shown(const struct lode_info_style *style, size_t count, size_t usual);
-
-#define LODE_INFO_STREAMS 20
-#define LODE_INFO_TOP     10
-
-void lode_info_text(const struct lode_info *info, const char *path, const size_t *busiest,
-		    const struct lode_info_style *style, struct lode_buffer *buffer);
+/* Draws the time lines, where the style has them, and writes it. `path` is what people call it. */
+int lode_info_text(struct lode_info *info, const char *path, const struct lode_info_style *style,
+		   const struct lode_progress *progress, struct lode_buffer *buffer, struct lode_error *error);
 
 #endif

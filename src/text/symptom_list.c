@@ -117,8 +117,9 @@ static void put_number_of_paths(const struct lode_symptom_list *list, struct lod
 	lode_buffer_text(buffer, "; --all shows each symptom\n\n");
 }
 
-int lode_symptom_list_add(struct lode_symptom_list *list, struct lode_scope_report *report, struct lode_error *error)
+int lode_symptom_list_add(void *to, struct lode_scope_report *report, struct lode_error *error)
 {
+	struct lode_symptom_list *list = to;
 	int code = 0;
 
 	list->streams++;

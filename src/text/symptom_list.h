@@ -25,7 +25,7 @@ struct lode_symptom_list {
 };
 
 /* Adds the symptoms of a stream. */
-int lode_symptom_list_add(struct lode_symptom_list *list, struct lode_scope_report *report, struct lode_error *error);
+int lode_symptom_list_add(void *to, struct lode_scope_report *report, struct lode_error *error);
 /* Appends those that are shown, the longest first. */
 void lode_symptom_list_text(struct lode_symptom_list *list, struct lode_buffer *buffer);
 void lode_symptom_list_release(struct lode_symptom_list *list);

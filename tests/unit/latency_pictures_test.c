@@ -226,7 +226,6 @@ struct sides {
 	struct lode_latency_report latency;
 	struct lode_diff_report report;
 	struct lode_idle_rules *rules;
-	struct lode_idle_stacks *idle_slow, *idle_both;
 };
 
 static void collect(struct fixture *fixture, int odd, uint64_t *seed, struct lode_latency *latency)
@@ -266,14 +265,10 @@ static void make_sides(struct fixture *fixture, int odd, uint64_t *seed, struct 
 						   .diff = &sides->diff,
 						   .top = 10 };
 	assert_int_equal(lode_idle_rules_load(&sides->rules, NULL, &error), 0);
-	assert_int_equal(lode_idle_stacks_make(&sides->idle_slow, sides->rules, &sides->slow.dictionary, &error), 0);
-	assert_int_equal(lode_idle_stacks_make(&sides->idle_both, sides->rules, sides->diff.dictionary, &error), 0);
 }
 
 static void release_sides(struct sides *sides)
 {
-	lode_idle_stacks_free(sides->idle_slow);
-	lode_idle_stacks_free(sides->idle_both);
 	lode_idle_rules_free(sides->rules);
 	lode_diff_release(&sides->diff);
 	lode_contexts_release(&sides->contexts);
@@ -290,8 +285,8 @@ static void write_page(const struct sides *sides, int which, struct lode_buffer 
 	struct lode_error error;
 
 	lode_output_memory(&output);
-	latency.page = sides->idle_slow;
-	report.page = sides->idle_both;
+	latency.page = sides->rules;
+	report.page = sides->rules;
 	report.least = 1;
 	if ((which ? lode_diff_json(&report, &output, &error) : lode_latency_json(&latency, &output, &error)) < 0)
 		buffer->failed = 1;

@@ -9,7 +9,7 @@
  * takes the newer one). Parts are written one after another, each ended by a
  * byte that none of them holds, so no two sets of parts read the same.
  */
-#include "tasks/stream_id.h"
+#include "import/stream_id.h"
 
 #include "base/buffer.h"
 #include "base/memory.h"

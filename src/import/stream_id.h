@@ -1,8 +1,8 @@
 /*
  * The id of an imported stream: what makes the same file twice one stream.
  */
-#ifndef LODE_TASKS_STREAM_ID_H
-#define LODE_TASKS_STREAM_ID_H
+#ifndef LODE_IMPORT_STREAM_ID_H
+#define LODE_IMPORT_STREAM_ID_H
 
 #include "base/error.h"
 

@@ -1,7 +1,6 @@
-/* Signatures at import: see import_match.h. */
-#include "tasks/import_match.h"
+/* Signatures at import: see import_matches.h. */
+#include "mine/import_matches.h"
 
-#include "text/import_text.h"
 #include "trace/catalogue.h"
 
 #include <string.h>
@@ -16,6 +15,9 @@ void lode_import_match_begin(struct lode_import_matching *matching, struct lode_
 {
 	struct lode_signatures *signatures = &matching->signatures;
 
+	if (matching->begun)
+		return;
+	matching->begun = 1;
 	if (lode_signatures_load(corpus, signatures, &matching->error) < 0)
 		lode_signatures_release(signatures);
 	/* The sums are from now on those of this import. */
@@ -78,24 +80,6 @@ void lode_import_match_end(struct lode_import_matching *matching, struct lode_co
 	if (!code)
 		lode_catalogue_commit(catalogue, &matching->error);
 	lode_catalogue_rollback(catalogue);
-}
-
-void lode_import_match_say(const struct lode_import_matching *matching, const struct lode_call *call)
-{
-	for (size_t i = 0; i < matching->signatures.count; i++) {
-		const struct lode_signature *signature = &matching->signatures.items[i];
-		struct lode_buffer line = { 0 };
-
-		if (!signature->streams || signature->state == LODE_SIGNATURE_IGNORED)
-			continue;
-		lode_import_match_text(signature, &line);
-		if (!line.failed)
-			lode_call_say(call, signature->state == LODE_SIGNATURE_FIXED ? LODE_YELLOW : LODE_PLAIN, "%s", line.bytes);
-		lode_buffer_release(&line);
-	}
-	if (*matching->error.text)
-		lode_call_say(call, LODE_YELLOW, "new streams are not matched with signatures yet: %s",
-			 matching->error.text);
 }
 
 void lode_import_match_release(struct lode_import_matching *matching)

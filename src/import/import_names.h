@@ -3,8 +3,8 @@
  * front (`monday/perf`) where several files of the command, or a stream of the
  * corpus, are called the same.
  */
-#ifndef LODE_TASKS_IMPORT_NAMES_H
-#define LODE_TASKS_IMPORT_NAMES_H
+#ifndef LODE_IMPORT_IMPORT_NAMES_H
+#define LODE_IMPORT_IMPORT_NAMES_H
 
 #include "base/strings.h"
 #include "trace/corpus.h"

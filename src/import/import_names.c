@@ -5,7 +5,7 @@
  * once there are several. All files of one name get one folder more in front until
  * no two of them are called the same.
  */
-#include "tasks/import_names.h"
+#include "import/import_names.h"
 
 #include "base/memory.h"
 #include "import/import.h"
