@@ -64,7 +64,9 @@ static int make_all(struct lode_report_making *making, struct lode_source *sourc
 		code = lode_report_profile(making, source);
 	if (!code)
 		code = lode_report_views(making, source, list);
-	return code ? code : lode_report_streams(making, source, list, NULL);
+	if (!code)
+		code = lode_report_streams(making, source, list, NULL);
+	return code ? code : lode_report_stacks(making, source);
 }
 
 static int make(struct lode_report_making *making, struct lode_source *source)
@@ -102,6 +104,7 @@ static int run(struct lode_call *call, struct lode_error *error)
 	if (!code)
 		code = make(&making, &source);
 	code = lode_work_end(&work, code);
+	lode_page_stacks_release(&making.stacks);
 	lode_buffer_release(&making.page);
 	lode_source_close(&source);
 	return code;

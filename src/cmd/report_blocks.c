@@ -31,6 +31,12 @@ static void put_block(struct lode_report_making *making, const char *name, const
 	making->page.failed |= bytes->failed;
 }
 
+/* A block that is written by itself shares nothing. */
+static struct lode_page_stacks *shared_stacks(struct lode_report_making *making)
+{
+	return making->settings->block ? NULL : &making->stacks;
+}
+
 /* ---- clusters ---- */
 
 static int mine(struct lode_report_making *making, enum lode_event_type kind, const char *block)
@@ -89,7 +95,7 @@ int lode_report_profile(struct lode_report_making *making, struct lode_source *s
 	if (!code)
 		code = lode_idle_stacks_make(&idle, source->rules, &reading.area.dictionary, making->error);
 	if (!code)
-		code = lode_profile_page(&reading.area, idle, !making->settings->block, &columns, making->error);
+		code = lode_profile_page(&reading.area, idle, shared_stacks(making), &columns, making->error);
 	if (!code)
 		put_block(making, "profile", &columns);
 	lode_buffer_release(&columns);
@@ -141,7 +147,7 @@ static int add_stream(struct lode_report_making *making, const struct lode_corpu
 	int code = lode_scope_report_make(&report, entry, how, making->error);
 
 	if (!code && report.wanted)
-		code = lode_stream_page(&report, !making->settings->block, &columns, making->error);
+		code = lode_stream_page(&report, shared_stacks(making), &columns, making->error);
 	if (!code && report.wanted) {
 		snprintf(name, sizeof(name), "stream/%s", entry->id);
 		put_block(making, name, &columns);
@@ -206,6 +212,17 @@ int lode_report_streams(struct lode_report_making *making, struct lode_source *s
 	if (!code)
 		code = id ? add_one(making, list, &how, id) : add_slowest(making, list, &how);
 	lode_symptom_rules_release(&rules);
+	return code;
+}
+
+int lode_report_stacks(struct lode_report_making *making, const struct lode_source *source)
+{
+	struct lode_buffer columns = {0};
+	int code = lode_page_stacks_block(&making->stacks, source->rules, &columns, making->error);
+
+	if (!code)
+		put_block(making, "stacks", &columns);
+	lode_buffer_release(&columns);
 	return code;
 }
 

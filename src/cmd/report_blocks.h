@@ -4,6 +4,7 @@
 #ifndef LODE_CMD_REPORT_BLOCKS_H
 #define LODE_CMD_REPORT_BLOCKS_H
 
+#include "page/page_stacks.h"
 #include "tasks/source.h"
 
 struct lode_report_settings {
@@ -20,6 +21,7 @@ struct lode_report_making {
 	const char *path;
 	struct lode_work *work;
 	struct lode_buffer page;
+	struct lode_page_stacks stacks; /* of all blocks of a page */
 	size_t left_out;  /* streams without a time line: more than were asked for */
 	size_t too_large; /* and those that do not fit */
 	struct lode_error *error;
@@ -33,6 +35,8 @@ int lode_report_profile(struct lode_report_making *making, struct lode_source *s
 /* The time line of the stream `id`; NULL: of those with the longest delays. */
 int lode_report_streams(struct lode_report_making *making, struct lode_source *source,
 			const struct lode_corpus_list *list, const char *id);
+/* The stacks that blocks share; after all of them. */
+int lode_report_stacks(struct lode_report_making *making, const struct lode_source *source);
 /* What other commands make: symptoms, latency, coverage, where they have something to show. */
 int lode_report_views(struct lode_report_making *making, const struct lode_source *source,
 		      const struct lode_corpus_list *list);

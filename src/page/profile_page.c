@@ -3,9 +3,6 @@
  */
 #include "page/profile_page.h"
 
-#include "page/page_columns.h"
-#include "result/frame_facts.h"
-
 #include <string.h>
 
 #define SMALLEST_SHARE 1e-5
@@ -19,7 +16,6 @@ struct profile {
 	double *self[VALUES];  /* by node */
 	double *total[VALUES]; /* with all below */
 	uint32_t *numbers;     /* by node: its number in the page; LODE_NONE: left out */
-	uint32_t *frames;      /* by frame: its number in the page; LODE_NONE: not used */
 	size_t kept;
 	size_t cut;
 };
@@ -35,8 +31,7 @@ static int make_room(struct profile *profile)
 		failed |= !profile->self[value] || !profile->total[value];
 	}
 	profile->numbers = lode_calloc(nodes, sizeof(*profile->numbers));
-	profile->frames = lode_calloc(profile->area->dictionary.frames.count + 1, sizeof(*profile->frames));
-	return failed || !profile->numbers || !profile->frames ? LODE_SYSTEM : 0;
+	return failed || !profile->numbers ? LODE_SYSTEM : 0;
 }
 
 static void add_rows(double *self, const struct lode_area_rows *rows)
@@ -92,92 +87,94 @@ static void choose_nodes(struct profile *profile)
 	}
 }
 
-static void number_frames(struct profile *profile, struct lode_json *json)
+/* `places`: by number, where the values of a node go; NULL: there. */
+static void put_values(const struct profile *profile, const uint32_t *places, size_t count, struct lode_page_columns *columns)
 {
-	const struct lode_dictionary *dictionary = &profile->area->dictionary;
-	uint32_t count = 0;
-
-	memset(profile->frames, 0xff, dictionary->frames.count * sizeof(*profile->frames));
-	lode_json_key(json, "names");
-	lode_json_array(json);
-	for (size_t i = 1; i < dictionary->tree.count; i++) {
-		uint32_t frame = dictionary->tree.nodes[i].frame;
-
-		if (profile->numbers[i] == LODE_NONE || profile->frames[frame] != LODE_NONE)
-			continue;
-		profile->frames[frame] = count++;
-		lode_frames_json(&dictionary->frames, frame, json);
-	}
-	lode_json_array_end(json);
-}
-
-static void put_nodes(const struct profile *profile, struct lode_page_columns *columns)
-{
-	const struct lode_stack_tree *tree = &profile->area->dictionary.tree;
-	uint32_t *parents = lode_page_columns_u32(columns, "node_parent", profile->kept);
-
-	for (size_t i = 0; parents && i < tree->count; i++)
-		if (profile->numbers[i] != LODE_NONE)
-			parents[profile->numbers[i]] = i ? profile->numbers[tree->nodes[i].parent] : 0;
-	uint32_t *frames = lode_page_columns_u32(columns, "node_frame", profile->kept);
-
-	for (size_t i = 0; frames && i < tree->count; i++)
-		if (profile->numbers[i] != LODE_NONE)
-			frames[profile->numbers[i]] = i ? profile->frames[tree->nodes[i].frame] : 0;
 	for (int value = 0; value < VALUES; value++) {
-		double *self = lode_page_columns_f64(columns, value_names[value], profile->kept);
+		double *column = lode_page_columns_f64(columns, value_names[value], count);
 
-		for (size_t i = 0; self && i < tree->count; i++)
+		if (column)
+			memset(column, 0, count * sizeof(*column));
+		for (size_t i = 0; column && i < profile->area->dictionary.tree.count; i++)
 			if (profile->numbers[i] != LODE_NONE)
-				self[profile->numbers[i]] = profile->self[value][i];
+				column[places ? places[profile->numbers[i]] : profile->numbers[i]] = profile->self[value][i];
 	}
 }
 
-static void write(struct profile *profile, const struct lode_idle_stacks *idle, int coded, struct lode_buffer *out)
+/* With stacks of its own. */
+static void write_alone(struct profile *profile, const struct lode_idle_stacks *idle, struct lode_page_columns *columns,
+			struct lode_json *head)
 {
-	const struct lode_frames *frames = &profile->area->dictionary.frames;
-	uint8_t *used = lode_calloc(frames->count + 1, 1);
+	lode_page_stacks_write(&profile->area->dictionary, profile->numbers, profile->kept, idle, columns, head);
+	put_values(profile, NULL, profile->kept, columns);
+}
+
+/* With those of the file: only the stacks that stay are added to them. */
+static int write_shared(struct profile *profile, struct lode_page_stacks *shared, struct lode_page_columns *columns,
+			struct lode_error *error)
+{
+	struct lode_dictionary part = profile->area->dictionary;
+	struct lode_stack_node *nodes = lode_calloc(profile->kept, sizeof(*nodes));
+	struct lode_dictionary_map map = {0};
+	int code;
+
+	for (size_t i = 1; nodes && i < part.tree.count; i++)
+		if (profile->numbers[i] != LODE_NONE)
+			nodes[profile->numbers[i]] = (struct lode_stack_node){
+				.parent = profile->numbers[part.tree.nodes[i].parent],
+				.frame = part.tree.nodes[i].frame,
+			};
+	part.tree.nodes = nodes;
+	part.tree.count = profile->kept;
+	code = nodes ? lode_page_stacks_share(shared, &part, &map, error) : lode_fail_memory(error);
+	if (!code) {
+		put_values(profile, map.nodes, shared->dictionary.tree.count, columns);
+		lode_page_columns_code(columns);
+	}
+	lode_dictionary_map_release(&map);
+	lode_free(nodes);
+	return code;
+}
+
+static int write(struct profile *profile, const struct lode_idle_stacks *idle, struct lode_page_stacks *shared,
+		 struct lode_buffer *out, struct lode_error *error)
+{
 	struct lode_page_columns columns = {0};
 	struct lode_buffer head = {0};
 	struct lode_json json;
+	int code = 0;
 
 	lode_json_init(&json, &head);
 	lode_json_object(&json);
 	lode_json_key_u64(&json, "streams", profile->area->stream_count);
 	lode_json_key_u64(&json, "stacks_cut", profile->cut);
-	number_frames(profile, &json);
-	for (size_t i = 0; used && i < frames->count; i++)
-		used[i] = profile->frames[i] != LODE_NONE;
-	if (used)
-		lode_frame_facts_json(&json, frames, used, idle);
-	put_nodes(profile, &columns);
-	if (coded)
-		lode_page_columns_code(&columns);
+	if (shared)
+		code = write_shared(profile, shared, &columns, error);
+	else
+		write_alone(profile, idle, &columns, &json);
 	lode_page_columns_json(&columns, &json);
 	lode_json_object_end(&json);
-	head.failed |= !used;
 	lode_page_columns_pack(&columns, &head, out);
 	lode_page_columns_release(&columns);
 	lode_buffer_release(&head);
-	lode_free(used);
+	return code;
 }
 
-int lode_profile_page(const struct lode_area *area, const struct lode_idle_stacks *idle, int coded,
+int lode_profile_page(const struct lode_area *area, const struct lode_idle_stacks *idle, struct lode_page_stacks *shared,
 		      struct lode_buffer *out, struct lode_error *error)
 {
 	struct profile profile = {.area = area};
-	int code = make_room(&profile);
+	int code = make_room(&profile) < 0 ? lode_fail_memory(error) : 0;
 
 	if (!code) {
 		add_up(&profile);
 		choose_nodes(&profile);
-		write(&profile, idle, coded, out);
+		code = write(&profile, idle, shared, out, error);
 	}
 	for (int value = 0; value < VALUES; value++) {
 		lode_free(profile.self[value]);
 		lode_free(profile.total[value]);
 	}
 	lode_free(profile.numbers);
-	lode_free(profile.frames);
-	return code < 0 || out->failed ? lode_fail_memory(error) : 0;
+	return !code && out->failed ? lode_fail_memory(error) : code;
 }

@@ -4,8 +4,7 @@
  */
 #include "page/stream_page.h"
 
-#include "page/page_columns.h"
-#include "result/frame_facts.h"
+#include "page/page_stacks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,6 +24,8 @@ struct writing {
 	uint32_t *threads;		       /* the first thread of the same tid */
 	uint64_t start;			       /* what times count from */
 	uint64_t span;
+	struct lode_page_stacks *shared; /* whose numbers stacks get; NULL: they keep their own */
+	struct lode_dictionary_map map;
 	struct lode_error *error;
 };
 
@@ -91,6 +92,18 @@ static void put_numbers(struct writing *writing, enum lode_event_type type, cons
 		column[i] = values[writing->orders[type].events[i]];
 }
 
+static void put_stacks(struct writing *writing, enum lode_event_type type, const char *name, const uint32_t *values)
+{
+	size_t count = writing->report->stream.events[type].count;
+	uint32_t *column = lode_page_columns_u32(&writing->columns, name, count);
+
+	for (size_t i = 0; column && i < count; i++) {
+		uint32_t stack = values[writing->orders[type].events[i]];
+
+		column[i] = writing->shared ? writing->map.nodes[stack] : stack;
+	}
+}
+
 static void put_firsts(struct writing *writing, enum lode_event_type type, const char *name)
 {
 	size_t count = writing->report->stream.thread_count + 1;
@@ -119,30 +132,17 @@ static void put_events(struct writing *writing)
 
 	put_times(writing, LODE_RUN, "run_t", runs->t, writing->start);
 	put_times(writing, LODE_RUN, "run_cost", runs->cost, 0);
-	put_numbers(writing, LODE_RUN, "run_stack", runs->stack);
+	put_stacks(writing, LODE_RUN, "run_stack", runs->stack);
 	put_firsts(writing, LODE_RUN, "run_first");
 	put_times(writing, LODE_WAIT, "wait_t", waits->t, writing->start);
 	put_times(writing, LODE_WAIT, "wait_cost", waits->cost, 0);
 	put_times(writing, LODE_WAIT, "wait_delay", waits->delay, 0);
-	put_numbers(writing, LODE_WAIT, "wait_stack", waits->stack);
-	put_numbers(writing, LODE_WAIT, "wait_waker_stack", waits->waker_stack);
+	put_stacks(writing, LODE_WAIT, "wait_stack", waits->stack);
+	put_stacks(writing, LODE_WAIT, "wait_waker_stack", waits->waker_stack);
 	put_wakers(writing);
 	put_firsts(writing, LODE_WAIT, "wait_first");
 	if (lode_events_thinned(waits))
 		put_numbers(writing, LODE_WAIT, "wait_weight", waits->weight);
-}
-
-static void put_tree(struct writing *writing)
-{
-	const struct lode_stack_tree *tree = &writing->report->dictionary.tree;
-	uint32_t *parents = lode_page_columns_u32(&writing->columns, "node_parent", tree->count);
-
-	for (size_t i = 0; parents && i < tree->count; i++)
-		parents[i] = tree->nodes[i].parent;
-	uint32_t *frames = lode_page_columns_u32(&writing->columns, "node_frame", tree->count);
-
-	for (size_t i = 0; frames && i < tree->count; i++)
-		frames[i] = tree->nodes[i].frame;
 }
 
 static size_t path_length(const struct lode_scope_report *report)
@@ -262,20 +262,10 @@ static void symptoms_json(struct lode_json *json, const struct writing *writing)
 	lode_json_array_end(json);
 }
 
-static void names_json(struct lode_json *json, const struct lode_frames *frames)
-{
-	lode_json_key(json, "names");
-	lode_json_array(json);
-	for (uint32_t i = 0; i < frames->count; i++)
-		lode_frames_json(frames, i, json);
-	lode_json_array_end(json);
-}
-
 static void head_json(struct writing *writing, struct lode_buffer *head)
 {
 	const struct lode_scope_report *report = writing->report;
 	const struct lode_frames *frames = &report->dictionary.frames;
-	uint8_t *all = lode_calloc(frames->count + 1, 1);
 	struct lode_json json;
 	char start[24];
 
@@ -290,20 +280,18 @@ static void head_json(struct writing *writing, struct lode_buffer *head)
 	attributes_json(&json, &report->stream);
 	threads_json(&json, &report->stream);
 	symptoms_json(&json, writing);
-	names_json(&json, frames);
-	if (all) {
-		memset(all, 1, frames->count);
-		lode_frame_facts_json(&json, frames, all, report->idle);
-	}
+	if (!writing->shared)
+		lode_page_stacks_write(&report->dictionary, NULL, 0, report->idle, &writing->columns, &json);
+	else
+		code_columns(&writing->columns);
 	lode_page_columns_json(&writing->columns, &json);
 	lode_json_object_end(&json);
-	head->failed |= !all;
-	lode_free(all);
 }
 
-int lode_stream_page(struct lode_scope_report *report, int coded, struct lode_buffer *out, struct lode_error *error)
+int lode_stream_page(struct lode_scope_report *report, struct lode_page_stacks *shared, struct lode_buffer *out,
+		     struct lode_error *error)
 {
-	struct writing writing = {.report = report, .error = error};
+	struct writing writing = {.report = report, .shared = shared, .error = error};
 	struct lode_buffer head = {0};
 	uint64_t last;
 	int code = find_threads(&writing);
@@ -314,14 +302,13 @@ int lode_stream_page(struct lode_scope_report *report, int coded, struct lode_bu
 		code = find_order(&writing, LODE_RUN);
 	if (!code)
 		code = find_order(&writing, LODE_WAIT);
+	if (!code && shared)
+		code = lode_page_stacks_share(shared, &report->dictionary, &writing.map, error);
 	if (!code) {
 		lode_stream_span(&report->stream, &writing.start, &last);
 		writing.span = last - writing.start;
 		put_events(&writing);
-		put_tree(&writing);
 		put_paths(&writing);
-		if (coded)
-			code_columns(&writing.columns);
 		head_json(&writing, &head);
 		lode_page_columns_pack(&writing.columns, &head, out);
 		if (out->failed)
@@ -335,5 +322,6 @@ int lode_stream_page(struct lode_scope_report *report, int coded, struct lode_bu
 		lode_free(writing.orders[type].places);
 	}
 	lode_free(writing.threads);
+	lode_dictionary_map_release(&writing.map);
 	return code;
 }

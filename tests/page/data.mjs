@@ -253,12 +253,13 @@ try {
 
 	coverageIsRight((await source('coverage')).Coverage);
 	const blocks = readBlocks('report.html');
+	const shared = new Columns(blocks.get('stacks'));
 	const info = JSON.parse(run('info', 'corpus', '--json'));
 	const symptoms = lines(run('scope', 'corpus', '--json'));
 	const total = { run: 0, wait: 0 };
 
 	for (const stream of info.streams) {
-		const data = new StreamData(blocks.get(`stream/${stream.id}`));
+		const data = new StreamData(new Columns(blocks.get(`stream/${stream.id}`), shared));
 		const start = BigInt(data.head.start_ns);
 		const events = lines(run('export', 'corpus', '--format', 'events', '--stream', stream.id));
 		const ofType = (type) => events.filter((event) => event.type === type);
@@ -298,7 +299,7 @@ try {
 			assert.equal(places.reduce((sum, i) => sum + data.path.cost[i], symptom.unknown_ns), symptom.t1 - symptom.t0, 'a path does not tile its symptom');
 		});
 	}
-	const profile = new Columns(blocks.get('profile'));
+	const profile = new Columns(blocks.get('profile'), shared);
 	const sum = (name) => profile.f64(name).reduce((all, value) => all + value, 0);
 
 	assert.equal(sum('run'), total.run, 'CPU time of the profile');

@@ -65,11 +65,12 @@ export class Columns<Head> {
 	private start: number;
 	private decoded = new Map<string, Numbers>();
 
-	constructor(private bytes: ArrayBuffer) {
+	// `shared`: what the blocks of a file have in common (src/page/page_stacks.h), fields and columns that a block itself lacks.
+	constructor(private bytes: ArrayBuffer, private shared: Columns<object> | null = null) {
 		const size = new DataView(bytes).getUint32(0, true);
 		const head = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, size))) as Head & { columns: ColumnHead[] };
 
-		this.head = head;
+		this.head = { ...shared?.head, ...head };
 		this.start = Math.ceil((4 + size) / 8) * 8;
 		this.places = new Map(head.columns.map((column) => [column.name, column]));
 	}
@@ -93,6 +94,8 @@ export class Columns<Head> {
 	private get(name: string, type?: keyof typeof kinds): Numbers {
 		const place = this.places.get(name);
 
+		if (!place && this.shared)
+			return this.shared.get(name, type);
 		if (!place || (type && place.type !== type))
 			throw new Error(`The data has no column "${name}".`);
 		if (place.coded_bytes === undefined)
@@ -100,6 +103,11 @@ export class Columns<Head> {
 		if (!this.decoded.has(name))
 			this.decoded.set(name, this.decode(place));
 		return this.decoded.get(name)!;
+	}
+
+	// Lets go of what was decoded, which stays with whoever asked for it.
+	forget(): void {
+		this.decoded.clear();
 	}
 
 	f64(name: string): Float64Array {

@@ -32,7 +32,7 @@ interface View {
 	name: string; // in links
 	title: string;
 	block: string; // the data it shows; with a / at its end: the name goes on with the first part of the link
-	form: 'json' | 'bytes';
+	form: 'json' | 'columns';
 	show: ComponentType<{ result: never }>;
 	asked: Asked;
 }
@@ -79,8 +79,8 @@ const views = [
 	view('diff', 'Difference', 'diff', 'json', Diff, { fields: sides, fixed: 'page-data', ready: hasSides, offer: OfferSides }),
 	view('explain', 'Explanation', 'explain', 'json', Explain, { fields: inputs, fixed: 'page-data', ready: (query) => !!query.get('x'), offer: OfferInputs }),
 	view('hunt', 'Hunt', 'hunt', 'json', Hunt),
-	view('profile', 'Flame graph', 'profile', 'bytes', Profile, { fields: profileFields }),
-	view('stream', 'Stream', 'stream/', 'bytes', StreamView, { fields: [symptom] }),
+	view('profile', 'Flame graph', 'profile', 'columns', Profile, { fields: profileFields }),
+	view('stream', 'Stream', 'stream/', 'columns', StreamView, { fields: [symptom] }),
 ];
 
 function blockOf({ block }: View): string {

@@ -3,6 +3,8 @@
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 
+import { Columns } from './columns';
+
 export interface PageIndex {
 	title: string;
 	version: string;
@@ -156,12 +158,19 @@ async function loadJson(index: PageIndex, name: string): Promise<unknown> {
 	return JSON.parse(new TextDecoder().decode(await loadBytes(index, name)));
 }
 
-// A block, as JSON or as bytes; read once.
-export function readBlock(index: PageIndex, name: string, form: 'json' | 'bytes'): Promise<unknown> {
+// Columns in a file lack what all of them share; a server's are complete.
+async function loadColumns(index: PageIndex, name: string): Promise<Columns<object>> {
+	const shared = index.api === undefined && name !== 'stacks' ? ((await readBlock(index, 'stacks', 'columns')) as Columns<object>) : null;
+
+	return new Columns<object>(await loadBytes(index, name), shared);
+}
+
+// A block, as JSON or as columns; read once.
+export function readBlock(index: PageIndex, name: string, form: 'json' | 'columns'): Promise<unknown> {
 	let promise = loaded.get(name);
 
 	if (!promise) {
-		promise = form === 'json' ? loadJson(index, name) : loadBytes(index, name);
+		promise = form === 'json' ? loadJson(index, name) : loadColumns(index, name);
 		loaded.set(name, promise);
 		promise.catch(() => loaded.delete(name)); // another try may go better
 	}
@@ -174,7 +183,7 @@ export interface Loading {
 }
 
 // A block for a part of a view, once `wanted`; neither result nor error: not there yet.
-export function useBlock(name: string, wanted = true, form: 'json' | 'bytes' = 'json'): Loading {
+export function useBlock(name: string, wanted = true, form: 'json' | 'columns' = 'json'): Loading {
 	const [state, setState] = useState<Loading & { name: string }>({ name });
 
 	useEffect(() => {

@@ -1,5 +1,5 @@
 // A stream's events, thread by thread, in order of time; and what may be asked of them.
-import { Columns } from './columns';
+import type { Columns } from './columns';
 import { Coverage } from './coverage';
 import { FrameTable, type ModuleLayer } from './frames';
 import { finishTree, type StackTree } from './stack_tree';
@@ -20,7 +20,7 @@ export interface Symptom {
 	path_count: number;
 }
 
-interface StreamHead {
+export interface StreamHead {
 	stream: string;
 	id: string;
 	host: string;
@@ -63,8 +63,7 @@ export class StreamData {
 	readonly path: { t: Float64Array; cost: Float64Array; type: Uint8Array; event: Uint32Array; thread: Uint32Array };
 	readonly coverage: { run: Coverage; wait: Coverage; queue: Coverage };
 
-	constructor(bytes: ArrayBuffer) {
-		const columns = new Columns<StreamHead>(bytes);
+	constructor(columns: Columns<StreamHead>) {
 		const list = (name: string, wait: boolean): EventList => ({
 			t: columns.f64(`${name}_t`),
 			cost: columns.f64(`${name}_cost`),
@@ -96,6 +95,7 @@ export class StreamData {
 			wait: new Coverage(wait.t, (i) => wait.t[i]! + wait.cost[i]!, wait.first),
 			queue: queueCoverage(wait),
 		};
+		columns.forget();
 	}
 
 	threadOf(event: EventRef): number {

@@ -1,7 +1,7 @@
 // All of a corpus as flame graphs: what ran, what waited, and the functions that cost most in themselves.
 import { useMemo } from 'preact/hooks';
 
-import { Columns } from '../columns';
+import type { Columns } from '../columns';
 import { duration, percent, plural } from '../format';
 import { FrameTable, type Frame, type ModuleLayer } from '../frames';
 import { isServed, useBlock } from '../page_data';
@@ -91,14 +91,12 @@ function useOther(): { name: string; other: Columns<ProfileHead> | null; error?:
 
 	asked.set('where', name);
 	const block = `profile${queryOf(profileFields, '', asked)}`;
-	const { result, error } = useBlock(block, !!name, 'bytes');
-	const other = useMemo(() => (result ? new Columns<ProfileHead>(result as ArrayBuffer) : null), [result]);
+	const { result, error } = useBlock(block, !!name, 'columns');
 
-	return { name, other, error, block };
+	return { name, other: (result as Columns<ProfileHead> | undefined) ?? null, error, block };
 }
 
-export function Profile({ result }: { result: ArrayBuffer }) {
-	const columns = useMemo(() => new Columns<ProfileHead>(result), [result]);
+export function Profile({ result: columns }: { result: Columns<ProfileHead> }) {
 	const { head } = columns;
 	const table = useMemo(() => new FrameTable(head.modules, head.plumbing), [columns]);
 	const present = (Object.keys(kinds) as Kind[]).filter((kind) => valuesOf(columns, kind).some((value) => value > 0));

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 
+import type { Columns } from '../columns';
 import { count, duration, percent, plural } from '../format';
 import { culprit } from '../frames';
 import { FlameGraph } from '../parts/flame_graph';
@@ -12,7 +13,7 @@ import type { Span } from '../parts/time_gestures';
 import { TimeLine } from '../parts/time_line';
 import { go, linkHere, replaceQuery, route } from '../route';
 import type { StackTree } from '../stack_tree';
-import { pathTree, RUN, WAIT, StreamData, type EventRef, type Symptom } from '../stream_data';
+import { pathTree, RUN, WAIT, StreamData, type EventRef, type StreamHead, type Symptom } from '../stream_data';
 import { comparedTree } from '../tree_views';
 import { nextOnTheWay, wakeChain } from '../wake_chain';
 
@@ -281,7 +282,7 @@ function symptomAt(data: StreamData, query: URLSearchParams): number {
 
 const isTouch = matchMedia('(pointer: coarse)').matches;
 
-export function StreamView({ result }: { result: ArrayBuffer }) {
+export function StreamView({ result }: { result: Columns<StreamHead> }) {
 	const data = useMemo(() => new StreamData(result), [result]);
 	const { query, parts } = route.value;
 	const number = symptomAt(data, query);
