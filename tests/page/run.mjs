@@ -374,6 +374,7 @@ async function hostileNames() {
 		check(!(await page.evaluate(() => window.wrong)), `${view}: a name was taken for markup`);
 		check((await page.locator('main script, main img, main b >> text=h, main i:not([class]) >> text=key').count()) === 0, `${view}: a name became an element`);
 		await checkView(page, view);
+		check(!(await page.locator('article >> text=/95%/').count()), `${view}: an interval of one stream`);
 	}
 	await page.click('nav >> text=Overview');
 	await page.click('table[aria-label=Streams] a >> nth=0');

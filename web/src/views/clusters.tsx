@@ -41,8 +41,8 @@ export interface Cluster {
 	streams: number;
 	average_ns: number;
 	share: number;
-	low_ns?: number;
-	high_ns?: number;
+	low_ns: number | null; // null: of too few streams
+	high_ns: number | null;
 	common: string[];
 	examples: Example[];
 	by_stream?: number[]; // place in stream_ids, ns, and so on
@@ -123,8 +123,8 @@ function columnsOf(result: MineResult): Column<Row>[] {
 			key: 'share', title: 'Share', number: true, value: (row) => row.share, help: `Of the ${words[result.kind][1]} that was analyzed`,
 			cell: (row) => (
 				<span class="share">
-					<Bar share={row.share} low={row.low_ns === undefined ? undefined : row.low_ns / whole}
-						high={row.high_ns === undefined ? undefined : row.high_ns / whole} />
+					<Bar share={row.share} low={row.low_ns === null ? undefined : row.low_ns / whole}
+						high={row.high_ns === null ? undefined : row.high_ns / whole} />
 					{percent(row.share)}
 				</span>
 			),
@@ -243,7 +243,7 @@ function Detail({ row, model }: { row: Row; model: Model }) {
 			<h2>#{row.rank} <FrameName frame={row.culprit} /></h2>
 			<p>
 				<b>{duration(row.cost_ns)}</b>, {percent(row.share)} of the {words[result.kind][1]}
-				{row.low_ns !== undefined && row.high_ns !== undefined && <> (95%: {duration(row.low_ns)} to {duration(row.high_ns)})</>},
+				{row.low_ns !== null && row.high_ns !== null && <> (95%: {duration(row.low_ns)} to {duration(row.high_ns)})</>},
 				in {plural(row.events, words[result.kind][0])} of {duration(row.average_ns)} on average,
 				in {row.streams} of {plural(result.input.streams, 'stream')}; {plural(row.patterns.length, 'pattern')}.
 				{' '}Link: <a href={linkHere([row.id])}><code>{row.id}</code></a>
