@@ -41,7 +41,7 @@ struct rule {
 	const char *module;   /* glob; NULL: any */
 	const char *function; /* glob */
 	const char *waker;    /* glob over frames of the waker's stack; NULL: any */
-	uint32_t next;        /* the next rule with the same plain function, or of the wild ones */
+	uint32_t next;        /* the next rule with the same plain function, or of the same wild ones */
 };
 
 struct lode_idle_rules {
@@ -52,7 +52,7 @@ struct lode_idle_rules {
 	struct lode_strings names; /* plain functions */
 	uint32_t *first;           /* by name: its first rule, or LODE_NONE */
 	size_t first_capacity;
-	uint32_t wild;             /* first rule whose function is a real glob */
+	uint32_t wild[256];        /* first rule whose function is a glob that begins with this character; 0: with any */
 };
 
 const char *lode_idle_rules_builtin(void)
@@ -92,8 +92,10 @@ static int enter(struct lode_idle_rules *rules, uint32_t id)
 	size_t known = rules->names.count;
 
 	if (is_wild(rule->function)) {
-		rule->next = rules->wild;
-		rules->wild = id;
+		uint32_t *wild = &rules->wild[strchr("*?", *rule->function) ? 0 : (unsigned char)*rule->function];
+
+		rule->next = *wild;
+		*wild = id;
 		return 0;
 	}
 	name = lode_strings_add(&rules->names, rule->function, strlen(rule->function));
@@ -232,7 +234,7 @@ int lode_idle_rules_load(struct lode_idle_rules **result, const char *const *pat
 
 	if (!rules)
 		return lode_fail_memory(error);
-	rules->wild = LODE_NONE;
+	memset(rules->wild, 0xff, sizeof(rules->wild));
 	code = lode_strings_init(&rules->names) < 0 ? lode_fail_memory(error) : 0;
 	if (!code && lode_grow(&rules->first, &rules->first_capacity, 1, sizeof(*rules->first)) < 0)
 		code = lode_fail_memory(error);
@@ -307,7 +309,9 @@ static struct verdict judge_frame(const struct lode_idle_rules *rules, const str
 	uint32_t name = lode_strings_find(&rules->names, function, strlen(function));
 
 	judge_by(rules, name == LODE_NONE ? LODE_NONE : rules->first[name], module, function, &verdict);
-	judge_by(rules, rules->wild, module, function, &verdict);
+	judge_by(rules, rules->wild[0], module, function, &verdict);
+	if (*function)
+		judge_by(rules, rules->wild[(unsigned char)*function], module, function, &verdict);
 	return verdict;
 }
 
