@@ -280,10 +280,10 @@ static void widen_spans(const struct search *search, int type, struct span *span
 static int find_threads(struct search *search)
 {
 	struct span *spans = lode_calloc(search->group_count + 1, sizeof(*spans));
-	int code = spans ? 0 : LODE_SYSTEM;
+	int code = 0;
 
-	if (code < 0)
-		return code;
+	if (!spans)
+		return LODE_SYSTEM;
 	choose_threads(search, spans);
 	for (int type = 0; type < LODE_EVENT_TYPES; type++)
 		widen_spans(search, type, spans);
