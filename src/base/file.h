@@ -52,7 +52,7 @@ int lode_map_descriptor(struct lode_map *map, int fd, const char *path, struct l
 void lode_map_close(struct lode_map *map);
 
 /*
- * For tests: file operation number `nth` (from 1) fails with `error_number`;
+ * For tests, not in release builds: file operation number `nth` (from 1) fails with `error_number`;
  * with `for_good` all after it too. A write that fails with `error_number` 0 is
  * cut short instead. nth 0 turns it off.
  */

@@ -35,9 +35,9 @@ int lode_grow(void *items, size_t *capacity, size_t needed, size_t item_size);
  */
 void lode_memory_keep_freed(void);
 
-/* For tests: allocation number `nth` (from 1) fails; with `for_good` all after it too. 0 turns it off. */
+/* For tests, not in release builds: allocation number `nth` (from 1) fails; with `for_good` all after it too. 0 turns it off. */
 void lode_memory_fail_at(uint64_t nth, int for_good);
-/* For tests: how many allocations were asked for since the last lode_memory_fail_at. */
+/* For tests, not in release builds: how many allocations were asked for since the last lode_memory_fail_at. */
 uint64_t lode_memory_asked(void);
 
 #endif
