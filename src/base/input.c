@@ -22,12 +22,12 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/quiet_thread.h"
 #include "base/scratch.h"
 #include "base/unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,7 +181,7 @@ static void start_digester(struct lode_input *input)
 {
 	if (input->end < BACKGROUND_DIGEST || start_hash(input, NULL) < 0)
 		return;
-	input->digester_runs = pthread_create(&input->digester, NULL, digest_in_background, input) == 0;
+	input->digester_runs = lode_quiet_thread(&input->digester, digest_in_background, input) == 0;
 	if (!input->digester_runs) {
 		XXH3_freeState(input->hash);
 		input->hash = NULL;

@@ -2,8 +2,8 @@
 #include "base/parallel.h"
 
 #include "base/memory.h"
+#include "base/quiet_thread.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -45,7 +45,7 @@ void lode_parallel(unsigned jobs, size_t count, void (*piece)(void *context, siz
 		jobs = (unsigned)count;
 	threads = jobs > 1 ? lode_calloc(jobs - 1, sizeof(*threads)) : NULL;
 	while (threads && started < jobs - 1) {
-		if (pthread_create(&threads[started], NULL, work, &loop) != 0)
+		if (lode_quiet_thread(&threads[started], work, &loop) != 0)
 			break;
 		started++;
 	}

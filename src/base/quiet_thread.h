@@ -1,4 +1,7 @@
-/* Threads that signals leave alone: they are the business of the thread that waits. */
+/*
+ * Threads that signals leave alone: they are the business of the thread that waits, or of the program that uses the
+ * library. Only what a thread causes itself, such as reading behind the end of a file that shrank, reaches it.
+ */
 #ifndef LODE_BASE_QUIET_THREAD_H
 #define LODE_BASE_QUIET_THREAD_H
 
@@ -12,6 +15,10 @@ static inline int lode_quiet_thread(pthread_t *thread, void *(*work)(void *argum
 	int code;
 
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGFPE);
+	sigdelset(&all, SIGILL);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	code = pthread_create(thread, NULL, work, argument);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -37,11 +37,6 @@ struct lode_cursor lode_pprof_message_at(const struct lode_pprof_tables *tables,
 
 /* ---- tables ---- */
 
-static uint64_t hash_id(uint64_t id)
-{
-	return lode_hash_pair((uint32_t)(id >> 32), (uint32_t)id);
-}
-
 struct lode_pprof_entry *lode_pprof_find(const struct lode_pprof_table *table, uint64_t id)
 {
 	size_t probe = 0;
@@ -49,7 +44,7 @@ struct lode_pprof_entry *lode_pprof_find(const struct lode_pprof_table *table, u
 
 	if (id && id <= table->count && table->items[id - 1].id == id)
 		return &table->items[id - 1]; /* nearly all writers count from 1 */
-	while ((place = lode_index_next(&table->index, hash_id(id), &probe)) != LODE_NONE)
+	while ((place = lode_index_next(&table->index, lode_hash_u64(id), &probe)) != LODE_NONE)
 		if (table->items[place].id == id)
 			return &table->items[place];
 	return NULL;
@@ -62,7 +57,7 @@ static int add_entry(struct lode_pprof_tables *tables, struct lode_pprof_table *
 		return lode_pprof_fail_damaged(tables, at, id ? "an id is there twice" : "an id is missing");
 	if (table->count >= LODE_NONE - 1 ||
 	    lode_grow(&table->items, &table->capacity, table->count + 1, sizeof(*table->items)) < 0 ||
-	    lode_index_insert(&table->index, hash_id(id), (uint32_t)table->count) < 0)
+	    lode_index_insert(&table->index, lode_hash_u64(id), (uint32_t)table->count) < 0)
 		return lode_pprof_fail_memory(tables);
 	table->items[table->count++] = (struct lode_pprof_entry){.id = id, .at = at, .first = LODE_NONE};
 	return 0;

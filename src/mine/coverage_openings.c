@@ -9,6 +9,8 @@
  */
 #include "mine/coverage_classes.h"
 
+#include "base/random.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,16 +231,6 @@ static void reach_levels(struct lode_coverage *coverage, enum lode_opening openi
 
 /* ---- Random ---- */
 
-/* splitmix64: good enough to shuffle, and the same everywhere. */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t x = *state += 0x9e3779b97f4a7c15u;
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-	return x ^ x >> 31;
-}
-
 /*
  * Opens streams in random order until all is revealed, drawing each when it is its
  * turn, and adds to `sums` how many it took for each level.
@@ -250,7 +242,7 @@ static void open_at_random(const struct lode_coverage *coverage, const struct lo
 	size_t level = 0;
 
 	for (size_t i = 0; level < coverage->level_count && i < count; i++) {
-		size_t drawn = i + (size_t)(next_random(state) % (count - i));
+		size_t drawn = i + (size_t)(lode_splitmix64(state) % (count - i));
 		uint32_t stream = streams[drawn];
 
 		streams[drawn] = streams[i];

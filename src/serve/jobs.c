@@ -5,12 +5,12 @@
 #include "serve/jobs.h"
 
 #include "base/memory.h"
+#include "base/quiet_thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -354,7 +354,7 @@ static int start(struct lode_jobs *jobs, char *const *words, char *key, size_t s
 	*started = NULL;
 	if (job)
 		job->jobs = jobs;
-	if (!code && pthread_create(&job->reader, NULL, read_job, job)) {
+	if (!code && lode_quiet_thread(&job->reader, read_job, job)) {
 		kill(job->pid, SIGKILL);
 		waitpid(job->pid, NULL, 0);
 		for (int i = 0; i < PIPES; i++)

@@ -2,24 +2,20 @@
 #include "symbols/mapped.h"
 
 #include "base/memory.h"
+#include "base/starts_with.h"
 
 #include <string.h>
 
 static const char deleted[] = " (deleted)";
 
-static int starts_with(const char *text, const char *start)
-{
-	return strncmp(text, start, strlen(start)) == 0;
-}
-
 enum lode_mapped lode_mapped_kind(const char *path)
 {
-	if (!*path || !strcmp(path, "//anon") || starts_with(path, "/dev/zero") ||
-	    starts_with(path, "/anon_hugepage") || starts_with(path, "[anon"))
+	if (!*path || !strcmp(path, "//anon") || lode_starts_with(path, "/dev/zero") ||
+	    lode_starts_with(path, "/anon_hugepage") || lode_starts_with(path, "[anon"))
 		return LODE_MAPPED_ANONYMOUS;
-	if (starts_with(path, "[vdso"))
+	if (lode_starts_with(path, "[vdso"))
 		return LODE_MAPPED_VDSO;
-	if (*path == '[' || starts_with(path, "/SYSV"))
+	if (*path == '[' || lode_starts_with(path, "/SYSV"))
 		return LODE_MAPPED_NAMED;
 	return LODE_MAPPED_FILE;
 }

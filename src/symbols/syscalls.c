@@ -7,6 +7,8 @@
  */
 #include "symbols/syscalls.h"
 
+#include "base/starts_with.h"
+
 #include <string.h>
 
 #define FIRST_COMMON 424
@@ -119,15 +121,10 @@ static const char *name_in(const char *names, size_t size, uint64_t number)
 	return NULL;
 }
 
-static int starts_with(const char *text, const char *start)
-{
-	return strncmp(text, start, strlen(start)) == 0;
-}
-
 const char *lode_syscall_name(const char *arch, uint64_t number)
 {
-	int aarch64 = arch && (starts_with(arch, "aarch64") || starts_with(arch, "arm64"));
-	int x86_64 = arch && starts_with(arch, "x86_64");
+	int aarch64 = arch && (lode_starts_with(arch, "aarch64") || lode_starts_with(arch, "arm64"));
+	int x86_64 = arch && lode_starts_with(arch, "x86_64");
 
 	if (!aarch64 && !x86_64)
 		return NULL;

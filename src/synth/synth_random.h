@@ -5,20 +5,15 @@
 #ifndef LODE_SYNTH_SYNTH_RANDOM_H
 #define LODE_SYNTH_SYNTH_RANDOM_H
 
-#include <stdint.h>
+#include "base/random.h"
 
 struct lode_synth_random {
 	uint64_t state;
 };
 
-/* A counter whose bits are mixed (splitmix64): 64 good bits for a few operations. */
 static inline uint64_t lode_synth_random_next(struct lode_synth_random *random)
 {
-	uint64_t x = random->state += 0x9e3779b97f4a7c15u;
-
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-	x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-	return x ^ (x >> 31);
+	return lode_splitmix64(&random->state);
 }
 
 /* A generator of its own for the `number`-th thing of a `kind`, whatever others drew before. */

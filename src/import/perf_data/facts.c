@@ -5,6 +5,7 @@
 #include "import/perf_data/facts.h"
 
 #include "base/memory.h"
+#include "base/starts_with.h"
 
 #include <elf.h>
 #include <stddef.h>
@@ -132,17 +133,12 @@ int lode_perf_facts_add_event(struct lode_perf_facts *facts, const unsigned char
 
 /* ---- ids ---- */
 
-static uint64_t hash_id(uint64_t id)
-{
-	return lode_hash_pair((uint32_t)(id >> 32), (uint32_t)id);
-}
-
 const struct lode_perf_event *lode_perf_facts_event(const struct lode_perf_facts *facts, uint64_t id)
 {
 	size_t probe = 0;
 	uint32_t i;
 
-	while ((i = lode_index_next(&facts->id_index, hash_id(id), &probe)) != LODE_NONE)
+	while ((i = lode_index_next(&facts->id_index, lode_hash_u64(id), &probe)) != LODE_NONE)
 		if (facts->ids[i] == id)
 			return &facts->events[facts->id_events[i]];
 	return NULL;
@@ -156,7 +152,7 @@ static int add_id(struct lode_perf_facts *facts, size_t event, uint64_t id)
 	    lode_grow(&facts->ids, &facts->id_capacity, facts->id_count + 1, sizeof(*facts->ids)) < 0 ||
 	    lode_grow(&facts->id_events, &facts->id_event_capacity, facts->id_count + 1,
 		      sizeof(*facts->id_events)) < 0 ||
-	    lode_index_insert(&facts->id_index, hash_id(id), (uint32_t)facts->id_count) < 0)
+	    lode_index_insert(&facts->id_index, lode_hash_u64(id), (uint32_t)facts->id_count) < 0)
 		return LODE_SYSTEM;
 	facts->ids[facts->id_count] = id;
 	facts->id_events[facts->id_count++] = (uint16_t)event;
@@ -264,11 +260,6 @@ static void use_for_runs(struct lode_perf_event *event)
 		event->cost = attr->sample_freq ? 1000000000u / attr->sample_freq : 0;
 }
 
-static int starts_with(const char *text, const char *start)
-{
-	return strncmp(text, start, strlen(start)) == 0;
-}
-
 static int has(const struct lode_perf_tracepoint *tracepoint, enum lode_perf_field_name field)
 {
 	return tracepoint->fields[field].size > 0;
@@ -295,7 +286,7 @@ static enum lode_perf_use use_of_tracepoint(const struct lode_perf_tracepoint *t
 			return LODE_PERF_SYSCALL_EXIT;
 		return has(tracepoint, FIELD_ID) ? LODE_PERF_SYSCALL : LODE_PERF_CALL;
 	}
-	if (!strcmp(tracepoint->system, "syscalls") && starts_with(tracepoint->name, "sys_exit_"))
+	if (!strcmp(tracepoint->system, "syscalls") && lode_starts_with(tracepoint->name, "sys_exit_"))
 		return LODE_PERF_SYSCALL_EXIT;
 	return LODE_PERF_CALL;
 }
@@ -307,7 +298,7 @@ static const char *tracepoint_call_name(struct lode_arena *arena,
 	size_t system = strlen(tracepoint->system), name = strlen(tracepoint->name);
 	char *text;
 
-	if (!strcmp(tracepoint->system, "syscalls") && starts_with(tracepoint->name, "sys_enter_"))
+	if (!strcmp(tracepoint->system, "syscalls") && lode_starts_with(tracepoint->name, "sys_enter_"))
 		return tracepoint->name + strlen("sys_enter_");
 	text = lode_arena_bytes(arena, system + name + 2);
 	if (!text)

@@ -7,6 +7,8 @@
 #include "import/perf_data/images.h"
 
 #include "base/memory.h"
+#include "base/quiet_thread.h"
+#include "base/starts_with.h"
 #include "symbols/mapped.h"
 #include "symbols/unwind_table.h"
 
@@ -90,11 +92,6 @@ void lode_perf_images_release(struct lode_perf_images *images)
 
 /* ---- what is mapped ---- */
 
-static int starts_with(const char *text, const char *start)
-{
-	return strncmp(text, start, strlen(start)) == 0;
-}
-
 static uint32_t add_perf_map(struct lode_perf_images *images, uint32_t pid)
 {
 	struct lode_perf_image image = { .kind = LODE_PERF_PERF_MAP, .build_id = "" };
@@ -130,7 +127,7 @@ uint32_t lode_perf_images_user(struct lode_perf_images *images, const char *path
  */
 static int is_kernel_itself(const char *path)
 {
-	return starts_with(path, "[kernel") || starts_with(path, "[guest.kernel") ||
+	return lode_starts_with(path, "[kernel") || lode_starts_with(path, "[guest.kernel") ||
 	       strstr(path, "vmlinux") != NULL;
 }
 
@@ -276,7 +273,7 @@ int lode_perf_images_start(struct lode_perf_images *images)
 	register_binaries(images, count);
 	/* Failing here costs only time: what is not loaded now is loaded when it is needed. */
 	if (images->prefetched_count && images->options->jobs != 1 && !images->options->no_symbols)
-		images->prefetching = pthread_create(&images->prefetcher, NULL, prefetch, images) == 0;
+		images->prefetching = lode_quiet_thread(&images->prefetcher, prefetch, images) == 0;
 	return 0;
 }
 
@@ -437,7 +434,7 @@ static void name_of(const struct lode_perf_image *image, const char *symbol_modu
 	if (symbol_module)
 		*name = symbol_module;
 	else if (image->kind == LODE_PERF_KERNEL_CODE)
-		*name = starts_with(image->path, "bpf_") ? "bpf" : "kernel";
+		*name = lode_starts_with(image->path, "bpf_") ? "bpf" : "kernel";
 	*length = strlen(*name);
 	if (symbol_module)
 		return;

@@ -1,6 +1,8 @@
 /* Pipeline: see pipeline.h. */
 #include "import/perf_data/pipeline.h"
 
+#include "base/quiet_thread.h"
+
 static struct lode_perf_batch *batch_number(struct lode_perf_pipeline *pipeline, uint64_t number)
 {
 	return &pipeline->batches[number % LODE_PERF_BATCHES];
@@ -44,7 +46,7 @@ void lode_perf_pipeline_init(struct lode_perf_pipeline *pipeline,
 	pthread_mutex_init(&pipeline->lock, NULL);
 	pthread_cond_init(&pipeline->changed, NULL);
 	if (threaded)
-		pipeline->threaded = pthread_create(&pipeline->thread, NULL, work, pipeline) == 0;
+		pipeline->threaded = lode_quiet_thread(&pipeline->thread, work, pipeline) == 0;
 }
 
 static void close_pipeline(struct lode_perf_pipeline *pipeline)

@@ -46,18 +46,13 @@ void lode_perf_tracepoints_release(struct lode_perf_tracepoints *tracepoints)
 	memset(tracepoints, 0, sizeof(*tracepoints));
 }
 
-static uint64_t hash_id(uint64_t id)
-{
-	return lode_hash_pair((uint32_t)(id >> 32), (uint32_t)id);
-}
-
 const struct lode_perf_tracepoint *lode_perf_tracepoints_find(const struct lode_perf_tracepoints *tracepoints,
 							      uint64_t id)
 {
 	size_t probe = 0;
 	uint32_t i;
 
-	while ((i = lode_index_next(&tracepoints->index, hash_id(id), &probe)) != LODE_NONE)
+	while ((i = lode_index_next(&tracepoints->index, lode_hash_u64(id), &probe)) != LODE_NONE)
 		if (tracepoints->items[i].id == id)
 			return &tracepoints->items[i];
 	return NULL;
@@ -166,7 +161,7 @@ static int read_format(struct lode_perf_tracepoints *tracepoints, const char *sy
 	if (!tracepoint.name ||
 	    lode_grow(&tracepoints->items, &tracepoints->capacity, tracepoints->count + 1,
 		      sizeof(tracepoint)) < 0 ||
-	    lode_index_insert(&tracepoints->index, hash_id(tracepoint.id), (uint32_t)tracepoints->count) < 0)
+	    lode_index_insert(&tracepoints->index, lode_hash_u64(tracepoint.id), (uint32_t)tracepoints->count) < 0)
 		return LODE_SYSTEM;
 	tracepoints->items[tracepoints->count++] = tracepoint;
 	return 0;
