@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* Tables a kind of noise, and claims that are allowed: one in twenty. */
-#define TABLES (TEST_SANITIZED ? 20 : 200)
+#define TABLES (TEST_SANITIZED ? 8 : 200)
 #define CLAIMS (TEST_SANITIZED ? TABLES : TABLES / 20)
 #define COLUMNS 6
 #define MANY_COLUMNS 12

@@ -122,7 +122,7 @@ static void levels_are_found_whatever_their_number(void **state)
 
 	(void)state;
 	lode_explain_defaults(&options);
-	for (int round = 0; round < 24; round++) {
+	for (int round = 0; round < (TEST_SANITIZED ? 6 : 24); round++) {
 		unsigned functions = 2 + (unsigned)round % 4, levels = 2 + (unsigned)round % 3;
 		struct lode_explanation explanation;
 		struct made made;
@@ -260,7 +260,7 @@ static void one_function_stays_one(void **state)
 	(void)state;
 	lode_explain_defaults(&options);
 	options.folds = 2;
-	for (int round = 0; round < 12; round++) {
+	for (int round = 0; round < (TEST_SANITIZED ? 4 : 12); round++) {
 		struct lode_explanation explanation;
 		struct made made;
 
