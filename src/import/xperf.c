@@ -515,7 +515,11 @@ static int read_xperf(struct lode_input *input, const struct lode_import_options
 static int sniff(const unsigned char *bytes, size_t size, const char *name)
 {
 	(void)name;
-	return size > 11 && (memcmp(bytes, "BeginHeader", 11) == 0 || memcmp(bytes, "\xef\xbb\xbf" "BeginHeader", 14) == 0) ? 90 : 0;
+	if (size > 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) {
+		bytes += 3;
+		size -= 3;
+	}
+	return size > 11 && memcmp(bytes, "BeginHeader", 11) == 0 ? 90 : 0;
 }
 
 const struct lode_importer lode_importer_xperf = {
