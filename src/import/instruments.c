@@ -441,10 +441,12 @@ static int read_rows(struct reader *reader)
 		if (token == LODE_XML_OPEN) {
 			code = begin(reader, &reader->open[depth]);
 			is_reference[depth] = code > 0;
-		} else if (token == LODE_XML_WORDS && depth) {
+		} else if (token == LODE_XML_WORDS && depth && !is_reference[depth]) {
 			take_words(reader, &reader->open[depth].value);
 		} else if (token == LODE_XML_CLOSE) {
-			code = end(reader, &reader->open[depth + 1], is_reference[depth + 1], depth ? &reader->open[depth] : NULL);
+			/* what is inside of a reference changes nothing */
+			code = end(reader, &reader->open[depth + 1], is_reference[depth + 1],
+				   depth && !is_reference[depth] ? &reader->open[depth] : NULL);
 		}
 		if (code >= 0 && reader->rows - told >= 65536) {
 			told = reader->rows;

@@ -51,6 +51,16 @@ static void ids_are_those_of_one_node(void **state)
 		    "rows without", 1);
 }
 
+static void what_is_inside_of_a_reference_changes_nothing(void **state)
+{
+	(void)state;
+	assert_import(&lode_importer_instruments,
+		      TABLE("<row><sample-time>5</sample-time><thread id=\"2\"><tid>7</tid></thread><weight id=\"3\">9</weight><backtrace>"
+			    "<frame id=\"4\" name=\"f\"/></backtrace></row><row><sample-time>6</sample-time><thread ref=\"2\"/><weight ref=\"3\">8"
+			    "</weight><backtrace><frame ref=\"4\"><binary name=\"a\"/></frame></backtrace></row>"),
+		      NULL, "stream x \nrun 5+9 7 f\nrun 6+9 7 f\n");
+}
+
 static void cycles_are_no_time(void **state)
 {
 	const char *text = TABLE("<row><sample-time>5</sample-time><thread id=\"2\"><tid>7</tid></thread><cycle-weight>900</cycle-weight></row>");
@@ -133,6 +143,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_samples_by_id_and_reference),
 		cmocka_unit_test(ids_are_those_of_one_node),
+		cmocka_unit_test(what_is_inside_of_a_reference_changes_nothing),
 		cmocka_unit_test(cycles_are_no_time),
 		cmocka_unit_test(what_tables_may_not_be),
 		cmocka_unit_test(damage_and_want_of_memory_are_survived),
