@@ -52,6 +52,8 @@
 /* Of what is left for the scheduler's programs: what context switches may take where slots are chosen, and when that begins. */
 #define SWITCHES     0.55
 #define TOO_MANY     0.7
+/* Of what was taken too much, as much is saved later as the budget is in so many seconds. */
+#define DEBT_SECONDS 4.0
 /* And what CPU samples and the process may take before there are fewer samples. */
 #define STEADY	     0.4
 
@@ -211,6 +213,20 @@ static double records_ratio(const struct lode_budget *budget, double room, doubl
 	return records / (left > least ? left : least);
 }
 
+/*
+ * What is to be taken from now on: less after bursts that nothing could be done about, such as tables made for new processes, so that
+ * the average is kept. The first seconds do not count.
+ */
+static double aim(struct lode_budget *budget, const struct lode_budget_usage *usage)
+{
+	double seconds = more(usage->t, budget->last.t) / 1e9, most = budget->share * DEBT_SECONDS;
+
+	if (usage->t - budget->first.t >= BEGIN_NS)
+		budget->debt += (budget->taken - budget->share * AIM) * seconds;
+	budget->debt = budget->debt < 0 ? 0 : budget->debt < most ? budget->debt : most;
+	return budget->share * AIM - budget->debt / (2 * DEBT_SECONDS);
+}
+
 void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage *usage)
 {
 	double machine = more(usage->t, budget->last.t) * budget->cpus, on = more(usage->on, budget->last.on) * budget->cpus;
@@ -219,11 +235,11 @@ void lode_budget_step(struct lode_budget *budget, const struct lode_budget_usage
 
 	if (machine <= 0)
 		return;
-	room = budget->share * AIM - steady / machine;
-	if (room < budget->share * LEAST)
-		room = budget->share * LEAST;
 	budget->fixed = (steady + switches) / machine;
 	budget->taken = (steady + switches + records) / machine;
+	room = aim(budget, usage) - steady / machine;
+	if (room < budget->share * LEAST)
+		room = budget->share * LEAST;
 	count_second(budget, usage);
 	if (on >= LEAST_ON_NS) {
 		budget->attached = switches / on;

@@ -45,6 +45,7 @@ struct lode_budget {
 	double fixed;
 	/* What context switches took by themselves while the programs were attached, the last time that they were. */
 	double attached;
+	double debt; /* seconds of the machine above what was aimed at that are still to be saved */
 	/* Seconds, those in which it took more than a tenth above the budget, and the most; but for the first three. */
 	uint64_t seconds;
 	uint64_t seconds_over;

@@ -183,6 +183,30 @@ static void a_server_with_very_many_switches_is_held_by_slots(void **state)
 	}
 }
 
+/* Processes that start now and then, whose tables are made whatever the budget is. */
+static void bursts_are_saved_again_afterwards(void **state)
+{
+	static const struct load loads[] = { { 20000, 30000 }, { 5000, 200000 }, { 500, 3000000 } };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct machine machine;
+		double taken = 0;
+
+		start(&machine, shares[i]);
+		run_for(&machine, 3, loads, 3);
+		for (int step = 0; step < 400; step++) {
+			double burst = step % 8 ? 0 : 3 * shares[i];
+
+			machine.usage.process += (uint64_t)(burst * STEP * CPUS);
+			run_step(&machine, loads, 3);
+			taken += machine.taken + burst;
+		}
+		taken /= 400;
+		assert_true(taken <= 1.05 * shares[i] && taken >= 0.8 * shares[i]);
+	}
+}
+
 static void what_must_see_every_switch_stays_attached(void **state)
 {
 	static const struct load loads[] = { { 300000, 30000 } };
@@ -239,6 +263,7 @@ int main(void)
 		cmocka_unit_test(a_load_that_changes_tenfold_is_followed_within_two_seconds),
 		cmocka_unit_test(what_cannot_be_helped_leaves_few_records_and_samples),
 		cmocka_unit_test(a_server_with_very_many_switches_is_held_by_slots),
+		cmocka_unit_test(bursts_are_saved_again_afterwards),
 		cmocka_unit_test(what_must_see_every_switch_stays_attached),
 		cmocka_unit_test(long_waits_are_thinned_where_there_are_too_many),
 		cmocka_unit_test(shares_are_read_with_their_percent),
