@@ -19,7 +19,7 @@
 
 /* ---- copies ---- */
 
-static int copy_weights(struct lode_past_weights *weights, const struct lode_count_graph *graph)
+static int copy_weights(struct lode_recent_weights *weights, const struct lode_count_graph *graph)
 {
 	weights->count = 0;
 	if (!graph)
@@ -32,15 +32,15 @@ static int copy_weights(struct lode_past_weights *weights, const struct lode_cou
 	return 0;
 }
 
-int lode_search_keep_past(struct lode_search *search)
+int lode_search_store_recent(struct lode_search *search)
 {
 	const struct lode_experiment *whole = get(search, WHOLE_CPU);
-	struct lode_past *past = &search->past[search->past_looks % LODE_PAST];
+	struct lode_recent_look *past = &search->recent.looks[search->recent.count % LODE_RECENT_LOOKS];
 	const struct lode_count_graph *graph =
 		lode_counts_graph(&search->counts, LODE_CPU_BOUND, &whole->focus);
 
 	if (!whole->active) {
-		search->past_looks = 0; /* its clocks stand still */
+		search->recent.count = 0; /* its clocks stand still */
 		return 0;
 	}
 	past->t = now(search);
@@ -48,33 +48,33 @@ int lode_search_keep_past(struct lode_search *search)
 	past->exact = whole->observation->last_amount;
 	past->all = graph ? graph->weight : 0;
 	past->cut = graph ? graph->cut : 0;
-	search->past_looks++;
+	search->recent.count++;
 	if (copy_weights(&past->functions, graph) < 0)
 		return LODE_SYSTEM;
 	return copy_weights(&past->modules,
 			    lode_counts_modules(&search->counts, LODE_CPU_BOUND, &whole->focus));
 }
 
-void lode_search_release_past(struct lode_search *search)
+void lode_search_release_recent(struct lode_search *search)
 {
-	for (int i = 0; i < LODE_PAST; i++) {
-		lode_free(search->past[i].functions.items);
-		lode_free(search->past[i].modules.items);
+	for (int i = 0; i < LODE_RECENT_LOOKS; i++) {
+		lode_free(search->recent.looks[i].functions.items);
+		lode_free(search->recent.looks[i].modules.items);
 	}
 }
 
 /* ---- what an experiment would have seen ---- */
 
-static uint64_t weight_at(const struct lode_past *past, int is_module, uint32_t node)
+static uint64_t weight_at(const struct lode_recent_look *past, int is_module, uint32_t node)
 {
-	const struct lode_past_weights *weights = is_module ? &past->modules : &past->functions;
+	const struct lode_recent_weights *weights = is_module ? &past->modules : &past->functions;
 
 	return node < weights->count ? weights->items[node] : 0;
 }
 
 /* The sub-interval from one copy to the next. */
-static void add_interval(struct lode_experiment *experiment, const struct lode_past *from,
-			 const struct lode_past *to, int is_module, uint32_t node)
+static void add_interval(struct lode_experiment *experiment, const struct lode_recent_look *from,
+			 const struct lode_recent_look *to, int is_module, uint32_t node)
 {
 	double mine = (double)(weight_at(to, is_module, node) - weight_at(from, is_module, node));
 	struct lode_reading reading = {.wall = experiment->past_wall += to->wall - from->wall};
@@ -89,7 +89,7 @@ static void add_interval(struct lode_experiment *experiment, const struct lode_p
 
 void lode_search_look_back(struct lode_search *search, struct lode_experiment *experiment)
 {
-	uint64_t looks = search->past_looks;
+	uint64_t looks = search->recent.count;
 	int is_module = lode_program_is_module(search->meter->program, experiment->focus.function);
 	struct lode_focus place = experiment->focus;
 	const struct lode_count_graph *graph;
@@ -102,7 +102,7 @@ void lode_search_look_back(struct lode_search *search, struct lode_experiment *e
 	graph = is_module ? lode_counts_modules(&search->counts, LODE_CPU_BOUND, &place)
 			  : lode_counts_graph(&search->counts, LODE_CPU_BOUND, &place);
 	node = graph ? lode_count_node_find(graph, experiment->focus.function) : LODE_NONE;
-	for (uint64_t i = looks < LODE_PAST ? 1 : looks - LODE_PAST + 1; i < looks; i++)
-		add_interval(experiment, &search->past[(i - 1) % LODE_PAST], &search->past[i % LODE_PAST],
-			     is_module, node);
+	for (uint64_t i = looks < LODE_RECENT_LOOKS ? 1 : looks - LODE_RECENT_LOOKS + 1; i < looks; i++)
+		add_interval(experiment, &search->recent.looks[(i - 1) % LODE_RECENT_LOOKS],
+			     &search->recent.looks[i % LODE_RECENT_LOOKS], is_module, node);
 }

@@ -14,11 +14,11 @@ static int collect(void *context, uint32_t number, uint64_t object)
 {
 	struct lode_search *search = context;
 
-	if (lode_grow(&search->objects, &search->objects_capacity, search->found.count + 1,
-		      sizeof(*search->objects)) < 0 ||
-	    lode_search_queue_push(&search->found, number) < 0)
+	if (lode_grow(&search->found.objects, &search->found.objects_capacity,
+		      search->found.numbers.count + 1, sizeof(*search->found.objects)) < 0 ||
+	    lode_ids_push(&search->found.numbers, number) < 0)
 		return LODE_SYSTEM;
-	search->objects[search->found.count - 1] = object;
+	search->found.objects[search->found.numbers.count - 1] = object;
 	return 0;
 }
 
@@ -32,7 +32,7 @@ static int look_below(struct lode_search *search, const struct lode_focus *focus
 {
 	const struct lode_meter_operations *operations = search->meter->operations;
 
-	search->found.count = 0;
+	search->found.numbers.count = 0;
 	if (axis == LODE_AXIS_CODE)
 		return operations->roots(search->meter, focus, collect_function, search);
 	return operations->below(search->meter, focus, axis, collect, search);
@@ -94,10 +94,10 @@ static int is_hopeless(const struct lode_search *search, enum lode_hypothesis hy
 /* Wants an experiment for each of what was found below the focus of `parent`. */
 static int want_found(struct lode_search *search, uint32_t parent, enum lode_focus_axis axis)
 {
-	for (size_t i = 0; i < search->found.count; i++) {
+	for (size_t i = 0; i < search->found.numbers.count; i++) {
 		const struct lode_experiment *experiment = &search->history.experiments[parent];
-		struct lode_focus focus =
-			narrowed(&experiment->focus, axis, search->found.items[i], search->objects[i]);
+		struct lode_focus focus = narrowed(&experiment->focus, axis, search->found.numbers.items[i],
+						   search->found.objects[i]);
 
 		if (!is_hopeless(search, experiment->hypothesis, &focus) &&
 		    lode_search_want(search, experiment->hypothesis, &focus, parent, LODE_ORIGIN_CALL_GRAPH,
@@ -124,7 +124,7 @@ static int refine_modules(struct lode_search *search, uint32_t id)
 
 	if (!modules || modules->node_count < 2 || lode_focus_has(focus, LODE_AXIS_OBJECT))
 		return 0;
-	search->found.count = 0;
+	search->found.numbers.count = 0;
 	for (size_t i = 0; i < modules->node_count; i++)
 		if ((double)modules->nodes[i].weight > least * (double)all->weight &&
 		    collect_function(search, modules->nodes[i].function) < 0)
@@ -145,7 +145,7 @@ static int refine_code(struct lode_search *search, uint32_t id)
 			return LODE_SYSTEM;
 		return refine_modules(search, id);
 	}
-	search->found.count = 0;
+	search->found.numbers.count = 0;
 	lode_program_callees(search->meter->program, focus.function, &count);
 	for (size_t i = 0; i < count; i++) {
 		uint32_t callee = lode_program_callees(search->meter->program, focus.function, &count)[i];
@@ -170,9 +170,9 @@ static int refine_place(struct lode_search *search, uint32_t id)
 			continue;
 		if (look_below(search, &focus, axis) < 0)
 			return LODE_SYSTEM;
-		if (search->found.count > 1)
+		if (search->found.numbers.count > 1)
 			return want_found(search, id, axis);
-		if (!search->found.count)
+		if (!search->found.numbers.count)
 			return 0;
 	}
 	return 0;
@@ -340,7 +340,8 @@ static int mark_below_roots(struct deep *deep)
 {
 	if (look_below(deep->search, &deep->place, LODE_AXIS_CODE) < 0)
 		return LODE_SYSTEM;
-	deep->below = lode_deep_reach(deep->graph, deep->search->found.items, deep->search->found.count);
+	deep->below = lode_deep_reach(deep->graph, deep->search->found.numbers.items,
+				      deep->search->found.numbers.count);
 	return deep->below ? 0 : LODE_SYSTEM;
 }
 

@@ -66,7 +66,6 @@ void lode_search_begin_samples(struct lode_search *search, struct lode_experimen
 {
 	experiment->sampling = look_up(search, experiment);
 	experiment->past_time = experiment->past_wall = 0;
-	lode_search_look_back(search, experiment);
 }
 
 double lode_search_grain(const struct lode_search *search, const struct lode_experiment *experiment)
@@ -117,6 +116,23 @@ int lode_search_may_hold(const struct lode_experiment *experiment, double value)
 	       fmax(0, experiment->sampling.unknown) > (experiment->threshold - value) * base;
 }
 
+/* ---- comparing probes with samples ---- */
+
+int lode_search_has_comparable_samples(const struct lode_experiment *experiment)
+{
+	return experiment->hypothesis != LODE_SMALL_IO && experiment->focus.function != LODE_NONE &&
+	       !lode_focus_has(&experiment->focus, LODE_AXIS_THREAD) &&
+	       !lode_focus_has(&experiment->focus, LODE_AXIS_OBJECT);
+}
+
+void lode_search_mark_samples(struct lode_search *search, struct lode_experiment *experiment)
+{
+	if (!lode_search_has_comparable_samples(experiment))
+		return;
+	experiment->sampled = lode_search_sampled(search, experiment);
+	experiment->sampled_since = now(search);
+}
+
 /* ---- waits that began before ---- */
 
 static int is_in_place(const struct lode_meter_sample *sample, const struct lode_focus *focus)
@@ -136,10 +152,10 @@ static int shows(const struct lode_meter_sample *sample, uint32_t module, uint32
 
 void lode_search_clip(struct lode_search *search, const struct lode_meter_sample *sample, uint32_t module)
 {
-	if (sample->drawn || sample->t >= search->samples_since)
+	if (sample->drawn || sample->t >= search->running.samples_since)
 		return;
-	for (size_t i = 0; i < search->active.count; i++) {
-		struct lode_experiment *experiment = get(search, search->active.items[i]);
+	for (size_t i = 0; i < search->running.active.count; i++) {
+		struct lode_experiment *experiment = get(search, search->running.active.items[i]);
 		struct lode_sampling *sampling = &experiment->sampling;
 		uint64_t before;
 

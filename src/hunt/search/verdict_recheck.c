@@ -19,21 +19,6 @@
 /* Standard deviations of chance that they must be above the threshold by. */
 #define BEYOND_CHANCE 2
 
-static int can_be_doubted(const struct lode_experiment *experiment)
-{
-	return experiment->hypothesis != LODE_SMALL_IO && experiment->focus.function != LODE_NONE &&
-	       !lode_focus_has(&experiment->focus, LODE_AXIS_THREAD) &&
-	       !lode_focus_has(&experiment->focus, LODE_AXIS_OBJECT);
-}
-
-void lode_search_mark_samples(struct lode_search *search, struct lode_experiment *experiment)
-{
-	if (!can_be_doubted(experiment))
-		return;
-	experiment->sampled = lode_search_sampled(search, experiment);
-	experiment->sampled_since = now(search);
-}
-
 /* Whether samples since the mark show it clearly above its threshold. */
 static int samples_hold(const struct lode_search *search, const struct lode_experiment *experiment)
 {
@@ -42,7 +27,7 @@ static int samples_hold(const struct lode_search *search, const struct lode_expe
 		lode_focus_has(&experiment->focus, LODE_AXIS_PROCESS) ? 1 : lode_search_wall_rate(search);
 	double least = experiment->threshold * rate * passed;
 
-	return can_be_doubted(experiment) &&
+	return lode_search_has_comparable_samples(experiment) &&
 	       (double)(lode_search_sampled(search, experiment) - experiment->sampled) >
 		       least + BEYOND_CHANCE * sqrt(least * lode_search_grain(search, experiment));
 }
@@ -72,10 +57,10 @@ static int has_changed(struct lode_search *search, struct lode_experiment *exper
 	return 0;
 }
 
-int lode_search_doubt(struct lode_search *search)
+int lode_search_recheck(struct lode_search *search)
 {
 	for (uint32_t id = 0; may_follow_samples(search) && id < search->history.count; id++)
-		if (has_changed(search, get(search, id)) && lode_search_again(search, id) < 0)
+		if (has_changed(search, get(search, id)) && lode_search_run_again(search, id) < 0)
 			return LODE_SYSTEM;
 	return 0;
 }

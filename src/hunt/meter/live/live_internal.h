@@ -70,8 +70,20 @@ static inline struct lode_live *lode_live_of(struct lode_meter *meter)
 	return (struct lode_live *)meter;
 }
 
-/* live_meter.c: reads what is there and follows what happened to the processes. */
+/* function_probes.c */
+
+/* Fills a probe request for a function. Returns 0, or 1 when the function cannot be probed. */
+int lode_live_make_probe(struct lode_live *live, uint32_t function, struct lode_probe_wish *wish);
+/* Puts probes on the spin-wait and exception functions of new binaries. */
+int lode_live_add_special(struct lode_live *live, struct lode_error *error);
+
+/* live_follow.c */
+
+/* Processes everything that happened since the last call. */
 int lode_live_follow(struct lode_live *live, struct lode_error *error);
+int lode_live_read_recorder(struct lode_live *live, struct lode_error *error);
+/* Begins to measure a process. Returns 0, 1 when it is gone, or a negative code. */
+int lode_live_add_process(struct lode_live *live, uint32_t pid, struct lode_error *error);
 
 /* live_experiments.c */
 double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothesis,
@@ -83,10 +95,6 @@ int lode_live_stop(struct lode_meter *meter, const uint32_t *experiments, size_t
 		   struct lode_error *error);
 int lode_live_read(struct lode_meter *meter, uint32_t experiment, struct lode_reading *reading,
 		   struct lode_error *error);
-/* Whether an experiment asks for this thread; `context` is the struct lode_live. */
-int lode_live_is_asked(void *context, uint32_t tid);
-/* Puts probes on the special functions of binaries that are new. */
-int lode_live_add_special(struct lode_live *live, struct lode_error *error);
 
 /* live_cost.c */
 double lode_live_cost(struct lode_meter *meter);

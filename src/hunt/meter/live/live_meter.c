@@ -1,6 +1,6 @@
 /*
- * Live meter: see live_meter.h. This file is about its life: what it is made of,
- * and following what happens to the processes while it waits.
+ * Live meter: see live_meter.h. This file creates and destroys it and waits; the others
+ * are live_follow.c (processes), live_experiments.c, live_axes.c and live_cost.c.
  */
 #include "hunt/meter/live/live_meter.h"
 
@@ -20,10 +20,8 @@
 /* Of the recorder's rings, all CPUs together: they are read twenty times a second. */
 #define RING_BYTES (16u << 20)
 
-/* Nanoseconds after which what the recorder has is read, though nothing happened. */
+/* The recorder is read after this many nanoseconds even if no process has started or ended. */
 #define READ_EVERY 50000000u
-/* And after which processes are asked whether they live, should a message have been lost. */
-#define ASK_EVERY 500000000u
 
 static uint64_t now(struct lode_meter *meter)
 {
@@ -31,120 +29,7 @@ static uint64_t now(struct lode_meter *meter)
 	return lode_thread_clocks_now();
 }
 
-/* ---- following ---- */
-
-/* The state of a process as /proc tells it says that it has ended, or is about to be gone. */
-static int has_ended(uint32_t pid)
-{
-	char path[32], text[512], *end;
-	size_t size;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	file = fopen(path, "re"); /* from the kernel */
-	if (!file)
-		return 1;
-	size = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[size] = '\0';
-	end = strrchr(text, ')');
-	return !end || end[1] != ' ' || end[2] == 'Z' || end[2] == 'X';
-}
-
-static void end_process(struct lode_live *live, uint32_t pid)
-{
-	lode_hunted_end(&live->target, pid);
-	lode_probes_remove_process(live->probes, pid);
-	lode_stops_forget(live->stops, pid);
-}
-
-static void ask_processes(struct lode_live *live)
-{
-	if (lode_thread_clocks_now() - live->looked < ASK_EVERY)
-		return;
-	live->looked = lode_thread_clocks_now();
-	for (size_t i = 0; i < live->target.count; i++)
-		if (!live->target.items[i].ended && has_ended(live->target.items[i].pid))
-			end_process(live, live->target.items[i].pid);
-}
-
-static int add_process(struct lode_live *live, uint32_t pid, struct lode_error *error)
-{
-	int code = lode_hunted_add(&live->target, pid, error);
-
-	if (!code)
-		code = lode_probes_add_process(live->probes, pid, error);
-	if (!code)
-		code = lode_live_add_special(live, error);
-	return code;
-}
-
-static int follow_event(struct lode_live *live, const struct lode_probes_event *event,
-			struct lode_error *error)
-{
-	int code = 0;
-
-	switch (event->type) {
-	case LODE_MESSAGE_BORN:
-		if (!lode_hunted_find(&live->target, event->pid) ||
-		    lode_hunted_find(&live->target, event->pid)->ended)
-			code = add_process(live, event->pid, error);
-		return code < 0 ? code : 0;
-	case LODE_MESSAGE_EXECUTED:
-		return lode_hunted_learn(&live->target, event->pid, error);
-	case LODE_MESSAGE_DIED:
-		if (event->last)
-			end_process(live, event->pid);
-		return 0;
-	default:
-		return 0;
-	}
-}
-
-static int follow_events(struct lode_live *live, struct lode_error *error)
-{
-	uint64_t ignored;
-	struct lode_probes_event *events;
-	size_t count;
-	int code = 0;
-
-	while (read(live->event, &ignored, sizeof(ignored)) < 0 && errno == EINTR)
-		;
-	events = lode_probes_events(live->probes, &count);
-	for (size_t i = 0; !code && i < count; i++)
-		code = follow_event(live, &events[i], error);
-	lode_free(events);
-	return code;
-}
-
-static int read_recorder(struct lode_live *live, struct lode_error *error)
-{
-	struct lode_recorder_sink sink = lode_stack_samples_sink(&live->samples);
-
-	if (lode_recorder_read(live->recorder, &sink) < 0 || live->target.failed)
-		return lode_fail_memory(error);
-	return 0;
-}
-
-int lode_live_follow(struct lode_live *live, struct lode_error *error)
-{
-	int code = read_recorder(live, error);
-
-	if (!code)
-		code = follow_events(live, error);
-	if (!code)
-		code = lode_hunted_settle_roles(&live->target, error);
-	if (!code)
-		code = lode_hunted_learn_images(&live->target, error);
-	if (!code)
-		code = lode_live_add_special(live, error);
-	if (!code && lode_hunted_reap(&live->target, lode_live_is_asked, live) < 0)
-		code = lode_fail_memory(error);
-	ask_processes(live);
-	lode_live_look_at_work(live);
-	lode_stops_tidy(live->stops);
-	return code;
-}
+/* ---- waiting and samples ---- */
 
 static int wait_until(struct lode_meter *meter, uint64_t until, struct lode_error *error)
 {
@@ -173,7 +58,7 @@ static int take_samples(struct lode_meter *meter,
 			struct lode_error *error)
 {
 	struct lode_live *live = lode_live_of(meter);
-	int code = live->finished ? 0 : read_recorder(live, error);
+	int code = live->finished ? 0 : lode_live_read_recorder(live, error);
 
 	return code ? code : lode_stack_samples_take(&live->samples, each, context);
 }
@@ -192,7 +77,7 @@ static int add_one(void *context, uint32_t pid)
 	int code = lode_recorder_add_pid(live->recorder, pid, addition->error);
 
 	if (!code)
-		code = add_process(live, pid, addition->error);
+		code = lode_live_add_process(live, pid, addition->error);
 	if (!code && !live->never_stop)
 		code = lode_stops_prepare(live->stops, pid, lode_hunted_version(&live->target, pid),
 					  addition->error);

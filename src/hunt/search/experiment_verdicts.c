@@ -1,0 +1,240 @@
+/*
+ * Experiment verdicts: reads what every running experiment has measured, and decides
+ * whether it is true, false, or to be run another way; see search.h.
+ */
+#include "hunt/search/search_internal.h"
+
+/* ---- another look ---- */
+
+/* Looks once more at what was found false below `id`. */
+static int examine_again_below(struct lode_search *search, uint32_t id)
+{
+	for (uint32_t child = get(search, id)->first_child; child != LODE_NONE;
+	     child = get(search, child)->next_sibling)
+		if (get(search, child)->state == LODE_EXPERIMENT_FALSE &&
+		    lode_search_run_again(search, child) < 0)
+			return LODE_SYSTEM;
+	return 0;
+}
+
+/* `id` is a bottleneck no longer: something beside it may be one now. */
+static int examine_again_beside(struct lode_search *search, uint32_t id)
+{
+	for (uint32_t i = get(search, id)->links; i != LODE_NONE; i = search->history.links[i].next) {
+		uint32_t parent = search->history.links[i].parent;
+
+		if (get(search, parent)->state == LODE_EXPERIMENT_TRUE &&
+		    examine_again_below(search, parent) < 0)
+			return LODE_SYSTEM;
+	}
+	return 0;
+}
+
+/* ---- verdicts ---- */
+
+static int turn_true(struct lode_search *search, uint32_t id)
+{
+	struct lode_experiment *experiment = get(search, id);
+	int again = experiment->runs > 1 || experiment->state == LODE_EXPERIMENT_FALSE;
+
+	experiment->concluded = now(search);
+	if (!experiment->found)
+		experiment->found = experiment->concluded;
+	experiment->lost = 0;
+	lode_observation_settle(experiment->observation);
+	lode_search_set_state(search, id, LODE_EXPERIMENT_TRUE, NULL);
+	if (again && examine_again_below(search, id) < 0)
+		return LODE_SYSTEM;
+	/* The way to a deep starter begins at what refinement has made. */
+	if (lode_search_refine(search, id) < 0)
+		return LODE_SYSTEM;
+	return lode_search_start_deep(search, id);
+}
+
+static int turn_false(struct lode_search *search, uint32_t id)
+{
+	struct lode_experiment *experiment = get(search, id);
+	int was_true = experiment->state == LODE_EXPERIMENT_TRUE;
+
+	experiment->concluded = now(search);
+	if (was_true)
+		experiment->lost = experiment->concluded;
+	lode_observation_settle(experiment->observation);
+	lode_search_mark_samples(search, experiment);
+	lode_search_set_state(search, id, LODE_EXPERIMENT_FALSE, was_true ? "was true for some time" : NULL);
+	if (was_true && examine_again_beside(search, id) < 0)
+		return LODE_SYSTEM;
+	return is_root(get(search, id)) ? 0 : lode_search_retire(search, id);
+}
+
+/* What is left for an experiment that probes cannot tell: samples, if those can. */
+static int rest_on_samples(struct lode_search *search, uint32_t id, const char *why)
+{
+	lode_history_rest_on_samples(&search->history, id, why);
+	lode_search_set_state(search, id, LODE_EXPERIMENT_DEFERRED, why);
+	return lode_search_enqueue(search, id);
+}
+
+/* Neither probes nor samples tell. What it calls is examined in its place. */
+static int cannot_be_told(struct lode_search *search, uint32_t id, const char *why)
+{
+	if (lode_search_retire(search, id) < 0)
+		return LODE_SYSTEM;
+	lode_search_set_state(search, id, LODE_EXPERIMENT_IMPOSSIBLE, why);
+	return lode_search_refine(search, id);
+}
+
+/* Samples make it neither true nor false: whatever they do not tell may be its. */
+static int stays_unknown(struct lode_search *search, uint32_t id)
+{
+	const struct lode_experiment *experiment = get(search, id);
+
+	if (experiment->state != LODE_EXPERIMENT_RUNNING ||
+	    experiment->observed < search->options.test.maximum)
+		return 0;
+	return cannot_be_told(search, id,
+			      "samples do not tell: their stacks are cut, too many are missing, or "
+			      "waits are not over");
+}
+
+/* Its probes missed a call that was in progress: they go in again, a few times at most. */
+static int was_missed(struct lode_search *search, uint32_t id)
+{
+	if (lode_search_retire(search, id) < 0)
+		return LODE_SYSTEM;
+	if (get(search, id)->runs < LODE_MOST_RUNS) {
+		lode_search_set_state(search, id, LODE_EXPERIMENT_DEFERRED,
+				      "its probes saw nothing, though samples show it; runs again");
+		return lode_search_enqueue(search, id);
+	}
+	return rest_on_samples(search, id, "its probes saw nothing, though samples show it");
+}
+
+/* Looks at what one experiment has measured. */
+static int judge(struct lode_search *search, uint32_t id)
+{
+	struct lode_experiment *experiment = get(search, id);
+	struct lode_test_options test = search->options.test;
+	int is_open = experiment->state == LODE_EXPERIMENT_RUNNING;
+	struct lode_verdict verdict;
+
+	if (!is_open)
+		test.maximum =
+			UINT64_MAX; /* it has its verdict, which stays until there is a sure one against it */
+	verdict = lode_observation_look(experiment->observation, experiment->hypothesis,
+					experiment->threshold, &test, experiment->observed);
+	experiment->mean = lode_observation_mean(experiment->observation);
+	if (is_open || verdict.concluded) {
+		experiment->value = verdict.value;
+		experiment->confidence = verdict.confidence;
+	}
+	if (!verdict.concluded || (!is_open && verdict.truth == (experiment->state == LODE_EXPERIMENT_TRUE)))
+		return 0;
+	if (!verdict.truth && lode_search_may_hold(experiment, verdict.value))
+		return stays_unknown(search, id);
+	if (is_open && !verdict.truth && lode_search_saw_nothing(search, experiment))
+		return was_missed(search, id);
+	return verdict.truth ? turn_true(search, id) : turn_false(search, id);
+}
+
+/* Its probes took too much and are out. It may have another try if it could fit; else samples tell. */
+static int was_costly(struct lode_search *search, uint32_t id, const struct lode_reading *reading)
+{
+	struct lode_experiment *experiment = get(search, id);
+
+	if (lode_search_retire(search, id) < 0)
+		return LODE_SYSTEM;
+	experiment->cost = lode_search_predicted_cost(search, id); /* the meter knows better now */
+	if (experiment->runs < 2 && experiment->cost <= search->options.cost) {
+		lode_search_set_state(search, id, LODE_EXPERIMENT_DEFERRED, reading->why);
+		return lode_search_enqueue(search, id);
+	}
+	if (lode_search_may_rest_on_samples(experiment))
+		return rest_on_samples(search, id, reading->why);
+	if (experiment->state == LODE_EXPERIMENT_TRUE)
+		lode_history_say(&search->history, id, reading->why);
+	else
+		lode_search_set_state(search, id, LODE_EXPERIMENT_DEFERRED, reading->why);
+	return 0;
+}
+
+/* The processes have ended: what was measured decides, if it is enough. */
+static int has_gone(struct lode_search *search, uint32_t id, const struct lode_reading *reading)
+{
+	struct lode_experiment *experiment = get(search, id);
+	struct lode_verdict verdict = lode_observation_close(experiment->observation, experiment->hypothesis,
+							     experiment->threshold);
+	int is_open = experiment->state == LODE_EXPERIMENT_RUNNING;
+	int enough = experiment->observed >= search->options.test.minimum &&
+		     experiment->observation->filled &&
+		     (verdict.truth || !lode_search_may_hold(experiment, verdict.value));
+
+	if (lode_search_retire(search, id) < 0)
+		return LODE_SYSTEM;
+	if (!is_open)
+		return 0;
+	if (!enough) {
+		lode_search_set_state(search, id, LODE_EXPERIMENT_IMPOSSIBLE,
+				      reading->why ? reading->why : "its processes have ended");
+		return 0;
+	}
+	experiment->value = verdict.value;
+	experiment->confidence = verdict.confidence;
+	experiment->concluded = now(search);
+	if (verdict.truth)
+		experiment->found = experiment->concluded;
+	lode_search_set_state(search, id, verdict.truth ? LODE_EXPERIMENT_TRUE : LODE_EXPERIMENT_FALSE,
+			      "its processes have ended");
+	return 0;
+}
+
+static int cannot_be_probed(struct lode_search *search, uint32_t id, const struct lode_reading *reading)
+{
+	if (!lode_search_may_rest_on_samples(get(search, id)))
+		return cannot_be_told(search, id, reading->why);
+	if (lode_search_retire(search, id) < 0)
+		return LODE_SYSTEM;
+	return rest_on_samples(search, id, reading->why);
+}
+
+static int take_reading(struct lode_search *search, uint32_t id, struct lode_reading *reading, double rate)
+{
+	struct lode_experiment *experiment = get(search, id);
+
+	if (reading->state == LODE_READING_IMPOSSIBLE)
+		return cannot_be_probed(search, id, reading);
+	experiment->observed = experiment->past_time + now(search) - experiment->started;
+	experiment->calls = reading->calls;
+	if (experiment->evidence == LODE_EVIDENCE_SAMPLES)
+		lode_search_read_samples(search, experiment, reading);
+	lode_observation_add(experiment->observation, experiment->hypothesis, reading);
+	lode_search_measure_cost(search, experiment, reading, rate);
+	switch (reading->state) {
+	case LODE_READING_COSTLY:
+		return was_costly(search, id, reading);
+	case LODE_READING_GONE:
+		return has_gone(search, id, reading);
+	default:
+		return judge(search, id);
+	}
+}
+
+int lode_search_read_all(struct lode_search *search, struct lode_error *error)
+{
+	double rate = lode_search_wall_rate(search);
+	int code;
+
+	for (size_t i = 0; i < search->running.active.count;) {
+		uint32_t id = search->running.active.items[i];
+		struct lode_reading reading = {0};
+
+		code = search->meter->operations->read(search->meter, id, &reading, error);
+		if (code < 0)
+			return code;
+		if (take_reading(search, id, &reading, rate) < 0)
+			return lode_fail_memory(error);
+		i += i < search->running.active.count &&
+		     search->running.active.items[i] == id; /* else it has left the row */
+	}
+	return lode_search_stop_retired(search, error);
+}
