@@ -4,15 +4,15 @@
  * Calls, latencies and patterns all come as amounts of stacks or clusters in
  * streams. Of a stack, each function counts once, however often it recurs.
  *
- * Often many columns tell streams apart equally well, and the tree takes the first:
- * all that stands in the stacks of slow code is more frequent in slow streams. So
+ * Often many columns separate streams equally well, and the tree takes the first:
+ * everything on the stacks of slow code is more frequent in slow streams. So
  * first come those that hardly any but slow streams have, then those that fast ones
  * have instead, then those that all have: "has it or not" says more than "more or less
  * of it". Of the first it counts how much rarer they are in fast streams and how much
- * they cost: so a caller stands before what it calls, unless it is also called where
- * nothing is slow, and who holds a lock before who waits for it.
+ * they cost: so a caller comes before its callees, unless it is also called where
+ * nothing is slow, and the holder of a lock before its waiters.
  */
-#include "explain/corpus_parts.h"
+#include "explain/corpus_columns.h"
 
 #include "latency/latency.h"
 #include "mine/mine.h"
@@ -26,12 +26,22 @@
 
 const char *lode_corpus_features_name(enum lode_corpus_features features)
 {
-	static const char *const names[] = { "calls", "latency", "patterns" };
+	static const char *const names[] = {"calls", "latency", "patterns"};
 
 	return names[features];
 }
 
 /* Adds a column of zeros. */
+struct lode_data_column *lode_corpus_column(struct lode_corpus_making *making, const char *name,
+					    size_t length)
+{
+	struct lode_data_column *column = lode_data_table_add(making->table, name, length, LODE_DATA_NUMBER);
+
+	if (!column)
+		lode_fail_memory(making->error);
+	return column;
+}
+
 static int add_feature(struct lode_corpus_making *making, const struct lode_buffer *name, uint32_t *number)
 {
 	struct lode_data_table *table = making->table;
@@ -134,7 +144,7 @@ static void add_amount(struct lode_corpus_making *making, const struct functions
 	}
 }
 
-/* Rows with the same stack stand together. */
+/* Rows with the same stack are adjacent. */
 static int count_calls(struct lode_corpus_making *making, struct functions *functions,
 		       const struct lode_area_rows *rows)
 {
@@ -170,7 +180,7 @@ static uint32_t *match_streams(const struct lode_corpus_making *making, const st
 	uint32_t *row_of = lode_alloc((latency->stream_count + 1) * sizeof(*row_of));
 	size_t row = 0;
 
-	/* Both stand in the catalogue's order. */
+	/* Both are in the catalogue's order. */
 	for (size_t i = 0; row_of && i < latency->stream_count; i++) {
 		row_of[i] = LODE_NONE;
 		if (row < area->stream_count && !strcmp(latency->streams[i].id, area->streams[row].id))
@@ -181,7 +191,7 @@ static uint32_t *match_streams(const struct lode_corpus_making *making, const st
 
 /*
  * What a function took with all that it called: the sum of what all contexts that
- * it stands in took by themselves.
+ * it is in took by themselves.
  */
 static int add_latency_of(struct lode_corpus_making *making, const struct lode_latency *latency,
 			  struct functions *functions, const uint32_t *row_of)
@@ -196,7 +206,8 @@ static int add_latency_of(struct lode_corpus_making *making, const struct lode_l
 				return code;
 		}
 		if (row_of[row->stream] != LODE_NONE)
-			add_amount(making, functions, row_of[row->stream], (double)row->own, (double)row->own);
+			add_amount(making, functions, row_of[row->stream], (double)row->own,
+				   (double)row->own);
 	}
 	return 0;
 }
@@ -248,14 +259,15 @@ static int add_cluster(struct lode_corpus_making *making, const struct lode_mine
 		       enum lode_event_type kind)
 {
 	const struct lode_shares *shares = &mined->cluster_groups[i].shares;
-	struct lode_buffer name = { 0 };
+	struct lode_buffer name = {0};
 	uint32_t column;
 	int code;
 
 	name_cluster(making, mined, i, kind, &name);
 	code = add_feature(making, &name, &column);
 	for (size_t k = 0; code == 0 && k < shares->count; k++) {
-		making->table->columns[column].numbers[shares->items[k].stream] = (double)shares->items[k].cost;
+		making->table->columns[column].numbers[shares->items[k].stream] =
+			(double)shares->items[k].cost;
 		making->costs[column] += (double)shares->items[k].cost;
 	}
 	lode_buffer_release(&name);
@@ -270,7 +282,7 @@ static int add_patterns_of(struct lode_corpus_making *making, enum lode_event_ty
 		.jobs = making->options->jobs,
 		.progress = making->options->progress,
 	};
-	struct lode_mined mined = { .timing = { 0 } };
+	struct lode_mined mined = {.timing = {0}};
 	int code;
 
 	if (!making->area->rows[kind].cost)
@@ -301,8 +313,9 @@ enum owners { SLOW_ONES, FAST_ONES, ALL };
 struct ranked_column {
 	struct lode_data_column column;
 	enum owners owners;
-	double more; /* of it in slow streams than in fast ones, in parts of both: -1 to 1 */
-	double worth; /* of what slow streams have, or fast ones: how rare it is in the others, and its cost */
+	double more;  /* of it in slow streams than in fast ones, in parts of both: -1 to 1 */
+	double worth; /* of what slow streams have, or fast ones: how rare it is in the others, and its cost
+		       */
 	size_t place;
 };
 
@@ -340,7 +353,7 @@ static uint32_t gather(const struct lode_corpus_making *making, double *x, doubl
 	return count;
 }
 
-/* Marks rows that lie above the line through all of them with 1. */
+/* Marks rows above the line through all of them with 1. */
 static int mark_above(const double *x, const double *y, uint32_t count, unsigned inputs, size_t rows,
 		      unsigned char *slow)
 {
@@ -348,8 +361,8 @@ static int mark_above(const double *x, const double *y, uint32_t count, unsigned
 	struct lode_function line;
 	struct lode_points points;
 
-	if (!all ||
-	    lode_points_make(&points, x, y, count, inputs, LODE_FAMILY_LINEAR, LODE_NOISE_ADDITIVE, NULL) < 0) {
+	if (!all || lode_points_make(&points, x, y, count, inputs, LODE_FAMILY_LINEAR, LODE_NOISE_ADDITIVE,
+				     NULL) < 0) {
 		lode_free(all);
 		return LODE_SYSTEM;
 	}
@@ -381,7 +394,7 @@ static int mark_slow(const struct lode_corpus_making *making, unsigned char *slo
 
 static void find_owners(struct ranked_column *ranked, const unsigned char *slow, size_t rows, double cost)
 {
-	double sums[3] = { 0 }, counts[3] = { 0 }, means[2], rare;
+	double sums[3] = {0}, counts[3] = {0}, means[2], rare;
 
 	for (size_t row = 0; row < rows; row++) {
 		sums[slow[row]] += ranked->column.numbers[row];

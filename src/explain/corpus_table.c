@@ -5,9 +5,9 @@
  * (corpus_features.c). They are known by number, not by name: nobody keeps a function
  * from being called like an attribute.
  */
-#include "explain/corpus_parts.h"
+#include "explain/corpus_columns.h"
 
-#include "explain/cell.h"
+#include "explain/table/table_value.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,15 +18,6 @@
 static const char *corpus_name(const struct lode_corpus_making *making)
 {
 	return lode_corpus_path(making->corpus);
-}
-
-struct lode_data_column *lode_corpus_column(struct lode_corpus_making *making, const char *name, size_t length)
-{
-	struct lode_data_column *column = lode_data_table_add(making->table, name, length, LODE_DATA_NUMBER);
-
-	if (!column)
-		lode_fail_memory(making->error);
-	return column;
 }
 
 /* ---- attributes ---- */
@@ -74,7 +65,7 @@ static void list_attributes(const struct lode_corpus_making *making, struct lode
 
 static int fail_no_attribute(const struct lode_corpus_making *making, const char *name, size_t length)
 {
-	struct lode_buffer names = { 0 };
+	struct lode_buffer names = {0};
 	int code;
 
 	list_attributes(making, &names);
@@ -109,12 +100,12 @@ static int fill_attribute(struct lode_corpus_making *making, struct lode_data_co
 		const struct lode_area_stream *stream = &making->area->streams[i];
 		const struct lode_attribute *attribute = attribute_of(stream, key);
 		const char *value = attribute ? text_of(making, attribute->value) : "";
-		enum lode_cell cell = lode_cell_read(value, strlen(value), &column->numbers[i]);
+		enum lode_table_value cell = lode_table_value_read(value, strlen(value), &column->numbers[i]);
 
-		if (cell == LODE_CELL_MISSING) {
+		if (cell == LODE_VALUE_MISSING) {
 			column->numbers[i] = NAN;
 			column->missing++;
-		} else if (cell != LODE_CELL_BINARY && cell != LODE_CELL_NUMBER) {
+		} else if (cell != LODE_VALUE_BINARY && cell != LODE_VALUE_NUMBER) {
 			return fail_no_number(making, stream, attribute);
 		}
 	}
@@ -187,12 +178,12 @@ static int add_delay(struct lode_corpus_making *making)
 	return column ? 0 : LODE_SYSTEM;
 }
 
-/* What the catalogue knows of each stream; those of the area stand there in the same order. */
+/* What the catalogue knows of each stream; those of the area are in the same order there. */
 static int add_from_catalogue(struct lode_corpus_making *making, const char *name,
 			      uint64_t (*time)(const struct lode_corpus_entry *entry))
 {
 	const struct lode_area *area = making->area;
-	struct lode_corpus_list list = { 0 };
+	struct lode_corpus_list list = {0};
 	struct lode_data_column *column;
 	size_t i = 0;
 	int code = lode_corpus_streams(making->corpus, &list, making->error);
@@ -234,7 +225,8 @@ static int add_y(struct lode_corpus_making *making)
 		return add_delay(making);
 	if (making->options->by_symptom && (!strcmp(y, "run") || !strcmp(y, "wait") || !strcmp(y, "span")))
 		return lode_fail(making->error, LODE_USAGE,
-				 "'--y %s' is of whole streams, and each row is a symptom; use 'delay' or an attribute",
+				 "'--y %s' is of whole streams, and each row is a symptom; use 'delay' or an "
+				 "attribute",
 				 y);
 	if (!strcmp(y, "run"))
 		return add_from_catalogue(making, "run_ns", run_of);
@@ -258,11 +250,10 @@ static int check_streams(const struct lode_corpus_making *making)
 	}
 	if (whole >= LEAST_STREAMS)
 		return 0;
-	return lode_fail(
-		making->error, LODE_BAD_INPUT,
-		"%s: %zu %s%s with both x and y; there must be %d at least to tell slow from fast",
-		corpus_name(making), whole, making->options->by_symptom ? "symptom" : "stream",
-		whole == 1 ? "" : "s", LEAST_STREAMS);
+	return lode_fail(making->error, LODE_BAD_INPUT,
+			 "%s: %zu %s%s with both x and y; at least %d are needed to compare slow with fast",
+			 corpus_name(making), whole, making->options->by_symptom ? "symptom" : "stream",
+			 whole == 1 ? "" : "s", LEAST_STREAMS);
 }
 
 /* ---- the whole ---- */
@@ -288,9 +279,10 @@ static int make_table(struct lode_corpus_making *making)
 				 "%s: there is no stream in this corpus; import some, see 'lode help import'",
 				 corpus_name(making));
 	if (making->options->by_symptom && making->options->features == LODE_FEATURES_LATENCY)
-		return lode_fail(making->error, LODE_USAGE,
-				 "latencies are inferred from whole streams, and each row is a symptom; use other "
-				 "features");
+		return lode_fail(
+			making->error, LODE_USAGE,
+			"latencies are inferred from whole streams, and each row is a symptom; use other "
+			"features");
 	code = add_inputs(making);
 	if (code == 0)
 		code = add_y(making);
@@ -313,7 +305,7 @@ int lode_corpus_table_make(struct lode_corpus *corpus, const struct lode_area *a
 			   const struct lode_corpus_table_options *options, struct lode_data_table *table,
 			   struct lode_explain_input *input, struct lode_error *error)
 {
-	struct lode_corpus_making making = { corpus, area, options, table, input, error, NULL, 0 };
+	struct lode_corpus_making making = {corpus, area, options, table, input, error, NULL, 0};
 	int code;
 
 	memset(input, 0, sizeof(*input));

@@ -2,7 +2,7 @@
  * A corpus as a table to be explained: one row a stream, in the order of the area,
  * or a symptom, where the area has these apart.
  *
- * x are attributes of the streams, y is one too or a time; the other columns tell
+ * x are attributes of the streams, y is one too or a time; the other columns say
  * what the stream did: in how many events of the area each function occurs, how
  * long it took, or what each cluster of mined patterns costs there.
  */

@@ -4,8 +4,8 @@
  * The noise may be relative, as it is with times, or additive; where every y is
  * above 0 both are tried, and the shorter description of y wins.
  */
-#include "explain/explain_parts.h"
-#include "explain/optimal_tree.h"
+#include "explain/explain_internal.h"
+#include "explain/tree/optimal_tree.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,14 +27,6 @@ void lode_explanation_release(struct lode_explanation *explanation)
 	memset(explanation, 0, sizeof(*explanation));
 }
 
-int lode_explain_above_zero(const struct lode_explain_input *input, const struct lode_explanation *explanation)
-{
-	for (size_t i = 0; i < explanation->rows; i++)
-		if (!(lode_data_column_number(&input->table->columns[input->y], explanation->row_of[i]) > 0))
-			return 0;
-	return 1;
-}
-
 /* ---- order ---- */
 
 struct rank {
@@ -52,14 +44,16 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Fastest first: by the mean of each function over all rows. */
-static void order_clusters(const struct lode_points *points, const struct lode_theory *theory, struct rank *ranks)
+static void order_clusters(const struct lode_points *points, const struct lode_explain_model *model,
+			   struct rank *ranks)
 {
-	for (unsigned k = 0; k < theory->clusters; k++) {
-		ranks[k] = (struct rank){ 0, k };
+	for (unsigned k = 0; k < model->clusters; k++) {
+		ranks[k] = (struct rank){0, k};
 		for (size_t row = 0; row < points->rows; row++)
-			ranks[k].value += lode_function_at(points, &theory->functions[k], row) / (double)points->rows;
+			ranks[k].value +=
+				lode_function_at(points, &model->functions[k], row) / (double)points->rows;
 	}
-	qsort(ranks, theory->clusters, sizeof(*ranks), by_value);
+	qsort(ranks, model->clusters, sizeof(*ranks), by_value);
 }
 
 /* A term that changes nothing in twelve digits of the function is rounding. Terms are 1 at most. */
@@ -75,57 +69,34 @@ static void drop_rounding(struct lode_function *function)
 }
 
 /* Takes functions, tree and labels over, numbered anew. */
-static void take_over(struct lode_explanation *explanation, struct lode_theory *theory)
+static void take_over(struct lode_explanation *explanation, struct lode_explain_model *model)
 {
 	struct rank ranks[LODE_MOST_CLUSTERS];
 	uint32_t number[LODE_MOST_CLUSTERS];
 
-	order_clusters(&explanation->points, theory, ranks);
-	explanation->clusters = theory->clusters;
-	for (unsigned k = 0; k < theory->clusters; k++) {
+	order_clusters(&explanation->points, model, ranks);
+	explanation->clusters = model->clusters;
+	for (unsigned k = 0; k < model->clusters; k++) {
 		number[ranks[k].cluster] = k;
-		explanation->cluster[k].function = theory->functions[ranks[k].cluster];
+		explanation->cluster[k].function = model->functions[ranks[k].cluster];
 		drop_rounding(&explanation->cluster[k].function);
 	}
-	for (size_t i = 0; i < theory->tree.count; i++)
-		theory->tree.nodes[i].cluster = number[theory->tree.nodes[i].cluster];
+	for (size_t i = 0; i < model->tree.count; i++)
+		model->tree.nodes[i].cluster = number[model->tree.nodes[i].cluster];
 	for (size_t row = 0; row < explanation->rows; row++)
-		theory->labels[row] = number[theory->labels[row]];
-	explanation->tree = theory->tree;
-	explanation->assigned = theory->labels;
-	explanation->length = theory->length;
-	explanation->explained = theory->clusters == 1 || theory->tree.count > 1;
-	memset(theory, 0, sizeof(*theory));
-}
-
-int lode_explain_plant_optimal(const struct lode_points *points, const struct lode_features *features,
-			       const struct lode_explain_options *options, struct lode_theory *theory,
-			       struct lode_error *error)
-{
-	struct lode_world world = { points, features, 3, options->jobs, options->seed };
-	struct lode_learn_options how = { 3, options->jobs, options->seed };
-	struct lode_tree tree = { .count = 0 };
-	struct lode_costs costs;
-	int code = lode_theory_costs(points, theory->functions, theory->clusters, &costs, error);
-
-	if (code == 0)
-		code = lode_tree_optimal(&tree, features, &costs, options->depth, &how, error);
-	lode_free(costs.cost);
-	if (code == 0) {
-		lode_tree_release(&theory->tree);
-		theory->tree = tree;
-		code = lode_theory_follow_tree(&world, theory, error);
-	}
-	if (code < 0)
-		lode_theory_release(theory);
-	return code;
+		model->labels[row] = number[model->labels[row]];
+	explanation->tree = model->tree;
+	explanation->assigned = model->labels;
+	explanation->length = model->length;
+	explanation->explained = model->clusters == 1 || model->tree.count > 1;
+	memset(model, 0, sizeof(*model));
 }
 
 /* Nats for one curve of any known kind through all rows, under the kind of noise that suits it best. */
 static int curve_length(const struct lode_explain_input *input, const struct lode_explanation *explanation,
 			unsigned noises, double *least, struct lode_error *error)
 {
-	static const enum lode_family families[] = { LODE_FAMILY_AUTO, LODE_FAMILY_POLY };
+	static const enum lode_family families[] = {LODE_FAMILY_AUTO, LODE_FAMILY_POLY};
 	uint32_t *rows = lode_calloc(explanation->rows, sizeof(*rows));
 	int code = rows ? 0 : lode_fail_memory(error);
 
@@ -149,29 +120,30 @@ static int curve_length(const struct lode_explain_input *input, const struct lod
 	return code;
 }
 
-/* Several functions that nobody asked for stand only where there is evidence for them. */
+/* Several functions that nobody asked for are reported only where there is evidence for them. */
 static int doubt(const struct lode_explain_input *input, const struct lode_points *points, unsigned noises,
 		 const struct lode_explain_options *options, struct lode_explanation *explanation,
-		 struct lode_theory *theory, unsigned which, struct lode_error *error)
+		 struct lode_explain_model *model, unsigned which, struct lode_error *error)
 {
-	struct lode_world world = { &points[which], &explanation->features, 3, options->jobs, options->seed };
+	struct lode_explain_problem problem = {&points[which], &explanation->features, 3, options->jobs,
+					       options->seed};
 	double curve;
 	int code = curve_length(input, explanation, noises, &curve, error);
 
-	if (code == 0 && curve < theory->length + lode_density_of_y(&points[which])) {
+	if (code == 0 && curve < model->length + lode_density_of_y(&points[which])) {
 		explanation->withdrawn = LODE_WITHDRAWN_CURVE;
 		return 0;
 	}
-	if (code == 0 && theory->tree.count > 1) {
-		explanation->withdrawn_feature = theory->tree.nodes[0].feature;
-		code = lode_theory_merge_cuts(&world, theory, error);
+	if (code == 0 && model->tree.count > 1) {
+		explanation->withdrawn_feature = model->tree.nodes[0].feature;
+		code = lode_model_merge_cuts(&problem, model, error);
 	}
-	if (code == 0 && theory->clusters == 1) {
+	if (code == 0 && model->clusters == 1) {
 		explanation->withdrawn = LODE_WITHDRAWN_CUT;
 		return 0;
 	}
 	if (code == 0)
-		code = lode_explain_evidence(points, noises, &explanation->features, options, theory, which,
+		code = lode_explain_evidence(points, noises, &explanation->features, options, model, which,
 					     &explanation->chance, error);
 	if (code == 0 && explanation->chance.doubted)
 		explanation->withdrawn = LODE_WITHDRAWN_CHANCE;
@@ -179,23 +151,24 @@ static int doubt(const struct lode_explain_input *input, const struct lode_point
 }
 
 /* What is found, or, where that is doubtful, one function. */
-static int find_theory(const struct lode_explain_input *input, const struct lode_points *points, unsigned noises,
-		       const struct lode_explain_options *options, struct lode_explanation *explanation,
-		       struct lode_theory *theory, unsigned *which, struct lode_error *error)
+static int find_model(const struct lode_explain_input *input, const struct lode_points *points,
+		      unsigned noises, const struct lode_explain_options *options,
+		      struct lode_explanation *explanation, struct lode_explain_model *model, unsigned *which,
+		      struct lode_error *error)
 {
 	struct lode_explain_options one = *options;
-	int code = lode_explain_search(points, noises, &explanation->features, options, theory, which, error);
+	int code = lode_explain_search(points, noises, &explanation->features, options, model, which, error);
 
-	if (code < 0 || options->clusters || theory->clusters == 1)
+	if (code < 0 || options->clusters || model->clusters == 1)
 		return code;
-	code = doubt(input, points, noises, options, explanation, theory, *which, error);
+	code = doubt(input, points, noises, options, explanation, model, *which, error);
 	if (code == 0 && explanation->withdrawn) {
 		one.clusters = 1;
-		lode_theory_release(theory);
-		code = lode_explain_search(points, noises, &explanation->features, &one, theory, which, error);
+		lode_model_release(model);
+		code = lode_explain_search(points, noises, &explanation->features, &one, model, which, error);
 	}
 	if (code < 0)
-		lode_theory_release(theory);
+		lode_model_release(model);
 	return code;
 }
 
@@ -203,24 +176,26 @@ static int explain_rows(const struct lode_explain_input *input, const struct lod
 			struct lode_explanation *explanation, struct lode_error *error)
 {
 	struct lode_points points[2];
-	struct lode_theory theory = { .clusters = 0 };
+	struct lode_explain_model model = {.clusters = 0};
 	unsigned noises = 0, which = 0;
-	int code = lode_features_make(&explanation->features, input->table, input->auxiliary, explanation->row_of,
-				      explanation->rows, error);
+	int code = lode_features_make(&explanation->features, input->table, input->auxiliary,
+				      explanation->row_of, explanation->rows, error);
 
 	if (code == 0 && lode_explain_above_zero(input, explanation)) {
-		code = lode_explain_points(input, explanation, options->family, LODE_NOISE_RELATIVE, &points[0], error);
+		code = lode_explain_points(input, explanation, options->family, LODE_NOISE_RELATIVE,
+					   &points[0], error);
 		noises += code == 0;
 	}
 	if (code == 0) {
-		code = lode_explain_points(input, explanation, options->family, LODE_NOISE_ADDITIVE, &points[noises],
-					   error);
+		code = lode_explain_points(input, explanation, options->family, LODE_NOISE_ADDITIVE,
+					   &points[noises], error);
 		noises += code == 0;
 	}
 	if (code == 0)
-		code = find_theory(input, points, noises, options, explanation, &theory, &which, error);
-	if (code == 0 && options->tree == LODE_TREE_OPTIMAL && theory.clusters > 1)
-		code = lode_explain_plant_optimal(&points[which], &explanation->features, options, &theory, error);
+		code = find_model(input, points, noises, options, explanation, &model, &which, error);
+	if (code == 0 && options->tree == LODE_TREE_OPTIMAL && model.clusters > 1)
+		code = lode_explain_plant_optimal(&points[which], &explanation->features, options, &model,
+						  error);
 	for (unsigned i = 0; i < noises; i++) {
 		if (code == 0 && i == which)
 			explanation->points = points[i];
@@ -228,28 +203,29 @@ static int explain_rows(const struct lode_explain_input *input, const struct lod
 			lode_points_release(&points[i]);
 	}
 	if (code == 0)
-		take_over(explanation, &theory);
+		take_over(explanation, &model);
 	return code;
 }
 
 /* The same by the paper's algorithm. */
-static int explain_smallest(const struct lode_explain_input *input, const struct lode_explain_options *options,
-			    struct lode_explanation *explanation, struct lode_error *error)
+static int explain_smallest(const struct lode_explain_input *input,
+			    const struct lode_explain_options *options, struct lode_explanation *explanation,
+			    struct lode_error *error)
 {
 	int relative = options->max_error_relative && lode_explain_above_zero(input, explanation);
-	struct lode_theory theory;
-	int code = lode_features_make(&explanation->features, input->table, input->auxiliary, explanation->row_of,
-				      explanation->rows, error);
+	struct lode_explain_model model;
+	int code = lode_features_make(&explanation->features, input->table, input->auxiliary,
+				      explanation->row_of, explanation->rows, error);
 
 	if (code == 0)
 		code = lode_explain_points(input, explanation, options->family,
 					   relative ? LODE_NOISE_RELATIVE : LODE_NOISE_ADDITIVE,
 					   &explanation->points, error);
 	if (code == 0)
-		code = lode_explain_smallest(&explanation->points, &explanation->features, options, &theory,
+		code = lode_explain_smallest(&explanation->points, &explanation->features, options, &model,
 					     &explanation->clustering_error, error);
 	if (code == 0)
-		take_over(explanation, &theory);
+		take_over(explanation, &model);
 	return code;
 }
 
@@ -263,7 +239,8 @@ static int attempt(const struct lode_explain_input *input, const struct lode_exp
 	explanation->clustering_error = NAN;
 	code = lode_explain_rows(input, options, explanation, error);
 	if (code == 0)
-		code = (options->smallest ? explain_smallest : explain_rows)(input, options, explanation, error);
+		code = (options->smallest ? explain_smallest : explain_rows)(input, options, explanation,
+									     error);
 	if (code == 0)
 		code = lode_explain_measure(explanation, error);
 	if (code < 0)
@@ -343,10 +320,11 @@ static int search_bound(const struct lode_explain_input *input, const struct lod
 /* What a person must know of how it came about. */
 static void add_notes(const struct lode_explain_options *options, const struct lode_explanation *explanation)
 {
-	lode_notes_add(options->notes, explanation->tree.not_looked,
-		       "nodes of the tree, where no column by itself says more, were not looked at with pairs or "
-		       "triples of all columns: there are too many",
-		       NULL);
+	lode_notes_add(
+		options->notes, explanation->tree.not_looked,
+		"nodes of the tree, where no column by itself says more, were not looked at with pairs or "
+		"triples of all columns: there are too many",
+		NULL);
 }
 
 int lode_explain(const struct lode_explain_input *input, const struct lode_explain_options *options,

@@ -1,5 +1,5 @@
 /*
- * Whether chance finds as much (see explain_parts.h).
+ * Whether chance finds as much (see explain_internal.h).
  *
  * A description that got shorter is no proof where rows are few: of many functions,
  * columns and thresholds some fit whatever there is. What the search would find where
@@ -21,14 +21,15 @@
  * description alone is proof enough.
  */
 #include "base/parallel.h"
-#include "explain/explain_parts.h"
-#include "explain/random.h"
+#include "explain/explain_internal.h"
+#include "base/random.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Tables that are made, more where rows are so few that a shuffle often changes nothing; how many at a time. */
+/* Tables that are made, more where rows are so few that a shuffle often changes nothing; how many at a time.
+ */
 #define FEW_ROWS    16
 #define TABLES_FEW  199
 #define TABLES_MANY 49
@@ -53,10 +54,10 @@ struct evidence {
 	unsigned which;
 	const struct lode_features *features;
 	const struct lode_explain_options *options;
-	uint32_t *all;	   /* numbers of rows, or of features, whichever are more */
+	uint32_t *all;		  /* numbers of rows, or of features, whichever are more */
 	struct lode_function one; /* of all rows, without a tree */
-	struct fall falls[2]; /* of residuals below 0, and above */
-	size_t first;	   /* of the tables that are being made */
+	struct fall falls[2];	  /* of residuals below 0, and above */
+	size_t first;		  /* of the tables that are being made */
 	double saved[TABLES_FEW];
 	int codes[TABLES_FEW];
 };
@@ -78,33 +79,34 @@ static double mean_size(double sum, size_t rows, unsigned coefficients, double f
 }
 
 /*
- * Nats that the theory's functions save, and its tree does not cost. The description's
- * own length would not do: where rows are few, one small cluster that lies on a line by
+ * Nats that the model's functions save, and its tree does not cost. The description's
+ * own length would not do: where rows are few, one small cluster that is on a line by
  * chance saves more than all that is real, in shuffled tables most of all. So the
  * functions share one spread here, and coefficients are paid for.
  */
-static double saved_by_tree(const struct evidence *evidence, const struct lode_theory *theory, unsigned which)
+static double saved_by_tree(const struct evidence *evidence, const struct lode_explain_model *model,
+			    unsigned which)
 {
 	const struct lode_points *points = &evidence->points[which];
 	double before = 0, after = 0;
 	struct lode_function one;
 	unsigned coefficients = 0;
 
-	if (theory->clusters < 2 || theory->tree.count < 2)
+	if (model->clusters < 2 || model->tree.count < 2)
 		return 0;
 	lode_function_choose(points, evidence->all, points->rows, &one);
-	for (unsigned k = 0; k < theory->clusters; k++)
-		coefficients += theory->functions[k].count;
+	for (unsigned k = 0; k < model->clusters; k++)
+		coefficients += model->functions[k].count;
 	for (size_t row = 0; row < points->rows; row++) {
 		before += fabs(lode_residual(points, &one, row));
-		after += fabs(lode_residual(points, &theory->functions[theory->labels[row]], row));
+		after += fabs(lode_residual(points, &model->functions[model->labels[row]], row));
 	}
 	after = mean_size(after, points->rows, coefficients, points->finest);
 	before = mean_size(before, points->rows, one.count, points->finest);
 	if (!isfinite(after) || !isfinite(before))
 		return 0;
 	return fmax(0, (double)points->rows * log(before / after) -
-			       lode_tree_price(&theory->tree, evidence->features));
+			       lode_tree_price(&model->tree, evidence->features));
 }
 
 static void shuffle(uint32_t *rows, size_t count, struct lode_random random)
@@ -124,7 +126,7 @@ static int search_shuffled(const struct evidence *evidence, const uint32_t *rows
 {
 	const struct lode_features *from = evidence->features;
 	struct lode_explain_options how = *evidence->options;
-	struct lode_theory theory = { .clusters = 0 };
+	struct lode_explain_model model = {.clusters = 0};
 	struct lode_features shuffled;
 	unsigned which;
 	int code = lode_features_pick(&shuffled, from, rows, from->rows, evidence->all, from->count, NULL);
@@ -132,10 +134,10 @@ static int search_shuffled(const struct evidence *evidence, const uint32_t *rows
 	if (code < 0)
 		return code;
 	how.jobs = 1;
-	code = lode_explain_search(evidence->points, evidence->noises, &shuffled, &how, &theory, &which, NULL);
+	code = lode_explain_search(evidence->points, evidence->noises, &shuffled, &how, &model, &which, NULL);
 	if (code == 0)
-		*saved = saved_by_tree(evidence, &theory, which);
-	lode_theory_release(&theory);
+		*saved = saved_by_tree(evidence, &model, which);
+	lode_model_release(&model);
 	lode_features_release(&shuffled);
 	return code;
 }
@@ -223,7 +225,8 @@ static double draw_noise(const struct evidence *evidence, struct lode_random *ra
 static void draw_y(const struct evidence *evidence, struct lode_points *points, struct lode_random random)
 {
 	for (size_t row = 0; row < points->rows; row++) {
-		double value = lode_function_at(points, &evidence->one, row), noise = draw_noise(evidence, &random);
+		double value = lode_function_at(points, &evidence->one, row),
+		       noise = draw_noise(evidence, &random);
 
 		if (points->noise == LODE_NOISE_ADDITIVE) {
 			points->y[row] = value + noise;
@@ -237,10 +240,11 @@ static void draw_y(const struct evidence *evidence, struct lode_points *points, 
 static int count_in(const struct evidence *evidence, const struct lode_points *points, unsigned *clusters,
 		    double *saved)
 {
-	struct lode_world world = { points, evidence->features, 0, 1, evidence->options->seed };
+	struct lode_explain_problem problem = {points, evidence->features, 0, 1, evidence->options->seed};
 	struct lode_function one;
 
-	return lode_unexplained_count(&world, one_length(points, evidence->all, &one), clusters, saved, NULL);
+	return lode_unexplained_count(&problem, one_length(points, evidence->all, &one), clusters, saved,
+				      NULL);
 }
 
 static void run_simulated(void *context, size_t piece)
@@ -297,18 +301,18 @@ static int compare_clusters(struct evidence *evidence, struct lode_chance *chanc
 	return code < 0 ? lode_fail_memory(error) : compare(evidence, run_simulated, saved, chance, error);
 }
 
-int lode_explain_evidence(const struct lode_points *points, unsigned noises, const struct lode_features *features,
-			  const struct lode_explain_options *options, const struct lode_theory *theory,
-			  unsigned which, struct lode_chance *chance, struct lode_error *error)
+int lode_explain_evidence(const struct lode_points *points, unsigned noises,
+			  const struct lode_features *features, const struct lode_explain_options *options,
+			  const struct lode_explain_model *model, unsigned which, struct lode_chance *chance,
+			  struct lode_error *error)
 {
 	struct evidence evidence = {
-		.points = points, .noises = noises, .which = which, .features = features, .options = options
-	};
+		.points = points, .noises = noises, .which = which, .features = features, .options = options};
 	size_t most = features->count > features->rows ? features->count : features->rows;
-	int code = 0, tree = theory->tree.count > 1;
+	int code = 0, tree = model->tree.count > 1;
 
 	memset(chance, 0, sizeof(*chance));
-	if (theory->clusters < 2 || features->rows > (tree ? MOST_SHUFFLED : MOST_SIMULATED))
+	if (model->clusters < 2 || features->rows > (tree ? MOST_SHUFFLED : MOST_SIMULATED))
 		return 0;
 	evidence.all = lode_calloc(most, sizeof(*evidence.all));
 	if (!evidence.all)
@@ -316,7 +320,8 @@ int lode_explain_evidence(const struct lode_points *points, unsigned noises, con
 	for (size_t i = 0; i < most; i++)
 		evidence.all[i] = (uint32_t)i;
 	if (tree)
-		code = compare(&evidence, run_shuffled, saved_by_tree(&evidence, theory, which), chance, error);
+		code = compare(&evidence, run_shuffled, saved_by_tree(&evidence, model, which), chance,
+			       error);
 	else
 		code = compare_clusters(&evidence, chance, error);
 	lode_free(evidence.all);

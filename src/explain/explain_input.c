@@ -1,7 +1,8 @@
 /* Explaining a table: options, columns by their names, and the rows that take part; see explain.h. */
-#include "explain/cell.h"
+#include "explain/table/table_value.h"
+#include "base/random.h"
 #include "explain/explain.h"
-#include "explain/explain_parts.h"
+#include "explain/explain_internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,18 +17,21 @@ void lode_explain_defaults(struct lode_explain_options *options)
 int lode_explain_check(const struct lode_explain_options *options, struct lode_error *error)
 {
 	if (options->clusters > LODE_MOST_CLUSTERS)
-		return lode_fail(error, LODE_USAGE, "%u clusters explain nothing to anybody; ask for at most %d",
+		return lode_fail(error, LODE_USAGE,
+				 "%u clusters explain nothing to anybody; ask for at most %d",
 				 options->clusters, LODE_MOST_CLUSTERS);
 	if (options->folds == 1)
-		return lode_fail(error, LODE_USAGE,
-				 "one fold leaves nothing to learn from; use 2 or more, or 0 for no cross-validation");
+		return lode_fail(
+			error, LODE_USAGE,
+			"one fold leaves nothing to learn from; use 2 or more, or 0 for no cross-validation");
 	if (options->depth > 4 || !options->depth)
 		return lode_fail(error, LODE_USAGE, "an optimal tree has a depth of 1 to 4");
 	if (!(options->max_error >= 0) || !isfinite(options->max_error))
 		return lode_fail(error, LODE_USAGE, "the bound on the error must be a number, 0 or more");
 	if (options->smallest && !(options->max_error > 0))
 		return lode_fail(error, LODE_USAGE,
-				 "the smallest number of clusters needs a bound on the error; give one with '--max-error'");
+				 "the smallest number of clusters needs a bound on the error; give one with "
+				 "'--max-error'");
 	return 0;
 }
 
@@ -44,12 +48,13 @@ int lode_explain_clusters(const char *text, struct lode_explain_options *options
 			return 0;
 		count = text + 9;
 	}
-	if (lode_cell_read(count, strlen(count), &number) > LODE_CELL_NUMBER || !*count || !(number >= 1) ||
-	    number > 1e6 || number != (double)(unsigned)number)
-		return lode_fail(error, LODE_USAGE,
-				 "explain: '--clusters %s' is no number of clusters; use 1, 2, ..., auto, smallest or "
-				 "smallest:B. See 'lode help explain'.",
-				 text);
+	if (lode_table_value_read(count, strlen(count), &number) > LODE_VALUE_NUMBER || !*count ||
+	    !(number >= 1) || number > 1e6 || number != (double)(unsigned)number)
+		return lode_fail(
+			error, LODE_USAGE,
+			"explain: '--clusters %s' is no number of clusters; use 1, 2, ..., auto, smallest or "
+			"smallest:B. See 'lode help explain'.",
+			text);
 	options->clusters = (unsigned)number;
 	return 0;
 }
@@ -57,17 +62,18 @@ int lode_explain_clusters(const char *text, struct lode_explain_options *options
 int lode_explain_max_error(const char *text, struct lode_explain_options *options, struct lode_error *error)
 {
 	size_t length = text ? strlen(text) : 0;
-	enum lode_cell cell;
+	enum lode_table_value cell;
 
 	if (!text)
 		return 0;
 	options->max_error_relative = length && text[length - 1] == '%';
-	cell = lode_cell_read(text, length - (size_t)options->max_error_relative, &options->max_error);
-	if ((cell != LODE_CELL_NUMBER && cell != LODE_CELL_BINARY) || !(options->max_error > 0))
-		return lode_fail(error, LODE_USAGE,
-				 "explain: '--max-error %s' is no bound; use a mean square error (1e6) or a relative "
-				 "error (5%%), above 0. See 'lode help explain'.",
-				 text);
+	cell = lode_table_value_read(text, length - (size_t)options->max_error_relative, &options->max_error);
+	if ((cell != LODE_VALUE_NUMBER && cell != LODE_VALUE_BINARY) || !(options->max_error > 0))
+		return lode_fail(
+			error, LODE_USAGE,
+			"explain: '--max-error %s' is no bound; use a mean square error (1e6) or a relative "
+			"error (5%%), above 0. See 'lode help explain'.",
+			text);
 	if (options->max_error_relative)
 		options->max_error /= 100;
 	return 0;
@@ -75,20 +81,21 @@ int lode_explain_max_error(const char *text, struct lode_explain_options *option
 
 /* ---- columns ---- */
 
-static int find_column(const struct lode_data_table *table, const char *name, const char *column, uint32_t *found,
-		       struct lode_error *error)
+static int find_column(const struct lode_data_table *table, const char *name, const char *column,
+		       uint32_t *found, struct lode_error *error)
 {
 	*found = lode_data_table_find(table, column);
 	if (*found == LODE_NONE)
 		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s: there is no column '%.200s'; the first of %zu is called '%.200s'", name, column,
-				 table->count, table->count ? table->columns[0].name : "");
+				 "%s: there is no column '%.200s'; the first of %zu is called '%.200s'", name,
+				 column, table->count, table->count ? table->columns[0].name : "");
 	if (table->columns[*found].kind == LODE_DATA_CATEGORY)
-		return lode_fail(error, LODE_BAD_INPUT,
-				 "%s:%llu: column '%.200s' must be numeric, and holds '%s'; name another one, or "
-				 "correct it",
-				 name, (unsigned long long)table->columns[*found].text_line, column,
-				 table->columns[*found].text);
+		return lode_fail(
+			error, LODE_BAD_INPUT,
+			"%s:%llu: column '%.200s' must be numeric, and holds '%s'; name another one, or "
+			"correct it",
+			name, (unsigned long long)table->columns[*found].text_line, column,
+			table->columns[*found].text);
 	return 0;
 }
 
@@ -102,8 +109,10 @@ static int find_inputs(struct lode_explain_input *input, const char *x, struct l
 		if (!column)
 			return lode_fail_memory(error);
 		code = input->inputs == LODE_MOST_INPUTS
-			       ? lode_fail(error, LODE_USAGE, "more than %d columns for x; name fewer", LODE_MOST_INPUTS)
-			       : find_column(input->table, input->name, column, &input->x[input->inputs], error);
+			       ? lode_fail(error, LODE_USAGE, "more than %d columns for x; name fewer",
+					   LODE_MOST_INPUTS)
+			       : find_column(input->table, input->name, column, &input->x[input->inputs],
+					     error);
 		lode_free(column);
 		if (code < 0)
 			return code;
@@ -116,8 +125,8 @@ static int find_inputs(struct lode_explain_input *input, const char *x, struct l
 	return input->inputs ? 0 : lode_fail(error, LODE_USAGE, "no column for x; name one");
 }
 
-int lode_explain_columns(struct lode_explain_input *input, const struct lode_data_table *table, const char *name,
-			 const char *x, const char *y, struct lode_error *error)
+int lode_explain_columns(struct lode_explain_input *input, const struct lode_data_table *table,
+			 const char *name, const char *x, const char *y, struct lode_error *error)
 {
 	int code;
 
@@ -158,8 +167,8 @@ int lode_explain_rows(const struct lode_explain_input *input, const struct lode_
 	size_t rows = input->table->rows;
 
 	if (rows >= LODE_NONE)
-		return lode_fail(error, LODE_BAD_INPUT, "%s: more than four thousand million rows; take a sample",
-				 input->name);
+		return lode_fail(error, LODE_BAD_INPUT,
+				 "%s: more than four thousand million rows; take a sample", input->name);
 	explanation->row_of = lode_calloc(rows, sizeof(*explanation->row_of));
 	if (!explanation->row_of)
 		return lode_fail_memory(error);
@@ -174,10 +183,12 @@ int lode_explain_rows(const struct lode_explain_input *input, const struct lode_
 				 explanation->rows, explanation->rows == 1 ? "" : "s");
 	if (!options->smallest && lode_explain_copies(input, explanation, error) < 0)
 		return LODE_SYSTEM;
-	lode_notes_add(options->notes, explanation->copies, "rows that equal others in every column count once", NULL);
+	lode_notes_add(options->notes, explanation->copies,
+		       "rows that equal others in every column count once", NULL);
 	if (options->clusters > explanation->rows && !options->smallest)
-		return lode_fail(error, LODE_BAD_INPUT, "%s: %u clusters of %zu %srows; ask for fewer", input->name,
-				 options->clusters, explanation->rows, explanation->copies ? "different " : "");
+		return lode_fail(error, LODE_BAD_INPUT, "%s: %u clusters of %zu %srows; ask for fewer",
+				 input->name, options->clusters, explanation->rows,
+				 explanation->copies ? "different " : "");
 	return 0;
 }
 
@@ -199,10 +210,35 @@ int lode_explain_points(const struct lode_explain_input *input, const struct lod
 
 		y[i] = lode_data_column_number(&input->table->columns[input->y], row);
 		for (unsigned k = 0; k < input->inputs; k++)
-			x[i * input->inputs + k] = lode_data_column_number(&input->table->columns[input->x[k]], row);
+			x[i * input->inputs + k] =
+				lode_data_column_number(&input->table->columns[input->x[k]], row);
 	}
 	code = lode_points_make(points, x, y, explanation->rows, input->inputs, family, noise, error);
 	lode_free(x);
 	lode_free(y);
 	return code;
+}
+
+int lode_explain_above_zero(const struct lode_explain_input *input,
+			    const struct lode_explanation *explanation)
+{
+	for (size_t i = 0; i < explanation->rows; i++)
+		if (!(lode_data_column_number(&input->table->columns[input->y], explanation->row_of[i]) > 0))
+			return 0;
+	return 1;
+}
+
+void lode_explain_deal(unsigned char *fold_of, size_t rows, unsigned folds, uint64_t seed)
+{
+	struct lode_random random = lode_random_piece(seed, rows);
+
+	for (size_t i = 0; i < rows; i++)
+		fold_of[i] = (unsigned char)(i % folds);
+	for (size_t i = rows; i > 1; i--) {
+		size_t other = lode_random_below(&random, i);
+		unsigned char swap = fold_of[i - 1];
+
+		fold_of[i - 1] = fold_of[other];
+		fold_of[other] = swap;
+	}
 }

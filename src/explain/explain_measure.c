@@ -3,7 +3,7 @@
  * explain_validate.c. Accuracy is agreement with what x and y alone say of a row (the nearest
  * function), not with the tree's own labels.
  */
-#include "explain/explain_parts.h"
+#include "explain/explain_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static int count_confusion(struct lode_explanation *explanation, struct lode_err
 	int code;
 
 	copy_functions(explanation, functions);
-	code = lode_theory_costs(&explanation->points, functions, explanation->clusters, &costs, error);
+	code = lode_model_costs(&explanation->points, functions, explanation->clusters, &costs, error);
 	if (code < 0)
 		return code;
 	explanation->nearest = lode_calloc(explanation->rows, sizeof(*explanation->nearest));

@@ -9,17 +9,17 @@
  * accuracy is that of such trees for the labels of rows that they have not seen. Nothing
  * is chosen by the length of the whole, and nothing is asked of chance.
  */
-#include "explain/explain_parts.h"
-#include "explain/random.h"
-#include "explain/spectral.h"
+#include "explain/explain_internal.h"
+#include "base/random.h"
+#include "explain/model/spectral.h"
 
 #include <math.h>
 #include <string.h>
 
 /* Random starts of K-linear besides those from tubes; more where rows are so few that they take no time. */
-#define RESTARTS      12
-#define RESTARTS_FEW  400
-#define FEW_ROWS      100
+#define RESTARTS     12
+#define RESTARTS_FEW 400
+#define FEW_ROWS     100
 
 static double square_of(const struct lode_explain_options *options, const struct lode_points *points,
 			const struct lode_function *function, size_t row)
@@ -53,11 +53,11 @@ static double label_rows(const struct lode_explain_options *options, const struc
 	return options->max_error_relative ? sqrt(sum) : sum;
 }
 
-static int cluster(const struct lode_explain_options *options, const struct lode_points *points, unsigned clusters,
-		   struct lode_clustering *clustering, struct lode_error *error)
+static int cluster(const struct lode_explain_options *options, const struct lode_points *points,
+		   unsigned clusters, struct lode_clustering *clustering, struct lode_error *error)
 {
-	struct lode_klinear_options how = { clusters, points->rows <= FEW_ROWS ? RESTARTS_FEW : RESTARTS,
-					    options->seed };
+	struct lode_klinear_options how = {clusters, points->rows <= FEW_ROWS ? RESTARTS_FEW : RESTARTS,
+					   options->seed};
 
 	if (options->method == LODE_METHOD_SPECTRAL && clusters > 1)
 		return lode_spectral(points, clusters, options->seed, clustering, error);
@@ -85,26 +85,28 @@ static int find_smallest(const struct lode_explain_options *options, const struc
 }
 
 /* One spread for all, so that the likeliest function of a row is the nearest. */
-static void share_spread(const struct lode_points *points, struct lode_theory *theory)
+static void share_spread(const struct lode_points *points, struct lode_explain_model *model)
 {
 	double square = 0, spread;
 
 	for (size_t row = 0; row < points->rows; row++) {
-		double residual = lode_residual(points, &theory->functions[theory->labels[row]], row);
+		double residual = lode_residual(points, &model->functions[model->labels[row]], row);
 
 		square += residual * residual / (double)points->rows;
 	}
 	spread = fmax(sqrt(square), points->finest);
-	for (unsigned k = 0; k < theory->clusters; k++)
-		theory->functions[k].spread = spread;
+	for (unsigned k = 0; k < model->clusters; k++)
+		model->functions[k].spread = spread;
 }
 
 static int grow(const struct lode_features *features, const uint32_t *labels, unsigned clusters,
 		const struct lode_explain_options *options, struct lode_tree *tree, struct lode_error *error)
 {
-	struct lode_grow_options how = {
-		.criterion = LODE_GINI, .priced = 1, .look_ahead = 3, .jobs = options->jobs, .seed = options->seed
-	};
+	struct lode_grow_options how = {.criterion = LODE_GINI,
+					.priced = 1,
+					.look_ahead = 3,
+					.jobs = options->jobs,
+					.seed = options->seed};
 	int code = lode_tree_grow(tree, features, labels, clusters, &how, error);
 
 	if (code < 0)
@@ -114,35 +116,35 @@ static int grow(const struct lode_features *features, const uint32_t *labels, un
 }
 
 int lode_explain_smallest(const struct lode_points *points, const struct lode_features *features,
-			  const struct lode_explain_options *options, struct lode_theory *theory, double *is,
-			  struct lode_error *error)
+			  const struct lode_explain_options *options, struct lode_explain_model *model,
+			  double *is, struct lode_error *error)
 {
-	struct lode_clustering clustering = { .clusters = 0 };
+	struct lode_clustering clustering = {.clusters = 0};
 	int code = find_smallest(options, points, &clustering, is, error);
 
-	memset(theory, 0, sizeof(*theory));
+	memset(model, 0, sizeof(*model));
 	if (code < 0)
 		return code;
-	theory->clusters = clustering.clusters;
-	theory->labels = clustering.labels;
-	memcpy(theory->functions, clustering.functions, sizeof(theory->functions));
-	share_spread(points, theory);
-	code = grow(features, theory->labels, theory->clusters, options, &theory->tree, error);
-	for (size_t row = 0; code == 0 && theory->tree.count > 1 && row < points->rows; row++)
-		theory->labels[row] = theory->tree.nodes[lode_tree_leaf(&theory->tree, features, row)].cluster;
+	model->clusters = clustering.clusters;
+	model->labels = clustering.labels;
+	memcpy(model->functions, clustering.functions, sizeof(model->functions));
+	share_spread(points, model);
+	code = grow(features, model->labels, model->clusters, options, &model->tree, error);
+	for (size_t row = 0; code == 0 && model->tree.count > 1 && row < points->rows; row++)
+		model->labels[row] = model->tree.nodes[lode_tree_leaf(&model->tree, features, row)].cluster;
 	if (code < 0)
-		lode_theory_release(theory);
+		lode_model_release(model);
 	return code;
 }
 
 /* ---- line 6: the tree's accuracy ---- */
 
-/* How many labels of a fold's rows are told right by a tree of the others. */
+/* How many labels of a fold's rows a tree of the other rows predicts correctly. */
 static int test_fold(const struct lode_explanation *explanation, const struct lode_explain_options *options,
 		     const unsigned char *fold_of, unsigned fold, uint32_t *labels, size_t *right,
 		     struct lode_error *error)
 {
-	struct lode_tree tree = { .count = 0 };
+	struct lode_tree tree = {.count = 0};
 	int code;
 
 	for (size_t row = 0; row < explanation->rows; row++)

@@ -1,15 +1,15 @@
 /*
- * Clusters that no tree explains (see explain_parts.h): x and y alone show them, so
+ * Clusters that no tree explains (see explain_internal.h): x and y alone show them, so
  * plainly that telling each row's cluster by itself is worth its nats. Pieces of one
  * curve are no such clusters: there x says which piece it is.
  */
-#include "explain/explain_parts.h"
+#include "explain/explain_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Clusters that are told without a tree: how many at most, and how many spreads of their noise apart. */
+/* Clusters that are reported without a tree: how many at most, and how many spreads of their noise apart. */
 #define MOST_UNEXPLAINED 6
 #define FAR		 5
 /* Rows that each of them must have to itself, on average. */
@@ -18,57 +18,57 @@
 #define LEAST_SAVED 0.2
 
 /* Gives every function the rows that it is nearest to, and fits it to them. */
-static void fit_nearest(const struct lode_points *points, struct lode_theory *theory, uint32_t *rows)
+static void fit_nearest(const struct lode_points *points, struct lode_explain_model *model, uint32_t *rows)
 {
-	for (unsigned k = 0; k < theory->clusters; k++) {
+	for (unsigned k = 0; k < model->clusters; k++) {
 		size_t count = 0;
 
 		for (size_t row = 0; row < points->rows; row++)
-			if (theory->labels[row] == k)
+			if (model->labels[row] == k)
 				rows[count++] = (uint32_t)row;
 		if (count)
-			lode_function_choose(points, rows, count, &theory->functions[k]);
+			lode_function_choose(points, rows, count, &model->functions[k]);
 	}
 }
 
-/* Length of a description that tells each row's cluster by itself. */
-static double length_without_tree(const struct lode_points *points, const struct lode_theory *theory)
+/* Length of a description that encodes each row's cluster individually. */
+static double length_without_tree(const struct lode_points *points, const struct lode_explain_model *model)
 {
-	double length = 0, sizes[LODE_MOST_CLUSTERS] = { 0 };
+	double length = 0, sizes[LODE_MOST_CLUSTERS] = {0};
 
 	for (size_t row = 0; row < points->rows; row++) {
-		sizes[theory->labels[row]]++;
-		length += lode_function_cost(points, &theory->functions[theory->labels[row]], row);
+		sizes[model->labels[row]]++;
+		length += lode_function_cost(points, &model->functions[model->labels[row]], row);
 	}
-	for (unsigned k = 0; k < theory->clusters; k++) {
-		length += lode_function_price(points, &theory->functions[k]);
+	for (unsigned k = 0; k < model->clusters; k++) {
+		length += lode_function_price(points, &model->functions[k]);
 		length -= sizes[k] > 0 ? sizes[k] * log(sizes[k] / (double)points->rows) : 0;
 	}
 	return length;
 }
 
-/* A theory without a tree: the best clustering, as it is. */
+/* A model without a tree: the best clustering, as it is. */
 static int cluster_alone(const struct lode_points *points, unsigned clusters, uint64_t seed,
-			 struct lode_theory *theory, struct lode_error *error)
+			 struct lode_explain_model *model, struct lode_error *error)
 {
-	struct lode_klinear_options how = { clusters, 4, seed };
+	struct lode_klinear_options how = {clusters, 4, seed};
 	struct lode_clustering clustering;
 	uint32_t *rows;
 	int code = lode_klinear(points, &how, &clustering, error);
 
-	memset(theory, 0, sizeof(*theory));
+	memset(model, 0, sizeof(*model));
 	if (code < 0)
 		return code;
-	theory->clusters = clusters;
-	theory->labels = clustering.labels;
-	memcpy(theory->functions, clustering.functions, sizeof(theory->functions));
+	model->clusters = clusters;
+	model->labels = clustering.labels;
+	memcpy(model->functions, clustering.functions, sizeof(model->functions));
 	rows = lode_calloc(points->rows, sizeof(*rows));
 	if (!rows) {
-		lode_theory_release(theory);
+		lode_model_release(model);
 		return lode_fail_memory(error);
 	}
-	fit_nearest(points, theory, rows);
-	theory->length = length_without_tree(points, theory);
+	fit_nearest(points, model, rows);
+	model->length = length_without_tree(points, model);
 	lode_free(rows);
 	return 0;
 }
@@ -88,16 +88,16 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * Whether x alone tells the clusters: rows are put in order of x (by the function of
+ * Whether x alone separates the clusters: rows are put in order of x (by the function of
  * all rows, where there are several inputs), and then neighbours are in the same
  * cluster more often than half-way between chance and always.
  */
-static int follow_x(const struct lode_points *points, const struct lode_theory *theory, int *follow,
+static int follow_x(const struct lode_points *points, const struct lode_explain_model *model, int *follow,
 		    struct lode_error *error)
 {
 	struct ordered_row *order = lode_calloc(points->rows, sizeof(*order));
 	uint32_t *rows = lode_calloc(points->rows, sizeof(*rows));
-	double same = 0, chance = 0, sizes[LODE_MOST_CLUSTERS] = { 0 };
+	double same = 0, chance = 0, sizes[LODE_MOST_CLUSTERS] = {0};
 	struct lode_function all;
 
 	if (!order || !rows) {
@@ -107,15 +107,15 @@ static int follow_x(const struct lode_points *points, const struct lode_theory *
 	}
 	for (size_t i = 0; i < points->rows; i++) {
 		rows[i] = (uint32_t)i;
-		sizes[theory->labels[i]] += 1.0 / (double)points->rows;
+		sizes[model->labels[i]] += 1.0 / (double)points->rows;
 	}
 	lode_function_fit(points, LODE_SHAPE_LINEAR, rows, points->rows, &all);
 	for (size_t i = 0; i < points->rows; i++)
-		order[i] = (struct ordered_row){ lode_function_at(points, &all, i), (uint32_t)i };
+		order[i] = (struct ordered_row){lode_function_at(points, &all, i), (uint32_t)i};
 	qsort(order, points->rows, sizeof(*order), by_value);
 	for (size_t i = 1; i < points->rows; i++)
-		same += theory->labels[order[i].row] == theory->labels[order[i - 1].row];
-	for (unsigned k = 0; k < theory->clusters; k++)
+		same += model->labels[order[i].row] == model->labels[order[i - 1].row];
+	for (unsigned k = 0; k < model->clusters; k++)
 		chance += sizes[k] * sizes[k];
 	*follow = same / (double)(points->rows - 1) > (1 + chance) / 2;
 	lode_free(order);
@@ -123,43 +123,44 @@ static int follow_x(const struct lode_points *points, const struct lode_theory *
 	return 0;
 }
 
-/* Whether each function has rows beyond those that any function could be drawn through, and one that agrees. */
-static int all_have_rows(const struct lode_points *points, const struct lode_theory *theory)
+/* Whether each function has rows beyond those that any function could be drawn through, and one that agrees.
+ */
+static int all_have_rows(const struct lode_points *points, const struct lode_explain_model *model)
 {
-	size_t sizes[LODE_MOST_CLUSTERS] = { 0 };
+	size_t sizes[LODE_MOST_CLUSTERS] = {0};
 
 	for (size_t row = 0; row < points->rows; row++)
-		sizes[theory->labels[row]]++;
-	for (unsigned k = 0; k < theory->clusters; k++)
-		if (sizes[k] < theory->functions[k].count + 2)
+		sizes[model->labels[row]]++;
+	for (unsigned k = 0; k < model->clusters; k++)
+		if (sizes[k] < model->functions[k].count + 2)
 			return 0;
 	return 1;
 }
 
-int lode_unexplained_count(const struct lode_world *world, double length, unsigned *clusters, double *saved,
-			   struct lode_error *error)
+int lode_unexplained_count(const struct lode_explain_problem *problem, double length, unsigned *clusters,
+			   double *saved, struct lode_error *error)
 {
-	double margin = LEAST_SAVED * (double)world->points->rows, least = length - margin;
+	double margin = LEAST_SAVED * (double)problem->points->rows, least = length - margin;
 
 	*clusters = 1;
 	*saved = 0;
-	for (unsigned k = 2; k <= MOST_UNEXPLAINED && k * LEAST_ROWS <= world->points->rows; k++) {
-		struct lode_theory theory;
+	for (unsigned k = 2; k <= MOST_UNEXPLAINED && k * LEAST_ROWS <= problem->points->rows; k++) {
+		struct lode_explain_model model;
 		double distance;
 		int follow = 0;
-		int code = cluster_alone(world->points, k, world->seed, &theory, error);
+		int code = cluster_alone(problem->points, k, problem->seed, &model, error);
 
 		if (code == 0)
-			code = lode_theory_distance(world, &theory, &distance, error);
+			code = lode_model_distance(problem, &model, &distance, error);
 		if (code == 0)
-			code = follow_x(world->points, &theory, &follow, error);
-		if (code == 0 && theory.length < least && distance > FAR && !follow &&
-		    all_have_rows(world->points, &theory)) {
-			least = theory.length - margin;
+			code = follow_x(problem->points, &model, &follow, error);
+		if (code == 0 && model.length < least && distance > FAR && !follow &&
+		    all_have_rows(problem->points, &model)) {
+			least = model.length - margin;
 			*clusters = k;
-			*saved = length - theory.length;
+			*saved = length - model.length;
 		}
-		lode_theory_release(&theory);
+		lode_model_release(&model);
 		if (code < 0)
 			return code;
 	}
@@ -170,7 +171,7 @@ int lode_unexplained_count(const struct lode_world *world, double length, unsign
 static int all_used(const struct lode_tree *tree)
 {
 	unsigned used = 0;
-	int seen[LODE_MOST_CLUSTERS] = { 0 };
+	int seen[LODE_MOST_CLUSTERS] = {0};
 
 	for (size_t i = 0; i < tree->count; i++)
 		if (tree->nodes[i].feature == LODE_NONE && !seen[tree->nodes[i].cluster]) {
@@ -187,26 +188,28 @@ static int cut_down(struct lode_tree *tree, struct lode_error *error)
 	return lode_tree_tidy(tree, error);
 }
 
-int lode_unexplained_take(const struct lode_world *all, unsigned clusters, int asked, struct lode_theory *theory,
-			  struct lode_error *error)
+int lode_unexplained_take(const struct lode_explain_problem *all, unsigned clusters, int asked,
+			  struct lode_explain_model *model, struct lode_error *error)
 {
-	struct lode_learn_options learn = { all->look_ahead, all->jobs, all->seed };
+	struct lode_learn_options learn = {all->look_ahead, all->jobs, all->seed};
 	struct lode_costs costs;
 	int code;
 
-	lode_theory_release(theory);
-	code = cluster_alone(all->points, clusters, all->seed, theory, error);
+	lode_model_release(model);
+	code = cluster_alone(all->points, clusters, all->seed, model, error);
 	if (code < 0)
 		return code;
-	code = lode_theory_costs(all->points, theory->functions, clusters, &costs, error);
+	code = lode_model_costs(all->points, model->functions, clusters, &costs, error);
 	if (code == 0)
-		code = lode_tree_learn(&theory->tree, all->features, &costs, &learn, error);
-	/* Functions that no test leads to are not explained by those that one does; who asked for them sees both. */
-	if (code == 0 && !asked && !all_used(&theory->tree))
-		code = cut_down(&theory->tree, error);
-	/* Where the tree tells nothing apart, what x and y say is all there is. */
-	for (size_t row = 0; code == 0 && theory->tree.count > 1 && row < all->points->rows; row++)
-		theory->labels[row] = theory->tree.nodes[lode_tree_leaf(&theory->tree, all->features, row)].cluster;
+		code = lode_tree_learn(&model->tree, all->features, &costs, &learn, error);
+	/* Functions that no test leads to are not explained by those that one does; who asked for them sees
+	 * both. */
+	if (code == 0 && !asked && !all_used(&model->tree))
+		code = cut_down(&model->tree, error);
+	/* Where the tree separates nothing, what x and y say is all there is. */
+	for (size_t row = 0; code == 0 && model->tree.count > 1 && row < all->points->rows; row++)
+		model->labels[row] =
+			model->tree.nodes[lode_tree_leaf(&model->tree, all->features, row)].cluster;
 	lode_free(costs.cost);
 	return code;
 }

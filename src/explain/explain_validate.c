@@ -1,6 +1,6 @@
 /*
  * Cross-validation: how good an explanation is for rows that it has not seen (see
- * explain_parts.h).
+ * explain_internal.h).
  *
  * The rows are divided into folds at random, and for each fold everything is looked for
  * anew in the others: the kind of noise, the number of functions, the functions, the
@@ -8,21 +8,21 @@
  * Only the verdict that there is no evidence for several functions is that of all rows: asking
  * chance again in each fold would take as many times as long.
  *
- * A fold's functions are others than those that are told, so each stands for the told one
- * that most of its rows are nearest to. Accuracy is the share of unseen rows where that
+ * A fold's functions differ from the reported ones, so each is matched with the reported
+ * one that most of its rows are nearest to. Accuracy is the share of unseen rows where that
  * is the one they are nearest to themselves. A fold that finds but one function
  * says the same of every row, and is as often right as that is frequent.
  */
 #include "base/parallel.h"
-#include "explain/explain_parts.h"
-#include "explain/random.h"
-#include "explain/spectral.h"
+#include "explain/explain_internal.h"
+#include "base/random.h"
+#include "explain/model/spectral.h"
 
 #include <math.h>
 #include <string.h>
 
 struct fold {
-	size_t right; /* rows whose cluster the tree told right */
+	size_t right; /* rows whose cluster the tree predicted correctly */
 	double rest;  /* sum of squares */
 	int code;
 };
@@ -46,21 +46,6 @@ struct seen {
 	unsigned noises; /* points that there are */
 	struct lode_features features;
 };
-
-void lode_explain_deal(unsigned char *fold_of, size_t rows, unsigned folds, uint64_t seed)
-{
-	struct lode_random random = lode_random_piece(seed, rows);
-
-	for (size_t i = 0; i < rows; i++)
-		fold_of[i] = (unsigned char)(i % folds);
-	for (size_t i = rows; i > 1; i--) {
-		size_t other = lode_random_below(&random, i);
-		unsigned char swap = fold_of[i - 1];
-
-		fold_of[i - 1] = fold_of[other];
-		fold_of[other] = swap;
-	}
-}
 
 /* ---- one fold ---- */
 
@@ -90,8 +75,8 @@ static int pick_seen(const struct validation *validation, size_t fold, struct se
 	for (size_t i = 0; i < features->count; i++)
 		seen->columns[i] = (uint32_t)i;
 	while (code == 0 && seen->noises < validation->noises) {
-		code = lode_points_pick(&seen->points[seen->noises], &validation->points[seen->noises], seen->rows,
-					seen->count, NULL);
+		code = lode_points_pick(&seen->points[seen->noises], &validation->points[seen->noises],
+					seen->rows, seen->count, NULL);
 		seen->noises += code == 0;
 	}
 	if (code == 0)
@@ -100,41 +85,43 @@ static int pick_seen(const struct validation *validation, size_t fold, struct se
 	return code;
 }
 
-static int learn(const struct validation *validation, const struct seen *seen, struct lode_theory *theory,
-		 unsigned *which)
+static int learn(const struct validation *validation, const struct seen *seen,
+		 struct lode_explain_model *model, unsigned *which)
 {
-	int code = lode_explain_search(seen->points, seen->noises, &seen->features, &validation->options, theory, which,
-				       NULL);
+	int code = lode_explain_search(seen->points, seen->noises, &seen->features, &validation->options,
+				       model, which, NULL);
 
-	if (code == 0 && !validation->options.clusters && theory->clusters > 1 && theory->tree.count > 1) {
-		struct lode_world world = { &seen->points[*which], &seen->features, 3, 1, validation->options.seed };
+	if (code == 0 && !validation->options.clusters && model->clusters > 1 && model->tree.count > 1) {
+		struct lode_explain_problem problem = {&seen->points[*which], &seen->features, 3, 1,
+						       validation->options.seed};
 
-		code = lode_theory_merge_cuts(&world, theory, NULL);
+		code = lode_model_merge_cuts(&problem, model, NULL);
 	}
-	if (code == 0 && validation->options.tree == LODE_TREE_OPTIMAL && theory->clusters > 1)
-		code = lode_explain_plant_optimal(&seen->points[*which], &seen->features, &validation->options, theory,
-						  NULL);
+	if (code == 0 && validation->options.tree == LODE_TREE_OPTIMAL && model->clusters > 1)
+		code = lode_explain_plant_optimal(&seen->points[*which], &seen->features,
+						  &validation->options, model, NULL);
 	return code;
 }
 
-/* The told function that most rows of each of the fold's are nearest to. */
+/* For each of the fold's functions, the reported one that most of its rows are nearest to. */
 static void translate(const struct lode_explanation *explanation, const struct seen *seen,
-		      const struct lode_theory *theory, uint32_t *told)
+		      const struct lode_explain_model *model, uint32_t *reported)
 {
-	size_t counts[LODE_MOST_CLUSTERS][LODE_MOST_CLUSTERS] = { { 0 } };
+	size_t counts[LODE_MOST_CLUSTERS][LODE_MOST_CLUSTERS] = {{0}};
 
 	for (size_t i = 0; i < seen->count; i++)
-		counts[theory->labels[i]][explanation->nearest[seen->rows[i]]]++;
-	for (unsigned k = 0; k < theory->clusters; k++) {
-		told[k] = 0;
+		counts[model->labels[i]][explanation->nearest[seen->rows[i]]]++;
+	for (unsigned k = 0; k < model->clusters; k++) {
+		reported[k] = 0;
 		for (uint32_t other = 1; other < explanation->clusters; other++)
-			if (counts[k][other] > counts[k][told[k]])
-				told[k] = other;
+			if (counts[k][other] > counts[k][reported[k]])
+				reported[k] = other;
 	}
 }
 
-static void test_fold(const struct validation *validation, size_t fold, const struct lode_theory *theory,
-		      const struct lode_points *points, const uint32_t *told, struct fold *result)
+static void test_fold(const struct validation *validation, size_t fold,
+		      const struct lode_explain_model *model, const struct lode_points *points,
+		      const uint32_t *reported, struct fold *result)
 {
 	const struct lode_explanation *explanation = validation->explanation;
 
@@ -144,9 +131,10 @@ static void test_fold(const struct validation *validation, size_t fold, const st
 
 		if (validation->fold_of[row] != fold)
 			continue;
-		cluster = theory->tree.nodes[lode_tree_leaf(&theory->tree, &explanation->features, row)].cluster;
-		gap = lode_gap_of(points->y[row], lode_function_at(points, &theory->functions[cluster], row));
-		result->right += told[cluster] == explanation->nearest[row];
+		cluster =
+			model->tree.nodes[lode_tree_leaf(&model->tree, &explanation->features, row)].cluster;
+		gap = lode_gap_of(points->y[row], lode_function_at(points, &model->functions[cluster], row));
+		result->right += reported[cluster] == explanation->nearest[row];
 		result->rest += gap * gap;
 	}
 }
@@ -155,19 +143,19 @@ static void run_fold(void *context, size_t fold)
 {
 	struct validation *validation = context;
 	struct fold *result = &validation->results[fold];
-	struct lode_theory theory = { .clusters = 0 };
-	uint32_t told[LODE_MOST_CLUSTERS];
+	struct lode_explain_model model = {.clusters = 0};
+	uint32_t reported[LODE_MOST_CLUSTERS];
 	struct seen seen;
 	unsigned which = 0;
 
 	result->code = pick_seen(validation, fold, &seen);
 	if (result->code == 0)
-		result->code = learn(validation, &seen, &theory, &which);
+		result->code = learn(validation, &seen, &model, &which);
 	if (result->code == 0) {
-		translate(validation->explanation, &seen, &theory, told);
-		test_fold(validation, fold, &theory, &validation->points[which], told, result);
+		translate(validation->explanation, &seen, &model, reported);
+		test_fold(validation, fold, &model, &validation->points[which], reported, result);
 	}
-	lode_theory_release(&theory);
+	lode_model_release(&model);
 	release_seen(&seen);
 }
 
@@ -194,8 +182,8 @@ static int add_folds(const struct validation *validation, struct lode_explanatio
 }
 
 /* A fold takes the number of functions of all rows over only where something else than length led to it. */
-static void set_options(const struct lode_explain_options *options, const struct lode_explanation *explanation,
-			struct lode_explain_options *how)
+static void set_options(const struct lode_explain_options *options,
+			const struct lode_explanation *explanation, struct lode_explain_options *how)
 {
 	*how = *options;
 	how->jobs = 1;
@@ -207,12 +195,13 @@ static void set_options(const struct lode_explain_options *options, const struct
 static int make_points(const struct lode_explain_input *input, struct validation *validation,
 		       struct lode_error *error)
 {
-	static const enum lode_noise kinds[] = { LODE_NOISE_RELATIVE, LODE_NOISE_ADDITIVE };
+	static const enum lode_noise kinds[] = {LODE_NOISE_RELATIVE, LODE_NOISE_ADDITIVE};
 	int code = 0;
 
-	for (unsigned i = lode_explain_above_zero(input, validation->explanation) ? 0 : 1; code == 0 && i < 2; i++) {
-		code = lode_explain_points(input, validation->explanation, validation->options.family, kinds[i],
-					   &validation->points[validation->noises], error);
+	for (unsigned i = lode_explain_above_zero(input, validation->explanation) ? 0 : 1; code == 0 && i < 2;
+	     i++) {
+		code = lode_explain_points(input, validation->explanation, validation->options.family,
+					   kinds[i], &validation->points[validation->noises], error);
 		validation->noises += code == 0;
 	}
 	return code;
@@ -221,7 +210,7 @@ static int make_points(const struct lode_explain_input *input, struct validation
 int lode_explain_validate(const struct lode_explain_input *input, const struct lode_explain_options *options,
 			  struct lode_explanation *explanation, struct lode_error *error)
 {
-	struct validation validation = { .explanation = explanation, .folds = options->folds };
+	struct validation validation = {.explanation = explanation, .folds = options->folds};
 	int code;
 
 	explanation->accuracy = NAN;
@@ -229,14 +218,15 @@ int lode_explain_validate(const struct lode_explain_input *input, const struct l
 	if (validation.folds > explanation->rows)
 		validation.folds = (unsigned)explanation->rows;
 	set_options(options, explanation, &validation.options);
-	/* Without a tree nothing is said of rows that are not known; nor can folds be too small for their functions. */
+	/* Without a tree nothing is said of rows that are not known; nor can folds be too small for their
+	 * functions. */
 	if (validation.folds < 2 || !explanation->explained ||
 	    validation.options.clusters > explanation->rows - explanation->rows / validation.folds - 1)
 		return 0;
 	validation.fold_of = lode_calloc(explanation->rows, 1);
 	validation.results = lode_calloc(validation.folds, sizeof(*validation.results));
 	code = validation.fold_of && validation.results ? make_points(input, &validation, error)
-							 : lode_fail_memory(error);
+							: lode_fail_memory(error);
 	if (code == 0) {
 		lode_explain_deal(validation.fold_of, explanation->rows, validation.folds, options->seed);
 		if (options->method == LODE_METHOD_SPECTRAL)

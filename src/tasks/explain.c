@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "tasks/explain_options.h"
 #include "tasks/source.h"
-#include "explain/table_read.h"
+#include "explain/table/table_read.h"
 #include "export/graphs.h"
 #include "page/explain_page.h"
 #include "text/explain_text.h"

@@ -4,7 +4,7 @@
 
 #include "fuzz.h"
 
-#include "explain/table_read.h"
+#include "explain/table/table_read.h"
 
 #include <math.h>
 

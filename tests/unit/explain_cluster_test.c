@@ -6,8 +6,8 @@
 #include "random_stream.h"
 
 #include "base/memory.h"
-#include "explain/klinear.h"
-#include "explain/spectral.h"
+#include "explain/model/klinear.h"
+#include "explain/model/spectral.h"
 
 #include <math.h>
 #include <stdlib.h>

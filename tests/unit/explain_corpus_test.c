@@ -359,8 +359,8 @@ static void refused_with_streams(struct fixture *fixture, size_t count, const ch
 static void too_few_streams_are_refused(void **state)
 {
 	refused_with_streams(*state, 0, "there is no stream in this corpus");
-	refused_with_streams(*state, 1, "1 stream with both x and y; there must be 4 at least");
-	refused_with_streams(*state, 3, "3 streams with both x and y; there must be 4 at least");
+	refused_with_streams(*state, 1, "1 stream with both x and y; at least 4 are needed");
+	refused_with_streams(*state, 3, "3 streams with both x and y; at least 4 are needed");
 }
 
 static void memory_that_runs_out_is_a_clean_error(void **state)

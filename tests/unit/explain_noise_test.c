@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "explain/explain.h"
-#include "explain/random.h"
+#include "base/random.h"
 
 #include <math.h>
 #include <stdio.h>

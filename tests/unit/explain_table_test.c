@@ -2,9 +2,9 @@
 #include "cmocka_all.h"
 #include "random_stream.h"
 
-#include "explain/cell.h"
-#include "explain/features.h"
-#include "explain/table_read.h"
+#include "explain/table/table_value.h"
+#include "explain/tree/features.h"
+#include "explain/table/table_read.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static void numbers_are_read_as_strtod_reads_them(void **state)
 	for (int i = 0; i < 20000; i++) {
 		double number = 0, expected;
 		char text[64];
-		enum lode_cell cell;
+		enum lode_table_value cell;
 
 		switch (random_below(&seed, 3)) {
 		case 0:
@@ -74,8 +74,8 @@ static void numbers_are_read_as_strtod_reads_them(void **state)
 				 (int)random_below(&seed, 40) - 20);
 		}
 		expected = strtod(text, NULL);
-		cell = lode_cell_read(text, strlen(text), &number);
-		assert_true(cell == LODE_CELL_NUMBER || cell == LODE_CELL_BINARY);
+		cell = lode_table_value_read(text, strlen(text), &number);
+		assert_true(cell == LODE_VALUE_NUMBER || cell == LODE_VALUE_BINARY);
 		assert_true(number == expected);
 	}
 }
@@ -84,23 +84,23 @@ static void what_is_no_number_is_told_apart(void **state)
 {
 	static const struct {
 		const char *text;
-		enum lode_cell cell;
+		enum lode_table_value cell;
 	} cases[] = {
-		{ "", LODE_CELL_MISSING },	{ "  ", LODE_CELL_MISSING },   { "?", LODE_CELL_MISSING },
-		{ "NA", LODE_CELL_MISSING },	{ "na", LODE_CELL_TEXT },      { "0", LODE_CELL_BINARY },
-		{ "1.0", LODE_CELL_BINARY },	{ " 1 ", LODE_CELL_BINARY },   { "-0", LODE_CELL_BINARY },
-		{ "2", LODE_CELL_NUMBER },	{ ".5", LODE_CELL_NUMBER },    { "5.", LODE_CELL_NUMBER },
-		{ "1e-3", LODE_CELL_NUMBER },	{ "nan", LODE_CELL_INFINITE }, { "-Inf", LODE_CELL_INFINITE },
-		{ "infinity", LODE_CELL_INFINITE }, { "1e999", LODE_CELL_INFINITE }, { "1e-999", LODE_CELL_BINARY },
-		{ "0x10", LODE_CELL_TEXT },	{ "1,5", LODE_CELL_TEXT },     { "1e", LODE_CELL_TEXT },
-		{ "-", LODE_CELL_TEXT },	{ ".", LODE_CELL_TEXT },       { "1 2", LODE_CELL_TEXT },
+		{ "", LODE_VALUE_MISSING },	{ "  ", LODE_VALUE_MISSING },   { "?", LODE_VALUE_MISSING },
+		{ "NA", LODE_VALUE_MISSING },	{ "na", LODE_VALUE_TEXT },      { "0", LODE_VALUE_BINARY },
+		{ "1.0", LODE_VALUE_BINARY },	{ " 1 ", LODE_VALUE_BINARY },   { "-0", LODE_VALUE_BINARY },
+		{ "2", LODE_VALUE_NUMBER },	{ ".5", LODE_VALUE_NUMBER },    { "5.", LODE_VALUE_NUMBER },
+		{ "1e-3", LODE_VALUE_NUMBER },	{ "nan", LODE_VALUE_INFINITE }, { "-Inf", LODE_VALUE_INFINITE },
+		{ "infinity", LODE_VALUE_INFINITE }, { "1e999", LODE_VALUE_INFINITE }, { "1e-999", LODE_VALUE_BINARY },
+		{ "0x10", LODE_VALUE_TEXT },	{ "1,5", LODE_VALUE_TEXT },     { "1e", LODE_VALUE_TEXT },
+		{ "-", LODE_VALUE_TEXT },	{ ".", LODE_VALUE_TEXT },       { "1 2", LODE_VALUE_TEXT },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		double number;
 
-		if (lode_cell_read(cases[i].text, strlen(cases[i].text), &number) != cases[i].cell)
+		if (lode_table_value_read(cases[i].text, strlen(cases[i].text), &number) != cases[i].cell)
 			fail_msg("'%s'", cases[i].text);
 	}
 }
@@ -165,7 +165,7 @@ static void bad_csv_is_refused_with_line_and_column(void **state)
 	refused("a,b\n1,2\n3,inf\n", "t.csv:3: column 'b' holds 'inf', which is no finite number");
 	refused("a,b\n1e400,2\n", "t.csv:2: column 'a' holds '1e400'");
 	refused("a,b\n1,\"x\n", "t.csv:2: a quote is opened and never closed");
-	refused("a,b\n1,\"x\"y\n", "t.csv:2: text stands behind a closing quote");
+	refused("a,b\n1,\"x\"y\n", "t.csv:2: text after a closing quote");
 }
 
 static void a_column_of_words_may_hold_inf(void **state)

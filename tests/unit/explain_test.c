@@ -6,7 +6,7 @@
 #include "random_stream.h"
 
 #include "explain/explain.h"
-#include "explain/table_read.h"
+#include "explain/table/table_read.h"
 
 #include <limits.h>
 #include <math.h>

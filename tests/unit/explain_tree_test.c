@@ -6,9 +6,9 @@
 #include "cmocka_all.h"
 #include "random_stream.h"
 
-#include "explain/klinear.h"
-#include "explain/optimal_tree.h"
-#include "explain/tree.h"
+#include "explain/model/klinear.h"
+#include "explain/tree/optimal_tree.h"
+#include "explain/tree/tree.h"
 
 #include <math.h>
 #include <stdio.h>

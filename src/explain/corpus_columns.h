@@ -1,0 +1,25 @@
+/* What the halves of corpus_table.h share: x and y (corpus_table.c), and what streams did
+ * (corpus_features.c). */
+#ifndef LODE_EXPLAIN_CORPUS_COLUMNS_H
+#define LODE_EXPLAIN_CORPUS_COLUMNS_H
+
+#include "explain/corpus_table.h"
+
+struct lode_corpus_making {
+	struct lode_corpus *corpus;
+	const struct lode_area *area;
+	const struct lode_corpus_table_options *options;
+	struct lode_data_table *table;
+	struct lode_explain_input *input;
+	struct lode_error *error;
+	double *costs; /* total ns of each column of features; grown with them */
+	size_t cost_capacity;
+};
+
+/* Adds a column of numbers, all missing; NULL when memory has run out, which the error then says. */
+struct lode_data_column *lode_corpus_column(struct lode_corpus_making *making, const char *name,
+					    size_t length);
+/* Adds the columns behind y, in the order in which the tree should prefer them. */
+int lode_corpus_features(struct lode_corpus_making *making);
+
+#endif
