@@ -333,7 +333,7 @@ static void what_a_cut_stack_may_hide_is_not_false(void **state)
 	search = hunt(&simulation, LODE_STRATEGY_DEEP_START);
 	outer = on(search, LODE_CPU_BOUND, &simulation, "outer");
 	assert_int_equal(outer->state, LODE_EXPERIMENT_IMPOSSIBLE);
-	assert_non_null(strstr(outer->why, "samples do not tell"));
+	assert_non_null(strstr(outer->why, "samples cannot decide"));
 	check(on(search, LODE_CPU_BOUND, &simulation, "other"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES,
 	      0.3);
 	check(on(search, LODE_CPU_BOUND, &simulation, "deep"), LODE_EXPERIMENT_TRUE, LODE_EVIDENCE_SAMPLES,

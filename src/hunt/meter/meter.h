@@ -67,11 +67,11 @@ struct lode_meter_sample {
 	uint32_t host;
 	uint32_t process;
 	uint32_t thread;
-	uint64_t weight;	     /* nanoseconds that it stands for */
+	uint64_t weight;	     /* nanoseconds that it represents */
 	enum lode_hypothesis counts; /* what its thread was doing: CPU, sync waiting or input and output */
 	const uint32_t *functions;
 	size_t depth;
-	int drawn; /* by a clock: it stands for its time by chance; else it was measured, all of it, from `t`
+	int drawn; /* by a clock: its time is an estimate; else it was measured, all of it, from `t`
 		      on */
 	int cut;   /* functions before the first are not known: the stack was too deep, or could not be walked
 		    */
@@ -85,7 +85,7 @@ struct lode_meter_operations {
 	/* Waits until `until`, a signal, or the end of the program. Returns 0; 1: the program has ended;
 	 * LODE_SYSTEM. */
 	int (*wait)(struct lode_meter *meter, uint64_t until, struct lode_error *error);
-	/* The share of the program's time that measuring this would cost, as far as samples tell; below 0:
+	/* The share of the program's time that measuring this would cost, as far as samples show; below 0:
 	 * cannot be measured. */
 	double (*predict)(struct lode_meter *meter, enum lode_hypothesis hypothesis,
 			  const struct lode_focus *focus);
@@ -102,7 +102,7 @@ struct lode_meter_operations {
 	int (*samples)(struct lode_meter *meter,
 		       int (*each)(void *context, const struct lode_meter_sample *sample), void *context,
 		       struct lode_error *error);
-	/* What lies directly below a focus on an axis other than code (processes of a host, threads of a
+	/* What is directly below a focus on an axis other than code (processes of a host, threads of a
 	 * process, objects), as known now. */
 	int (*below)(struct lode_meter *meter, const struct lode_focus *focus, enum lode_focus_axis axis,
 		     int (*each)(void *context, uint32_t number, uint64_t object), void *context);

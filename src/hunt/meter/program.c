@@ -55,7 +55,7 @@ struct lode_program {
 	struct lode_strings names;
 	uint32_t *named; /* by text: the first function of this name, or LODE_NONE */
 	size_t named_capacity;
-	uint32_t *modules; /* by text: what stands for the module of this name, or LODE_NONE */
+	uint32_t *modules; /* by text: the number of the module of this name, or LODE_NONE */
 	size_t modules_capacity;
 	struct call *calls;
 	size_t call_count;

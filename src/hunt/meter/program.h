@@ -16,11 +16,11 @@
 #include <stdint.h>
 
 struct lode_program_function {
-	const char *name;   /* `module!function`; that of a module alone when it stands for one */
+	const char *name;   /* `module!function`; that of a module alone when it represents one */
 	const char *module; /* base name of the file */
 	uint32_t binary;    /* LODE_NONE: known by name only (another host's, the kernel's, a JIT's) */
 	uint32_t code;	    /* number in the binary's struct lode_code */
-	int is_module;	    /* no function: it stands for a module */
+	int is_module;	    /* no function: it represents a module */
 };
 
 struct lode_program;
@@ -40,11 +40,11 @@ uint32_t lode_program_at(const struct lode_program *program, uint32_t binary, ui
 /* The function of this name (the first that has it), added if new; LODE_NONE when memory has run out. */
 uint32_t lode_program_named(struct lode_program *program, const char *name);
 /*
- * The number that stands for the module of a function, among the functions' numbers, added if new; it calls
+ * The number that represents the module of a function, among the functions' numbers, added if new; it calls
  * nobody. LODE_NONE: the module is not known. Returns 0 or LODE_SYSTEM.
  */
 int lode_program_module(struct lode_program *program, uint32_t function, uint32_t *module);
-/* Whether a number stands for a module. */
+/* Whether a number represents a module. */
 int lode_program_is_module(const struct lode_program *program, uint32_t function);
 size_t lode_program_count(const struct lode_program *program);
 /* `function` must be below the count. Valid as long as the program. */

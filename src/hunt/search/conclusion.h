@@ -4,9 +4,9 @@
  *
  * The measurement is cut into sub-intervals. The value is the sum of all amounts by
  * the sum of all bases (a share: time by wall time), and how much the sub-intervals
- * differ from it tells how sure it is: a confidence interval by Student's t. An
- * experiment concludes when that interval lies on one side of the threshold. It is
- * looked at again and again, and each look is a chance to be wrong; so look k may be
+ * differ from it shows how sure it is: a confidence interval by Student's t. An
+ * experiment concludes when that interval is on one side of the threshold. It is
+ * checked repeatedly, and each look is a chance to be wrong; so look k may be
  * wrong with the chance error / (k (k + 1)), and all of them together with no more
  * than `error`. Each look comes a quarter later than the one before, so that there are
  * few. After the longest time the mean decides, and the confidence says how little
@@ -16,7 +16,7 @@
  * not make it surer than chance allows: the spread is at least that of drawing so many
  * samples, and of one where none was drawn.
  *
- * An experiment that has its verdict is looked at every ten sub-intervals, and may
+ * An experiment that has its verdict is checked every ten sub-intervals, and may
  * change it with a tenth of the chance of error.
  */
 #ifndef LODE_HUNT_SEARCH_CONCLUSION_H
@@ -44,7 +44,7 @@ struct lode_observation {
 	double base[LODE_INTERVALS];
 	unsigned filled;
 	unsigned next;
-	double grain;	      /* what one sample stands for; 0: measured without chance */
+	double grain;	      /* time that one sample represents; 0: measured without chance */
 	uint64_t last_amount; /* sums so far */
 	uint64_t last_base;
 	uint64_t looks;
@@ -66,7 +66,7 @@ void lode_observation_add(struct lode_observation *observation, enum lode_hypoth
 			  const struct lode_reading *reading);
 /* The mean of all that was measured. */
 double lode_observation_mean(const struct lode_observation *observation);
-/* Looks at it after `observed` nanoseconds of measuring; without a conclusion where it is not time for one.
+/* Checks it after `observed` nanoseconds of measuring; without a conclusion where it is not time for one.
  */
 struct lode_verdict lode_observation_look(struct lode_observation *observation,
 					  enum lode_hypothesis hypothesis, double threshold,

@@ -1,5 +1,5 @@
 /*
- * Deep starters: functions that stack samples show so often that they are looked at
+ * Deep starters: functions that stack samples show so often that they are examined
  * early (Deep Start, section 2.1), and the calls that lead to them (section 2.2).
  */
 #ifndef LODE_HUNT_SEARCH_DEEP_START_H

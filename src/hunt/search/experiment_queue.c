@@ -31,7 +31,7 @@ static int raise_priority(struct lode_search *search, uint32_t id, enum lode_exp
 	return 0;
 }
 
-/* Asks for the names in a focus while those who bear them are there. */
+/* Stores the names in a focus while its processes and threads exist. */
 static int keep_names(struct lode_search *search, const struct lode_focus *focus)
 {
 	for (enum lode_focus_axis axis = LODE_AXIS_HOST; axis < LODE_AXES; axis++) {

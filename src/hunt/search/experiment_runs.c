@@ -17,7 +17,7 @@
  * predicted to cost something, and mostly costs nothing, which makes room for the next.
  */
 #define COST_KNOWN_AFTER 90000000ull
-/* A cost that fits in beside anything. */
+/* A cost that always fits. */
 #define NEXT_TO_NOTHING 1e-4
 /* Sums of costs are not exact. */
 #define ROUNDING 1e-9
@@ -185,7 +185,7 @@ static int let_go(struct lode_search *search, double limit)
 	return 0;
 }
 
-/* What was measured to cost too much together is let go: watched ones first, then running ones, which wait.
+/* Stops experiments that cost too much together: watched ones first, then running ones, which wait.
  */
 int lode_search_stop_costly(struct lode_search *search, struct lode_error *error)
 {
@@ -220,8 +220,8 @@ static int is_pointless(const struct lode_search *search, const struct lode_expe
 }
 
 /*
- * What it would cost to start one that waits. What probes cannot tell, or not within the limit, is left to
- * samples, which cost nothing; but to wait for room is no reason for that.
+ * The cost of starting a waiting experiment. Functions that cannot be probed, or not within the limit, are
+ * left to samples, which cost nothing; but to wait for room is no reason for that.
  */
 static double cost_to_start(struct lode_search *search, uint32_t id)
 {

@@ -17,7 +17,7 @@ static int examine_again_below(struct lode_search *search, uint32_t id)
 	return 0;
 }
 
-/* `id` is a bottleneck no longer: something beside it may be one now. */
+/* `id` is a bottleneck no longer: one of its siblings may be one now. */
 static int examine_again_beside(struct lode_search *search, uint32_t id)
 {
 	for (uint32_t i = get(search, id)->links; i != LODE_NONE; i = search->history.links[i].next) {
@@ -67,7 +67,7 @@ static int turn_false(struct lode_search *search, uint32_t id)
 	return is_root(get(search, id)) ? 0 : lode_search_retire(search, id);
 }
 
-/* What is left for an experiment that probes cannot tell: samples, if those can. */
+/* Lets samples decide an experiment that probes cannot measure. */
 static int rest_on_samples(struct lode_search *search, uint32_t id, const char *why)
 {
 	lode_history_rest_on_samples(&search->history, id, why);
@@ -75,7 +75,7 @@ static int rest_on_samples(struct lode_search *search, uint32_t id, const char *
 	return lode_search_enqueue(search, id);
 }
 
-/* Neither probes nor samples tell. What it calls is examined in its place. */
+/* Neither probes nor samples can decide it. Its callees are examined in its place. */
 static int cannot_be_told(struct lode_search *search, uint32_t id, const char *why)
 {
 	if (lode_search_retire(search, id) < 0)
@@ -84,7 +84,7 @@ static int cannot_be_told(struct lode_search *search, uint32_t id, const char *w
 	return lode_search_refine(search, id);
 }
 
-/* Samples make it neither true nor false: whatever they do not tell may be its. */
+/* Samples cannot decide it: the time that they do not show may belong to it. */
 static int stays_unknown(struct lode_search *search, uint32_t id)
 {
 	const struct lode_experiment *experiment = get(search, id);
@@ -93,7 +93,7 @@ static int stays_unknown(struct lode_search *search, uint32_t id)
 	    experiment->observed < search->options.test.maximum)
 		return 0;
 	return cannot_be_told(search, id,
-			      "samples do not tell: their stacks are cut, too many are missing, or "
+			      "samples cannot decide: their stacks are cut, too many are missing, or "
 			      "waits are not over");
 }
 
@@ -110,7 +110,7 @@ static int was_missed(struct lode_search *search, uint32_t id)
 	return rest_on_samples(search, id, "its probes saw nothing, though samples show it");
 }
 
-/* Looks at what one experiment has measured. */
+/* Judges what one experiment has measured. */
 static int judge(struct lode_search *search, uint32_t id)
 {
 	struct lode_experiment *experiment = get(search, id);
@@ -137,7 +137,7 @@ static int judge(struct lode_search *search, uint32_t id)
 	return verdict.truth ? turn_true(search, id) : turn_false(search, id);
 }
 
-/* Its probes took too much and are out. It may have another try if it could fit; else samples tell. */
+/* Its probes cost too much and were removed. It runs again if it could fit; otherwise samples decide. */
 static int was_costly(struct lode_search *search, uint32_t id, const struct lode_reading *reading)
 {
 	struct lode_experiment *experiment = get(search, id);

@@ -1,6 +1,6 @@
 /*
- * Function count graph: see function_counts.h. Nodes and edges are found by hash. Each bears
- * a mark, the number of the sample that touched it last, so that a function or a
+ * Function count graph: see function_counts.h. Nodes and edges are found by hash. Each has
+ * the number of the sample that touched it last, so that a function or a
  * call counts once a sample without a look back over the stack.
  */
 #include "hunt/search/function_counts.h"

@@ -6,13 +6,13 @@
  * for input and output) and each scope: the whole program, a host, a process, a
  * thread. The paper hangs a tree of counts on every node; graphs side by side say
  * the same, and a search in one scope touches only what was seen there. A function
- * counts once a sample, however often it stands on that stack; so does a call.
+ * counts once a sample, however often it is on that stack; so does a call.
  *
  * A program goes through phases. So each weight is there once more as it was lately: it
  * halves in every LODE_COUNT_HALVES looks of the search.
  *
- * Beside them there are graphs without calls that count the module in which the
- * innermost function of a sample lies: time that a module uses by itself.
+ * In addition there are graphs without calls that count the module of the
+ * innermost function of each sample: time that a module uses by itself.
  */
 #ifndef LODE_HUNT_SEARCH_FUNCTION_COUNTS_H
 #define LODE_HUNT_SEARCH_FUNCTION_COUNTS_H
@@ -30,7 +30,7 @@ struct lode_count_node {
 	uint32_t function;
 	uint32_t starts; /* samples that begin with it; more than 0: a root of the graph */
 	uint64_t count;	 /* samples that hold it */
-	uint64_t weight; /* nanoseconds that those samples stand for */
+	uint64_t weight; /* nanoseconds that those samples represent */
 	uint64_t cut;	 /* those of them whose stack was cut */
 	uint64_t look;	 /* when it was counted last */
 	double recent;	 /* weight as of then, lately */
@@ -54,7 +54,7 @@ struct lode_count_graph {
 	struct lode_index edge_index;
 	uint64_t samples;
 	uint64_t weight;
-	uint64_t drawn; /* samples that were drawn by a clock, and nanoseconds that they stand for */
+	uint64_t drawn; /* samples that were drawn by a clock, and nanoseconds that they represent */
 	uint64_t drawn_weight;
 	uint64_t look;
 	double recent;

@@ -7,7 +7,7 @@
  * what the experiment of the whole program has on its clocks. The growth between two
  * copies is a sub-interval. Cut stacks count as unknown here, though some of them may show
  * the function, which is on the safe side. This is kept for CPU time in the whole program only: waits
- * are told when they are over, and of other places the time that passed is not known.
+ * are reported when they end, and for other foci the time that passed is not known.
  */
 #include "hunt/search/search_internal.h"
 
@@ -40,7 +40,7 @@ int lode_search_store_recent(struct lode_search *search)
 		lode_counts_graph(&search->counts, LODE_CPU_BOUND, &whole->focus);
 
 	if (!whole->active) {
-		search->recent.count = 0; /* its clocks stand still */
+		search->recent.count = 0; /* its clocks are stopped */
 		return 0;
 	}
 	past->t = now(search);

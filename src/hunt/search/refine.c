@@ -27,7 +27,7 @@ static int collect_function(void *context, uint32_t function)
 	return collect(context, function, 0);
 }
 
-/* Asks the meter what lies below a focus on an axis; the answer stands in `found`. */
+/* Asks the meter what is below a focus on an axis; the answer is in `found`. */
 static int look_below(struct lode_search *search, const struct lode_focus *focus, enum lode_focus_axis axis)
 {
 	const struct lode_meter_operations *operations = search->meter->operations;

@@ -3,17 +3,16 @@
  * the limit allows; see search.h.
  *
  * Such an experiment runs at the meter without its function, which needs no probes: it
- * tells the wall time of its place and, exactly, the time of its kind that all code takes
- * there. How much of that is the function's is told by the growth of its node in the
- * function count graph of its place (for a module: by samples whose innermost function
- * lies there).
+ * returns the wall time of its focus and, exactly, the time of its kind that all code
+ * takes there. The function's share of that is the growth of its node in the function
+ * count graph of its focus (for a module: samples whose innermost function is in it).
  *
  * CPU samples are drawn by a clock. Some come late or not at all on a busy machine, no
  * matter what the program does then; so they only divide up what the meter's clock has.
- * Waits are told one by one, when they are over, with all their time. They count as they
+ * Waits are reported one by one, when they end, with all their time. They count as they
  * are, but for the part before the experiment began.
  *
- * What samples do not tell is kept apart as unknown: time in stacks that were cut before
+ * Time that samples do not show is counted separately as unknown: time in stacks that were cut before
  * they came to the function, waits that are not over, samples that are missing in large
  * numbers. An experiment is not false while the unknown could make it true.
  */

@@ -14,10 +14,10 @@
  *
  * What the paper does not know: a function that cannot have probes, or whose probes would
  * cost more than the limit by themselves, gets its verdict by samples (sampled_verdict.c); so
- * do modules, to which experiments on all code are refined. What neither tells is passed
- * through: its callees are examined in its place. Where a bottleneck goes away, what was
- * false beside it is looked at again, and so is what samples contradict (verdict_recheck.c), a few
- * times at most.
+ * do modules, to which experiments on all code are refined. A function that neither can
+ * decide is passed through: its callees are examined in its place. When a bottleneck
+ * goes away, its false siblings run again, and so do verdicts that samples contradict (verdict_recheck.c), a
+ * few times at most.
  *
  * One thread. The search knows no clock but the meter's.
  */
@@ -70,15 +70,15 @@ struct lode_search;
 
 /*
  * Begins a search with the program's whole-program experiments. The meter stays the
- * caller's and must outlive the search. `changed`, which may be NULL, is told each
- * experiment that is new or whose state has changed; it must not call the search.
+ * caller's and must outlive the search. `changed`, which may be NULL, is called
+ * for each experiment that is new or whose state has changed; it must not call the search.
  */
 int lode_search_create(struct lode_search **search, struct lode_meter *meter,
 		       const struct lode_search_options *options,
 		       void (*changed)(void *context, uint32_t experiment), void *context,
 		       struct lode_error *error);
 void lode_search_destroy(struct lode_search *search);
-/* `each` is told every sample; what it returns below 0 ends the search: memory has run out. */
+/* `each` is called for every sample; a value below 0 ends the search: memory has run out. */
 void lode_search_on_sample(struct lode_search *search,
 			   int (*each)(void *context, const struct lode_meter_sample *sample), void *context);
 /* Waits for the next look and takes it. Returns an enum lode_search_end, or a negative code. */

@@ -42,7 +42,7 @@ enum lode_evidence {
 	LODE_EVIDENCES,
 };
 
-/* What stack samples have told an experiment that rests on them, in this run (sampled_verdict.c). */
+/* What stack samples have shown for an experiment that they decide, in this run (sampled_verdict.c). */
 struct lode_sampling {
 	uint64_t mine;	/* nanoseconds of samples that show it, at the last look */
 	uint64_t all;	/* of all samples of its kind and place */

@@ -86,7 +86,7 @@ static uint32_t function_from(struct joined *joined, struct member *member, uint
 	return *ours;
 }
 
-/* Our function in a member's numbers, as far as it has told of it: LODE_NONE when it does not know it. */
+/* Our function in a member's numbers, as far as it has sent it: LODE_NONE when it does not know it. */
 static uint32_t function_to(const struct member *member, uint32_t function)
 {
 	return function < member->to_capacity ? member->to[function] : LODE_NONE;

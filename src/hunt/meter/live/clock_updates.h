@@ -11,7 +11,7 @@
  * switch:
  * - whoever wakes the thread up, on any CPU, maybe while it is still being switched
  *   out, stores the time in `woken`. It counts when it is later than the switch;
- * - the program tells what a thread that was there before it is waiting for, by
+ * - the program says what a thread that existed before it is waiting for, by
  *   `found`. It counts as long as the writer has `seen` nothing;
  * - a place is filled by whoever sets `claimed`, and nobody sees it before `tid` is set.
  */

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "hunt/meter/live/clock_updates.h"
 
-/* One thread is being looked at. */
+/* The thread whose stack is being read. */
 struct seeding {
 	struct lode_live *live;
 	uint32_t functions[LODE_STOP_FRAMES]; /* of the stack, leaf first */

@@ -4,7 +4,7 @@
  *
  * A function in progress is known by the stack pointer at its outermost entry. The
  * stack grows down, so an event of the same thread at the same or a higher stack
- * pointer tells that the function is over, whichever way it was left: by its own
+ * pointer means that the function has ended, whichever way it was left: by its own
  * return, by an exception, or by longjmp. Open functions of a thread are a chain
  * from the innermost outwards; every event first closes what its stack pointer
  * shows to be over. Deeper entries of an open function are recursion and change
@@ -192,7 +192,7 @@ static __always_inline void add_wait(struct lode_hunt_object_key *key, struct lo
 
 /*
  * A wait for an object is over: counts it, and for each open function where the object
- * is watched. Not static, so that the verifier looks at it once, not on every way here.
+ * is watched. Not static, so that the verifier checks it once, not on every path to here.
  */
 __noinline int end_wait(struct lode_hunt_thread *thread, uint32_t place, uint64_t object, int64_t time)
 {
@@ -559,7 +559,7 @@ static __always_inline void add_thread(uint32_t pid, uint32_t tid)
 
 /*
  * Whether a process is hunted, be it for what it starts alone (launchers): then
- * its threads have no places, and it is told of all the same.
+ * its threads have no places, but its messages are sent all the same.
  */
 static __always_inline bool is_hunted(uint32_t pid)
 {

@@ -186,11 +186,11 @@ static uint32_t main_of(struct lode_live *live, uint32_t binary)
 		       : LODE_NONE;
 }
 
-/* Whether a root of some process was told before, for a process that stands earlier. */
-static int was_told(const uint32_t *told, size_t count, uint32_t function)
+/* Whether a root was already passed on for an earlier process. */
+static int is_listed(const uint32_t *listed, size_t count, uint32_t function)
 {
 	for (size_t i = 0; i < count; i++)
-		if (told[i] == function)
+		if (listed[i] == function)
 			return 1;
 	return function == LODE_NONE;
 }
@@ -200,8 +200,8 @@ int lode_live_roots(struct lode_meter *meter, const struct lode_focus *focus,
 {
 	struct lode_live *live = lode_live_of(meter);
 	size_t limit = live->target.count + live->samples.root_count, count = 0;
-	uint32_t *told = lode_calloc(limit + 1, sizeof(*told));
-	int code = told ? 0 : LODE_SYSTEM;
+	uint32_t *listed = lode_calloc(limit + 1, sizeof(*listed));
+	int code = listed ? 0 : LODE_SYSTEM;
 
 	for (size_t i = 0; !code && i < limit; i++) {
 		size_t root = i - live->target.count;
@@ -213,12 +213,12 @@ int lode_live_roots(struct lode_meter *meter, const struct lode_focus *focus,
 			continue;
 		function = is_main ? main_of(live, live->target.items[i].binary)
 				   : live->samples.roots[root].function;
-		if (was_told(told, count, function))
+		if (is_listed(listed, count, function))
 			continue;
-		told[count++] = function;
+		listed[count++] = function;
 		code = each(context, function);
 	}
-	lode_free(told);
+	lode_free(listed);
 	return code;
 }
 
@@ -260,7 +260,7 @@ struct stack_search {
 	uint32_t pid;
 };
 
-/* The thread of a process whose stack lies in a range. */
+/* The thread of a process whose stack is in a range. */
 static uint32_t thread_in(void *context, uint64_t start, uint64_t end)
 {
 	const struct stack_search *search = context;

@@ -1,7 +1,7 @@
 /*
  * What a hunt takes from the program: the time of its probes, the time that
  * threads were held, and, where no CPU is idle, the time that the hunt itself
- * computes. The last is told by the program's threads: while one of them is ready
+ * computes. The last is estimated from the program's threads: while one of them is ready
  * and has no CPU, somebody else has it, and for as long as the hunt ran in the
  * same time, that may have been the hunt. So of both times the shorter one
  * counts: nothing on a machine with idle CPUs, never more than the hunt has used,
@@ -11,7 +11,7 @@
 
 #include <time.h>
 
-/* Nanoseconds over which the meter's own work is told. */
+/* Nanoseconds over which the meter's own work is averaged. */
 #define WORK_TIME 500000000u
 
 uint64_t lode_live_own_time(void)

@@ -1,7 +1,7 @@
 /*
  * Experiments of the live meter: starting them, stopping them, reading them.
  *
- * The kernel's side knows functions and threads, not experiments. What an
+ * The BPF side knows functions and threads, not experiments. What an
  * experiment has measured is the difference between two accounts, each the sum
  * over the threads in its focus: one taken when it was started, one now.
  */
@@ -47,7 +47,8 @@ double lode_live_predict(struct lode_meter *meter, enum lode_hypothesis hypothes
 			return UNKNOWN_COST;
 		/* As many seconds of program as there are in a second. */
 		rate *= elapsed / (lode_live_program_time(live) + 1);
-		/* What had to be taken out costs too much, even if it was in for too short a time to tell. */
+		/* What had to be taken out costs too much, even if it was in for too short a time to measure.
+		 */
 		return state == LODE_PROBE_COSTLY && rate <= live->cost_limit ? 2 * live->cost_limit : rate;
 	}
 }
@@ -225,7 +226,7 @@ static void set_state(struct lode_live *live, struct lode_live_experiment *exper
 			"it is called so often that its probes cost more than --cost allows; they are out";
 	} else if (is_gone(live, &experiment->focus)) {
 		reading->state = LODE_READING_GONE;
-		reading->why = "the processes or threads that it looks at have ended";
+		reading->why = "its processes or threads have ended";
 	}
 }
 

@@ -257,7 +257,7 @@ int lode_live_meter_create(struct lode_meter **meter, const struct lode_live_met
 	return 0;
 }
 
-/* ---- what is told at the end ---- */
+/* ---- the report at the end ---- */
 
 void lode_live_meter_note(struct lode_meter *meter, struct lode_notes *notes)
 {

@@ -1,9 +1,9 @@
 /*
  * Lock names: see lock_names.h.
  *
- * /proc/PID/maps tells what lies where. Variables that are zero at first have no
- * file: they lie directly behind the data of their binary, which is mapped from
- * it, so that the distance leads to their address there.
+ * Addresses are looked up in /proc/PID/maps. Zero-initialized variables (.bss)
+ * have no file: they follow directly after the data of their binary, which is mapped
+ * from it, so that the distance gives their address there.
  */
 #include "hunt/meter/live/lock_names.h"
 
@@ -50,7 +50,7 @@ static int read_line(const char *line, struct mapping *mapping)
 }
 
 /*
- * The mapping that holds an address, and the last one of a file that lies before
+ * The mapping that holds an address, and the last one of a file that is before
  * it without a gap, or is it. Returns 0, or LODE_BAD_INPUT when there is none.
  */
 static int find_mapping(uint32_t pid, uint64_t address, struct mapping *mapping, struct mapping *binary)
@@ -114,7 +114,7 @@ static int put_variable(uint32_t pid, const struct mapping *binary, uint64_t add
 	return code;
 }
 
-/* Appends where an address lies that no symbol tells of; nothing where nothing is known. */
+/* Appends the memory region of an address without a symbol; nothing where nothing is known. */
 static void put_region(const struct mapping *mapping, uint64_t address, uint32_t thread,
 		       struct lode_buffer *text)
 {

@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 /*
- * Writes the name of what lies at an address of a process: `app!queue (0x4a0080)`
- * where a symbol tells, else where it lies: `0x4a0080 (heap)`, `… (stack of thread
+ * Writes the name of the object at an address of a process: `app!queue (0x4a0080)`
+ * where there is a symbol, else its memory region: `0x4a0080 (heap)`, `… (stack of thread
  * 12)`, `… (shared memory /dev/shm/x+0x40)`; the address alone where nothing is
- * known. `thread_in` tells a thread whose stack lies in a range of addresses, 0
+ * known. `thread_in` returns a thread whose stack is in a range of addresses, 0
  * without one.
  */
 void lode_lock_name(uint32_t pid, uint64_t address,

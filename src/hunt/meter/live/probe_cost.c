@@ -6,7 +6,7 @@
  * to make and to close, and are called one after another. The smallest of several rounds
  * counts: whatever else happens on the machine only adds to a round.
  *
- * Beside the instruction a hit costs what the kernel's side does: it opens the function at
+ * Besides the instruction, a hit costs the work of the BPF program: it opens the function at
  * an entry and closes it at an end. Here entries come without ends, and each closes the
  * one before, so their cost has both parts and that of ends has neither. Of a call, an
  * entry and an end, that makes the right sum.
@@ -123,7 +123,7 @@ static int attach(struct lode_thread_clocks *clocks, struct lode_error *error)
 
 	if (file_offset((uint64_t)(uintptr_t)lode_calibrate_functions, &offset) < 0)
 		return lode_fail(error, LODE_SYSTEM,
-				 "hunt: /proc/self/maps does not tell of this program; is /proc mounted?");
+				 "hunt: /proc/self/maps does not list this program; is /proc mounted?");
 	for (uint32_t kind = 0; kind < LODE_PROBED_KINDS; kind++) {
 		int is_end = kind == LODE_PROBED_RETURN || kind == LODE_PROBED_BRANCH;
 

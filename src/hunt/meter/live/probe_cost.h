@@ -8,8 +8,8 @@
 
 /*
  * Puts probes on small functions of this very program, calls them some thousand
- * times with and without, and tells the nanoseconds that one hit takes, for each
- * enum lode_probed_kind, into `hit_costs`. Takes some milliseconds.
+ * times with and without, and stores the nanoseconds of one hit, for each enum
+ * lode_probed_kind, in `hit_costs`. Takes some milliseconds.
  */
 int lode_calibrate(struct lode_thread_clocks *clocks, uint64_t *hit_costs, struct lode_error *error);
 

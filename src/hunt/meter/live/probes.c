@@ -4,13 +4,13 @@
  * Functions of one binary that are wanted at the same time are a *group*: one link
  * for each process. Taking one function out of a group makes a new group of the
  * others first, and then lets the old one go: links are made in less than a
- * millisecond, but take some ten milliseconds to close, which the closer does
- * aside. For the moment in which both are in, a place is hit twice; the second
- * hit at the same stack pointer changes nothing but the number of calls.
+ * millisecond, but take some ten milliseconds to close, which
+ * deferred_close.h does in the background. For the moment in which both are in, a place is hit twice; the
+ * second hit at the same stack pointer changes nothing but the number of calls.
  *
  * Links are for one process each, because a probe in a library would else stop
  * every program of the machine that uses it. Before Linux 6.10 such a link sees the
- * first thread only; there they are for all processes, and the kernel's side
+ * first thread only; there they are for all processes, and the BPF side
  * passes over those that are not hunted.
  *
  * All is under one lock: the caller and the keeper change groups.
@@ -119,7 +119,7 @@ static double time_in(const struct slot *slot)
 	       (slot->group == LODE_NONE ? 0 : (double)(lode_thread_clocks_now() - slot->since));
 }
 
-/* Hits a second while the probes were in; below 0: too short to tell. */
+/* Hits per second while the probes were in; below 0: too short to say. */
 static double rate_of(const struct lode_probes *probes, uint32_t number)
 {
 	const struct slot *slot = &probes->slots[number];
@@ -274,7 +274,8 @@ static void leave_group(struct lode_probes *probes, uint32_t number)
 		probes->clocks->slots[number].flags & LODE_SLOT_MUTED ? LODE_PROBE_COSTLY : LODE_PROBE_OUT;
 }
 
-/* Leaves in the group only those that `stays` wants; all go where there is no memory to tell them apart. */
+/* Leaves in the group only those that `stays` wants; all are removed where there is no memory for the
+ * selection. */
 static void thin_group(struct lode_probes *probes, size_t number,
 		       int (*stays)(const struct slot *slot, const struct lode_hunt_slot *shared))
 {

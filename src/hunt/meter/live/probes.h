@@ -1,11 +1,11 @@
 /*
  * Probes: puts probes on functions of the watched processes and takes them out
  * again. A function that has probes has a *slot*, the number under which the
- * kernel's side counts it; it keeps its slot when the probes are out, until the
+ * BPF side counts it; it keeps its slot when the probes are out, until the
  * slot is needed for another.
  *
  * What costs too much is taken out by a thread of its own (the keeper), as soon as
- * the kernel's side has muted it, whatever the caller is doing.
+ * the BPF side has muted it, whatever the caller is doing.
  */
 #ifndef LODE_HUNT_METER_LIVE_PROBES_H
 #define LODE_HUNT_METER_LIVE_PROBES_H
@@ -29,9 +29,9 @@ struct lode_probe_wish {
 	const uint64_t *ends;
 	const uint8_t *end_kinds;
 	size_t end_count;
-	uint32_t message; /* where its arguments tell what it waits for (wait_objects.h) */
+	uint32_t message; /* which of its arguments name what it waits for (wait_objects.h) */
 	int waiting;	  /* it waits by spinning: time in it is sync waiting */
-	int sweeping;	  /* not measured: its entry tells that frames below were left */
+	int sweeping;	  /* not measured: its entry shows that frames below were left */
 	uint32_t slot;	  /* result; LODE_NONE: it cannot be probed, all slots are taken */
 	int fresh;	  /* result: the slot may have been another function's */
 };

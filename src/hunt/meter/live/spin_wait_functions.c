@@ -13,7 +13,8 @@
 
 #include <stdio.h>
 
-/* Collective calls have no tag. What waits for requests or windows does not tell the communicator. */
+/* Collective calls have no tag. Functions that wait for requests or windows do not have the communicator as
+ * an argument. */
 #define NO_TAG (-1)
 
 static const struct {

@@ -3,8 +3,8 @@
  *
  * The recorder's stacks are leaf first, by frame pointers. On aarch64 the second
  * address is the link register, which holds the leaf's caller only while the leaf
- * has not saved it: it is left out when it is the caller that the first frame
- * record tells, or when it points into the leaf itself, where a call returned to.
+ * has not saved it: it is left out when it is the caller in the first frame
+ * record, or when it points into the leaf itself, where a call returned to.
  *
  * Whether a stack is whole the recorder knows, unless it walked by frame pointers. Then
  * one is cut when it does not begin with what starts a program or a thread though others
@@ -99,7 +99,7 @@ static int is_waiting(const struct lode_stack_samples *samples, const uint32_t *
 	return 0;
 }
 
-/* Whether the stack of a sample, root first, lacks its beginning as far as one can tell. */
+/* Whether the stack of a sample, root first, seems to lack its beginning. */
 static int is_cut(const struct lode_stack_samples *samples, uint32_t pid, const uint32_t *functions,
 		  size_t depth)
 {

@@ -1,6 +1,6 @@
 /*
- * Stack samples: what the recorder tells becomes samples of the program's
- * functions; each caller and callee that is seen is told to the program.
+ * Stack samples: turns the recorder's stacks into samples of the
+ * program's functions, and adds each call that they show to the program.
  */
 #ifndef LODE_HUNT_METER_LIVE_STACK_SAMPLES_H
 #define LODE_HUNT_METER_LIVE_STACK_SAMPLES_H
@@ -38,7 +38,7 @@ struct lode_stack_root {
 
 struct lode_stack_samples {
 	struct lode_hunted_processes *target;
-	uint64_t period; /* nanoseconds that a CPU sample stands for */
+	uint64_t period; /* nanoseconds that a CPU sample represents */
 	struct lode_stack_content *contents;
 	size_t content_count;
 	size_t content_capacity;
@@ -68,7 +68,7 @@ void lode_stack_samples_release(struct lode_stack_samples *samples);
 struct lode_recorder_sink lode_stack_samples_sink(struct lode_stack_samples *samples);
 /* Time in this function is sync waiting, though its thread is on a CPU. */
 int lode_stack_samples_set_waiting(struct lode_stack_samples *samples, uint32_t function);
-/* Adds the stack of a thread that was looked at; functions leaf first, LODE_NONE for those not known. */
+/* Adds the stack of a stopped or sleeping thread; functions leaf first, LODE_NONE for those not known. */
 int lode_stack_samples_add(struct lode_stack_samples *samples, uint64_t t, uint32_t pid, uint32_t tid,
 			   enum lode_hypothesis counts, const uint32_t *functions, size_t count);
 /* Hands all samples on and forgets them. */

@@ -2,7 +2,7 @@
  * Stacks of stopped threads: see stopped_stack.h.
  *
  * The stack pointer that a caller has is the one that its callee's frame ends at,
- * so the entry of a frame is told by the next one. Of the last frame it is not
+ * so the entry of a frame follows from the next one. Of the last frame it is not
  * known; any number above the entries of all that it calls does, for a function
  * is over when the stack pointer is at its entry or beyond.
  */

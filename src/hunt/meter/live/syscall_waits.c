@@ -3,7 +3,7 @@
  *
  * Waiting for another thread or process (locks, semaphores, children) is
  * synchronisation. Waiting for bytes is input and output: which of the two a pipe
- * between two processes is, nobody can tell from outside. Waiting for a descriptor
+ * between two processes is, cannot be known from outside. Waiting for a descriptor
  * to have some may be either that or having nothing to do (hunt.bpf.c decides when
  * it is over). Sleeping for a time is neither.
  */

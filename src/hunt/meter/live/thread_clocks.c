@@ -241,7 +241,7 @@ static long call_of(uint32_t pid, uint32_t tid, uint64_t *argument)
 	return number;
 }
 
-/* A thread that is there already: its clock is found from what /proc tells of it. */
+/* A thread that is there already: its clock is found from its state in /proc. */
 static void add_found(struct lode_thread_clocks *clocks, uint32_t pid, uint32_t tid)
 {
 	uint32_t place = is_known(clocks, tid) ? LODE_NONE : lode_thread_clocks_add_thread(clocks, pid, tid);
@@ -261,7 +261,7 @@ static void add_found(struct lode_thread_clocks *clocks, uint32_t pid, uint32_t 
 		found = (clocks->settings->calls[call] & LODE_CALL_CLASS) + 1u;
 		thread->found_object = clocks->settings->calls[call] & LODE_CALL_FUTEX ? object : 0;
 	}
-	/* Is overlooked where the kernel's side knows better by now. */
+	/* Is overlooked where the BPF side knows better by now. */
 	__atomic_store_n(&thread->found, found, __ATOMIC_RELEASE);
 }
 

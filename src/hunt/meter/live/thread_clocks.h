@@ -36,9 +36,9 @@ struct lode_thread_clocks_sum {
 	uint64_t calls;
 };
 
-/* Nanoseconds of CLOCK_MONOTONIC, which the kernel's side uses too. */
+/* Nanoseconds of CLOCK_MONOTONIC, which the BPF side uses too. */
 uint64_t lode_thread_clocks_now(void);
-/* The state of a thread as /proc tells it, and the parent of its process; 0: it is gone. */
+/* The state of a thread from /proc, and the parent of its process; 0: it is gone. */
 char lode_thread_proc_state(uint32_t pid, uint32_t tid, uint32_t *parent);
 
 /*
@@ -87,7 +87,7 @@ void lode_thread_clocks_clear_slot(struct lode_thread_clocks *clocks, uint32_t s
 
 /* From now on waits for this object are also counted function by function. */
 int lode_thread_clocks_object(struct lode_thread_clocks *clocks, uint64_t object);
-/* Who asks again within a millisecond is told the same. LODE_SYSTEM when memory has run out. */
+/* Calls within a millisecond get the same answer. LODE_SYSTEM when memory has run out. */
 int lode_thread_clocks_each_object(struct lode_thread_clocks *clocks,
 				   int (*each)(void *context, const struct lode_hunt_object_key *key,
 					       const struct lode_hunt_object *object),

@@ -24,7 +24,7 @@
 
 /* Cookie: slot in the lower bits, and what kind of place it is. */
 #define LODE_HUNT_END	    (1u << 16) /* a return or a tail call; else an entry */
-#define LODE_HUNT_SWEEP	    (1u << 17) /* only tells where the stack is: an exception has been caught */
+#define LODE_HUNT_SWEEP	    (1u << 17) /* only for its stack pointer: an exception has been caught */
 #define LODE_HUNT_SLOT_MASK 0xffffu
 /* And which kind of instruction is probed there (enum lode_probed_kind), which decides about the cost of a
  * hit. */
@@ -109,7 +109,7 @@ enum lode_hunt_slot_flag {
 
 struct lode_hunt_slot {
 	uint32_t flags;
-	uint32_t message; /* where its arguments tell what it waits for (wait_objects.h); 0: nowhere */
+	uint32_t message; /* which of its arguments name what it waits for (wait_objects.h); 0: nowhere */
 	uint64_t hits;
 	uint64_t took; /* nanoseconds */
 };
@@ -128,7 +128,7 @@ struct lode_hunt_object {
 	uint32_t unused;
 };
 
-/* Told as it happens. */
+/* Sent as it happens. */
 enum lode_hunt_message_type {
 	LODE_MESSAGE_MUTED, /* a slot cost too much */
 	LODE_MESSAGE_BORN,  /* a thread or process */

@@ -3,11 +3,11 @@
  *
  * A sleeping thread is not stopped, because some system calls fail with EINTR when
  * they are interrupted, and because it costs it nothing. `holding` in its state
- * keeps the kernel's side from touching its open functions for the moment, should
+ * keeps the BPF side from touching its open functions for the moment, should
  * it wake up; whether it did is seen by its number of switches.
  *
  * A thread is stopped with PTRACE_SEIZE and PTRACE_INTERRUPT, which send no signal.
- * A signal that arrives in that moment is delivered when it is let go.
+ * A signal that arrives in that moment is delivered when it continues.
  */
 #include "hunt/meter/live/thread_stops.h"
 
@@ -26,11 +26,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Nanoseconds to wait for a thread to stop; one that is deep in the kernel is let go later. */
+/* Nanoseconds to wait for a thread to stop; one that is deep in the kernel is continued later. */
 #define STOP_LIMIT 200000000u
 #define NAP	   20000
 
-/* Times that a thread that wakes up meanwhile is looked at again. */
+/* Number of retries for a thread that wakes up meanwhile. */
 #define LOOKS 8
 
 struct process {
@@ -77,11 +77,10 @@ static int check_permission(uint32_t pid, struct lode_error *error)
 
 	if (process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0) >= 0 || errno != EPERM)
 		return 0;
-	return lode_fail(
-		error, LODE_SYSTEM,
-		"hunt: the stacks of process %u may not be looked at; run as root, or with the capability "
-		"CAP_SYS_PTRACE, and see that /proc/sys/kernel/yama/ptrace_scope is not 3",
-		pid);
+	return lode_fail(error, LODE_SYSTEM,
+			 "hunt: the stacks of process %u cannot be read; run as root, or with the capability "
+			 "CAP_SYS_PTRACE, and see that /proc/sys/kernel/yama/ptrace_scope is not 3",
+			 pid);
 }
 
 int lode_stops_prepare(struct lode_stops *stops, uint32_t pid, uint32_t version, struct lode_error *error)

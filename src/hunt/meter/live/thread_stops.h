@@ -23,7 +23,7 @@ struct lode_stops;
 
 /* NULL when memory has run out. */
 struct lode_stops *lode_stops_create(struct lode_thread_clocks *clocks);
-/* Waits for stopped threads that have not been let go, if there are any. */
+/* Waits for stopped threads that have not been continued, if there are any. */
 void lode_stops_destroy(struct lode_stops *stops);
 /*
  * Whether this program may stop threads of the process: 0, or LODE_SYSTEM with the
@@ -32,11 +32,11 @@ void lode_stops_destroy(struct lode_stops *stops);
 int lode_stops_prepare(struct lode_stops *stops, uint32_t pid, uint32_t version, struct lode_error *error);
 /* Forgets a process. */
 void lode_stops_forget(struct lode_stops *stops, uint32_t pid);
-/* Lets go threads that could not be at their time. */
+/* Continues threads that could not be continued in time. */
 void lode_stops_tidy(struct lode_stops *stops);
 
 /*
- * Looks at the thread at a place of the clocks's table and hands its frames to
+ * Stops or finds asleep the thread at a place of the clocks' table and passes its frames to
  * `take` while it does not run; what `take` returns is returned. 1: the thread is
  * gone, or could not be held long enough. Adds the nanoseconds that it was stopped to *stopped.
  */

@@ -16,8 +16,8 @@ struct agent {
 	uint32_t *running; /* experiments */
 	size_t running_count;
 	size_t running_capacity;
-	char *told; /* by function: the other side knows its name */
-	size_t told_capacity;
+	char *sent; /* by function: the other side knows its name */
+	size_t sent_capacity;
 	uint32_t *news; /* functions that samples hold and the other side does not know */
 	size_t news_count;
 	size_t news_capacity;
@@ -172,19 +172,19 @@ static int put_reading(struct agent *agent, uint32_t id, struct lode_error *erro
 	return 0;
 }
 
-/* Notes a function whose name has to be told. */
+/* Notes a function whose name has to be sent. */
 static int learn(struct agent *agent, uint32_t function)
 {
-	size_t before = agent->told_capacity;
+	size_t before = agent->sent_capacity;
 
-	if (lode_grow(&agent->told, &agent->told_capacity, (size_t)function + 1, 1) < 0)
+	if (lode_grow(&agent->sent, &agent->sent_capacity, (size_t)function + 1, 1) < 0)
 		return LODE_SYSTEM;
-	memset(agent->told + before, 0, agent->told_capacity - before);
-	if (agent->told[function])
+	memset(agent->sent + before, 0, agent->sent_capacity - before);
+	if (agent->sent[function])
 		return 0;
 	if (lode_grow(&agent->news, &agent->news_capacity, agent->news_count + 1, sizeof(*agent->news)) < 0)
 		return LODE_SYSTEM;
-	agent->told[function] = 1;
+	agent->sent[function] = 1;
 	agent->news[agent->news_count++] = function;
 	return 0;
 }
@@ -429,7 +429,7 @@ int lode_agent_serve(struct lode_meter *meter, const char *host, int in, int out
 	lode_wire_release(&agent.wire);
 	lode_buffer_release(&agent.samples);
 	lode_free(agent.running);
-	lode_free(agent.told);
+	lode_free(agent.sent);
 	lode_free(agent.news);
 	return code;
 }

@@ -9,7 +9,7 @@
 
 /* Serves `meter` until the other side says so, or goes away. Returns 0 or a negative code. */
 int lode_agent_serve(struct lode_meter *meter, const char *host, int in, int out, struct lode_error *error);
-/* Tells the other side why there is nothing to serve. */
+/* Sends the other side the reason why there is nothing to serve. */
 void lode_agent_refuse(int out, const char *sentence);
 
 #endif

@@ -18,7 +18,7 @@
  *
  * or {"error":SENTENCE}. A focus is {"code":F,"host","process","thread","object"}, of
  * which only what is narrowed is there. Functions F are `module!function`, for both
- * sides number them as they come; N is the agent's number, told once in "functions".
+ * sides number them as they come; N is the agent's number, defined once in "functions".
  * The end of input ends an agent, and its probes go with it.
  */
 #ifndef LODE_HUNT_METER_REMOTE_AGENT_PROTOCOL_H
@@ -56,7 +56,7 @@ int lode_wire_send(struct lode_wire *wire, struct lode_error *error);
 /* The next line, to be freed with yajl_tree_free. Returns 1, 0 at the end of input, or a negative code. */
 int lode_wire_receive(struct lode_wire *wire, yajl_val *value, struct lode_error *error);
 
-/* What stands under a key; 0, NULL or nothing where it is missing or of another kind. */
+/* The value of a key; 0, NULL or nothing where it is missing or of another type. */
 uint64_t lode_wire_number(yajl_val value, const char *key);
 double lode_wire_double(yajl_val value, const char *key);
 const char *lode_wire_text(yajl_val value, const char *key);

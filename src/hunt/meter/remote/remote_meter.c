@@ -135,7 +135,7 @@ static struct run *find_run(struct remote *remote, uint32_t experiment)
 	return NULL;
 }
 
-/* Whom a function calls, as the agent tells. */
+/* The callees of a function, from the agent. */
 static int learn_calls(struct remote *remote, const char *caller, yajl_val callees)
 {
 	uint32_t from = lode_program_named(remote->meter.program, caller);
@@ -412,7 +412,7 @@ static double remote_predict(struct lode_meter *meter, enum lode_hypothesis hypo
 	yajl_val reply;
 
 	if (!prediction)
-		return 0; /* memory has run out, which the next that asks for some will tell */
+		return 0; /* memory has run out, which the next allocation will report */
 	if (prediction->asked && clock_now() - prediction->asked < PREDICTED_FOR)
 		return prediction->cost;
 	begin(remote, "predict");
