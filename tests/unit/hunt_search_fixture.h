@@ -1,0 +1,67 @@
+/* What the tests of the search share: running it to its end, and finding its experiments. */
+#ifndef LODE_TESTS_HUNT_SEARCH_FIXTURE_H
+#define LODE_TESTS_HUNT_SEARCH_FIXTURE_H
+
+#include "cmocka_all.h"
+
+#include "hunt/search/search.h"
+#include "hunt_simulation.h"
+
+static inline void count_change(void *context, uint32_t experiment)
+{
+	(void)experiment;
+	++*(size_t *)context;
+}
+
+static inline struct lode_search *hunt(struct simulation *simulation,
+				       const struct lode_search_options *options, int *end)
+{
+	struct lode_error error = {""};
+	struct lode_search *search;
+	static size_t changes;
+	int code = lode_search_create(&search, &simulation->meter, options, count_change, &changes, &error);
+
+	for (int steps = 0; code == 0 && steps < 200000; steps++)
+		code = lode_search_step(search, &error);
+	assert_true(code > 0);
+	*end = code;
+	assert_int_equal(lode_search_finish(search, (enum lode_search_end)code, &error), 0);
+	assert_int_equal(simulation->run_count, 0); /* every probe is out */
+	return search;
+}
+
+static inline struct lode_search_options settings(enum lode_strategy strategy)
+{
+	struct lode_search_options options;
+
+	lode_search_options_default(&options);
+	options.strategy = strategy;
+	return options;
+}
+
+static inline struct lode_focus on_function(struct simulation *simulation, const char *name)
+{
+	struct lode_focus focus = lode_focus_whole();
+
+	focus.function = simulation_function(simulation, name);
+	return focus;
+}
+
+static inline enum lode_experiment_state state_of(const struct lode_search *search,
+						  enum lode_hypothesis hypothesis, struct lode_focus focus)
+{
+	uint32_t id = lode_history_find(lode_search_history(search), hypothesis, &focus);
+
+	return id == LODE_NONE ? LODE_EXPERIMENT_STATES : lode_search_history(search)->experiments[id].state;
+}
+
+static inline const struct lode_experiment *
+experiment_of(const struct lode_search *search, enum lode_hypothesis hypothesis, struct lode_focus focus)
+{
+	uint32_t id = lode_history_find(lode_search_history(search), hypothesis, &focus);
+
+	assert_true(id != LODE_NONE);
+	return &lode_search_history(search)->experiments[id];
+}
+
+#endif
