@@ -215,7 +215,7 @@ int lode_file_close(int fd, const char *path, struct lode_error *error)
 
 /*
  * Whether to try again, after a signal or when others are ready. Descriptors that were
- * inherited can be non-blocking: whoever shares them may make them so at any time, as
+ * inherited can be non-blocking: any process that shares them may make them so at any time, as
  * launchers of MPI do.
  */
 static int try_again(int fd, short events)

@@ -66,7 +66,7 @@ static inline size_t lode_index_bytes(const struct lode_index *index)
 /*
  * Random numbers of this process, set before main and never again: who writes a
  * file cannot choose values that all come to one place. So hashes differ from run
- * to run, and nothing may depend on them but where things lie.
+ * to run, and nothing but the order of slots may depend on them.
  */
 #define LODE_HASH_SECRET 192
 

@@ -1,11 +1,11 @@
 /*
  * Input: see input.h.
  *
- * Two sides. The packed side is a row of bytes that lie in memory all at once (a
+ * Two sides. The packed side is a sequence of bytes that are in memory all at once (a
  * mapped file, a caller's memory) or come through `packed_buffer` from a
  * descriptor. The unpacked side is what callers see: `bytes[start..end)`.
  *
- *	whole	the content needs no unpacking and lies in memory: `bytes` is the
+ *	whole	the content needs no unpacking and is in memory: `bytes` is the
  *		packed side itself, and nothing is ever copied
  *	window	else `bytes` is `window`, which is filled by the unpacker and
  *		slides: what was skipped makes room at its end
@@ -108,7 +108,7 @@ static void give_back(const struct lode_input *input, size_t *given, size_t unti
 	*given = until;
 }
 
-/* ---- digest of what lies in memory ---- */
+/* ---- digest of content in memory ---- */
 
 /*
  * Sees only `bytes` and `end`, which do not change once an input is whole. Piece
@@ -237,7 +237,7 @@ static int hand_out(struct lode_input **result, struct lode_input *input, int co
 
 /*
  * Maps a plain file. What has no size (files of /proc) or cannot be mapped is
- * read like a pipe. Standard input may stand anywhere in its file.
+ * read like a pipe. Standard input may be anywhere in its file.
  */
 static int map_or_read(struct lode_input *input, struct lode_error *error)
 {
@@ -349,7 +349,7 @@ static int refuse_bomb(const struct lode_input *input, struct lode_error *error)
 		return 0;
 	return lode_fail(
 		error, LODE_BAD_INPUT,
-		"%s: unpacks to more than %u times its size, beyond %llu MiB; unpack it by hand if you trust it",
+		"%s: unpacks to more than %u times its size, beyond %llu MiB; unpack it yourself if you trust it",
 		input->name, LODE_INPUT_BOMB_RATIO, LODE_INPUT_BOMB_BYTES >> 20);
 }
 

@@ -69,7 +69,7 @@ uint64_t lode_input_line_number(const struct lode_input *input);
 int lode_input_whole(struct lode_input *input, const unsigned char **bytes, size_t *size,
 		     struct lode_error *error);
 /*
- * Whether all of it lies in memory or in a mapping already: then what was peeked
+ * Whether all of it is in memory or in a mapping already: then what was peeked
  * stays valid until the input is closed, and lode_input_whole costs nothing.
  */
 int lode_input_is_whole(const struct lode_input *input);

@@ -39,7 +39,7 @@ void lode_json_take(struct lode_json *json, struct lode_buffer *text);
 /* `"key":"text"`, `"key":number`: the usual pairs in one call. */
 void lode_json_key_text(struct lode_json *json, const char *key, const char *text);
 void lode_json_key_u64(struct lode_json *json, const char *key, uint64_t number);
-/* Whether all of `text` is a number as JSON writes it, so that it may stand there unquoted (lode_json_raw). */
+/* Whether all of `text` is a number as JSON writes it, so that it may be written unquoted (lode_json_raw). */
 int lode_json_is_number(const char *text);
 /* A line end between top-level values (JSON lines). */
 void lode_json_line(struct lode_json *json);

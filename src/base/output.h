@@ -4,7 +4,7 @@
  * What is written gathers in a buffer and leaves in pieces, so that memory does
  * not grow with the result. A file is written under a temporary name beside its
  * own and takes its place, complete and durable, when it is finished; until then
- * whatever stood there is untouched. Things that are no plain files (a device, a
+ * an existing file is untouched. Things that are no plain files (a device, a
  * pipe) are written straight.
  *
  * A pipe whose reader went away is an error like any other, and `closed_pipe`
@@ -45,7 +45,7 @@ void lode_output_memory(struct lode_output *output);
 int lode_output_flush(struct lode_output *output, struct lode_error *error);
 /*
  * Writes the rest, puts a file in its place and releases everything. On failure
- * the temporary file is gone and what stood at the path is as before.
+ * the temporary file is gone and an existing file at the path is as before.
  */
 int lode_output_finish(struct lode_output *output, struct lode_error *error);
 /* Gives up: removes the temporary file and releases everything. */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define THICKEST   16.0
-#define REST_SHARE 10 /* what is left out is told where it is this part of the least that is shown */
+#define REST_SHARE 10 /* what is left out is shown where it is this part of the least that is shown */
 
 static const char *const colours[LODE_SIDES] = {"#4477aa", "#ee6677"};
 

@@ -6,7 +6,7 @@
  *		run queue after it is a slice of its own
  *	run	a slice ("X") as long as its cost, in `weight_ns`, or up to the next event of its
  *		thread: slices of one thread must not overlap
- *	call	an instant ("i"), or a slice when it stands for time on the run queue
+ *	call	an instant ("i"), or a slice when it represents time in the run queue
  *	symptom	an asynchronous slice ("b", "e")
  *
  * Inferred calls are slices inside one another, and take the place of events. Callers

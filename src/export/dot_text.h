@@ -5,7 +5,7 @@
 #include "base/buffer.h"
 
 /*
- * Appends text that stands inside double quotes: quotes, backslashes, control characters and what
+ * Appends text inside double quotes: quotes, backslashes, control characters and what
  * is no UTF-8 made harmless.
  */
 void lode_dot_quoted(struct lode_buffer *buffer, const char *text, size_t length);

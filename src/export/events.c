@@ -1,5 +1,5 @@
 /*
- * Exporter `events`: plain events, the format anyone can write by hand. It is
+ * Exporter `events`: plain events, a format that is easy to write. It is
  * the inverse of the importer of the same name: reading back what this writes
  * gives the same stream, and writing that again gives the same bytes.
  *

@@ -73,7 +73,7 @@ static double across(const struct lode_explain_frame *plot, double x)
 	return MARGIN + share * PLOT_WIDTH;
 }
 
-/* Where y stands; NAN when it is outside. */
+/* The position of y; NAN when it is outside. */
 static double up(const struct lode_explain_frame *plot, double y)
 {
 	double low = plot->logarithmic ? log(plot->least_y) : plot->least_y;
@@ -180,7 +180,7 @@ static void put_legend(const struct lode_explain_report *report, struct lode_buf
 struct drawing {
 	const struct lode_explain_report *report;
 	struct lode_buffer *buffer;
-	double next_leaf; /* where the next leaf stands */
+	double next_leaf; /* the position of the next leaf */
 };
 
 /* The distribution over functions of a leaf's rows, as wide as their shares. */
@@ -199,7 +199,7 @@ static void put_shares(const struct lode_tree *tree, uint32_t leaf, double x, do
 	}
 }
 
-/* Draws what is below a node and returns where the node itself stands. */
+/* Draws what is below a node and returns the position of the node itself. */
 static double put_node(struct drawing *drawing, uint32_t id, unsigned depth)
 {
 	const struct lode_explanation *explanation = drawing->report->explanation;

@@ -512,7 +512,7 @@ static uint64_t count_markers(const struct writer *writer, uint32_t thread)
 	return count;
 }
 
-/* `with` is 0 for the thread of waits, whose markers stand with its other half. */
+/* `with` is 0 for the thread of waits, whose markers are with its other half. */
 static int write_markers(struct writer *writer, uint32_t thread, int with, struct lode_error *error)
 {
 	static const struct {
@@ -559,7 +559,7 @@ static int write_thread_names(struct writer *writer, uint32_t thread, enum lode_
 	lode_json_text_n(json, name->bytes, name->size);
 	lode_json_key(json, "isMainThread");
 	lode_json_bool(json, item->pid == item->tid && type == LODE_RUN);
-	/* Processes are told apart by this text alone, so it names the stream when there are several. */
+	/* Processes are distinguished by this text alone, so it names the stream when there are several. */
 	lode_buffer_clear(name);
 	if (writer->export->count > 1)
 		lode_buffer_print(name, "%s: ", text_of(writer, writer->stream->name));

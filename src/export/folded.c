@@ -132,7 +132,7 @@ static int choose_type(const struct lode_export *export, enum lode_event_type *t
 	return 0;
 }
 
-/* Where nobody asked for a kind, what was left out is told: runs alone may be the smaller part. */
+/* Where no kind was selected, the output says what was left out: runs alone may be the smaller part. */
 static void note_waits(const struct writer *writer)
 {
 	uint64_t count = 0;

@@ -73,7 +73,7 @@ static const char *frame_text(const struct lode_folded_texts *texts, uint32_t fr
 
 /* ---- lines ---- */
 
-/* Frames stand root first, the tree is walked from the leaf: from the end of the text to its start. */
+/* Frames are root first, the tree is walked from the leaf: from the end of the text to its start. */
 static int put_stack(const struct lode_folded_texts *texts, const struct lode_stack_tree *tree, uint32_t leaf,
 		     struct lode_buffer *buffer)
 {
@@ -131,7 +131,7 @@ static int compare_frames(const struct lode_folded_texts *texts, uint32_t a, int
 
 	if (order)
 		return order;
-	/* Behind a frame comes a `;`, or the end, which stands before all. */
+	/* After a frame comes a `;`, or the end, which sorts before all. */
 	next_a = shorter < length_a ? (unsigned char)frame_text(texts, a)[shorter] : a_is_leaf ? -1 : ';';
 	next_b = shorter < length_b ? (unsigned char)frame_text(texts, b)[shorter] : b_is_leaf ? -1 : ';';
 	return next_a - next_b;

@@ -43,7 +43,7 @@ struct lode_folded_table {
 	size_t node_count;     /* of these */
 };
 
-/* Writes all lines, after lode_folded_texts_add. Sums too large are told in `notes`, which may be NULL. */
+/* Writes all lines, after lode_folded_texts_add. Sums that are too large are reported in `notes`, which may be NULL. */
 int lode_folded_write(const struct lode_folded_table *table, const struct lode_folded_texts *texts,
 		      struct lode_output *output, struct lode_notes *notes, struct lode_error *error);
 

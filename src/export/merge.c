@@ -179,7 +179,7 @@ static enum lode_event_type earliest(const struct lode_merge *merge)
 	return best;
 }
 
-/* Steps over the event that the heap's first cursor stands on. */
+/* Steps over the event that the heap's first cursor is at. */
 static void step(struct lode_merge_type *type)
 {
 	struct lode_merge_cursor *first = type->open;

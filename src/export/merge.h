@@ -1,6 +1,6 @@
 /*
  * Merge: the events of a stream, of all types, one by one in order of time. At the
- * same time runs stand before waits and waits before calls; events of one type
+ * same time runs come before waits and waits before calls; events of one type
  * and time keep their order. Memory: the blocks that hold the time it has come
  * to; in a stream that was imported that is one of each type, in one that was
  * recorded two.

@@ -111,7 +111,7 @@ struct writer {
 	uint64_t first_track; /* thread i has track first_track + 2 * i, a process the one behind it */
 	uint64_t next_track;
 	uint64_t next_flow;
-	uint64_t weighted; /* events that stand for several */
+	uint64_t weighted; /* events that represent several */
 	uint64_t *run_times; /* by thread: the sum of its samples so far */
 	struct lode_buffer packet;
 	struct lode_buffer data;  /* what the packet is about */
@@ -368,7 +368,7 @@ struct mark {
 	uint32_t stack;
 	uint64_t flow; /* 0: none */
 	int flow_ends;
-	const struct lode_event *event; /* all of which is told in annotations, or NULL */
+	const struct lode_event *event; /* all of which goes into annotations, or NULL */
 };
 
 static void put_annotation(struct writer *writer, const char *name, uint64_t number)
@@ -489,7 +489,7 @@ static int write_wait(struct writer *writer, const struct lode_event *event, str
 	return code < 0 ? code : write_waking(writer, event, end, error);
 }
 
-/* A call that stands for time on the run queue (a preemption) is a slice. */
+/* A call that represents time in the run queue (a preemption) is a slice. */
 static int write_call(struct writer *writer, const struct lode_event *event, struct lode_error *error)
 {
 	struct mark mark = {.type = event->delay ? TYPE_BEGIN : TYPE_INSTANT,
@@ -606,7 +606,7 @@ static int write_all(struct lode_export *export, struct lode_error *error)
 				 MOST_STREAMS);
 	code = lode_export_streams(export, write_stream, &writer, error);
 	lode_notes_add(export->options->notes, writer.weighted,
-		       "events that stand for several in a thinned recording, shown once", NULL);
+		       "events that represent several in a thinned recording, shown once", NULL);
 	release(&writer);
 	return code;
 }

@@ -159,7 +159,7 @@ static int write_types(struct writer *writer, struct lode_error *error)
 	return code;
 }
 
-/* How long it took, what a sample stands for on average, and which value to show first. */
+/* How long it took, the time that a sample represents on average, and which value to show first. */
 static int write_summary(struct writer *writer, struct lode_error *error)
 {
 	const struct lode_export *export = writer->export;

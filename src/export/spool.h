@@ -22,7 +22,7 @@ struct lode_spool_record {
 	uint32_t waker;
 	uint32_t waker_stack;
 	uint32_t name;
-	uint32_t weight; /* how many such events it stands for */
+	uint32_t weight; /* how many such events it represents */
 	uint32_t unused;
 };
 
@@ -72,7 +72,7 @@ struct lode_spool_cursor {
 int lode_spool_fill(struct lode_spool *spool, struct lode_export *export, struct lode_export_stream *source,
 		    unsigned types, unsigned columns, struct lode_error *error);
 /*
- * The same by hand: an empty spool of so many lists, records to the end of a list, and
+ * The same step by step: an empty spool of so many lists, records to the end of a list, and
  * the end of filling, after which lists are read. Where opening fails there is nothing
  * to release, later there is.
  */

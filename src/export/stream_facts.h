@@ -8,7 +8,7 @@
  *	 "totals":[{"pid":…,"tid":…,"waits":N,…} of threads, as in lode-events(5),…],
  *	 "modules":[{"name":…,"kind":…,"path":…,"build_id":…},…]}
  *
- * Of several streams in one file only their number is told: `streams`.
+ * Of several streams in one file only their number is given: `streams`.
  */
 #ifndef LODE_EXPORT_STREAM_FACTS_H
 #define LODE_EXPORT_STREAM_FACTS_H

@@ -1,5 +1,5 @@
 /*
- * The page: HTML that stands by itself, with results as packed JSON. What it shows and
+ * The page: self-contained HTML, with results as packed JSON. What it shows and
  * how is the business of web/; here the data goes in.
  */
 #ifndef LODE_PAGE_PAGE_H

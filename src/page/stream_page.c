@@ -1,6 +1,6 @@
 /*
- * A stream for the page: see stream_page.h. Threads are told apart by tid alone, as in
- * scopes: what is known of a thread may stand under (pid, tid) and under its tid.
+ * A stream for the page: see stream_page.h. Threads are distinguished by tid alone, as in
+ * scopes: a thread may be recorded under (pid, tid) and under its tid.
  */
 #include "page/stream_page.h"
 

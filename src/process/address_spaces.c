@@ -5,7 +5,7 @@
  * secret, so that it is balanced whatever a stranger maps, and recursion stays shallow
  * (among four million mappings a depth of 100 is less likely than a broken machine). Mappings of a tree never overlap. All work
  * is done by two operations: split a tree at an address (a mapping across it is
- * cut in two) and join two trees that lie side by side. Mapping a range is:
+ * cut in two) and join two adjacent trees. Mapping a range is:
  * split before it, split behind it, drop what is between, join with the new one.
  *
  * A node whose owner is the space's may be changed in place; any other may be in
@@ -152,7 +152,7 @@ static int cut(struct lode_spaces *spaces, uint32_t node, uint64_t address, uint
 	return 0;
 }
 
-/* Parts a tree into what lies below `address` and the rest. Returns 0 or LODE_SYSTEM. */
+/* Splits a tree into addresses below `address` and the rest. Returns 0 or LODE_SYSTEM. */
 static int split(struct lode_spaces *spaces, uint32_t root, uint64_t address, uint32_t owner,
 		 uint32_t *left, uint32_t *right)
 {
@@ -202,7 +202,7 @@ struct lode_space lode_space_fork(struct lode_spaces *spaces, struct lode_space 
 	return child;
 }
 
-/* Replaces what lies in [start, end) by `middle`, a tree or 0. */
+/* Replaces [start, end) by `middle`, a tree or 0. */
 static int replace(struct lode_spaces *spaces, struct lode_space *space, uint64_t start,
 		   uint64_t end, uint32_t middle)
 {

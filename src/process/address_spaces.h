@@ -3,7 +3,7 @@
  * and asked in order of time.
  *
  * A space is a balanced tree of mappings. A fork costs nothing: both go on with
- * the same tree, and whoever changes it copies the path to the change. Each
+ * the same tree, and a change copies the path to it. Each
  * change gives a space a new version; equal versions are equal mappings.
  */
 #ifndef LODE_PROCESS_ADDRESS_SPACES_H

@@ -1,5 +1,5 @@
 /*
- * What happens to processes: files mapped for execution, names, forks and exits. Told
+ * Process changes: files mapped for execution, names, forks and exits. Reported
  * by the recorder's side-band in order of time.
  */
 #ifndef LODE_PROCESS_PROCESS_CHANGE_H

@@ -4,7 +4,7 @@
  * A file in another mount namespace (a container's) is reached through a process
  * that has it, as long as that lives. What is open is later
  * read through /proc/self/fd, unless its path still leads to the same file: then
- * by its path, near which debug files may lie.
+ * by its path, near which debug files may be.
  */
 #include "process/process_images.h"
 
@@ -138,7 +138,7 @@ static int open_path(char *path)
 /*
  * A file that was deleted, or is in another mount namespace, is reached by the
  * mapping itself while its process lives. A deleted one whose build-id is not
- * known is not looked for by its path: what stands there now is another.
+ * known is not looked for by its path: the file there now is another one.
  */
 static int open_mapped(const struct lode_process_images *images, const struct lode_process_image *image)
 {
@@ -227,8 +227,8 @@ static int enter_module(struct lode_process_image *image, struct lode_frames *fr
 }
 
 /*
- * The same file is told of in two ways: by /proc without its build-id, and with
- * it when it is mapped. What was used before under the same name stands for it.
+ * The same file is reported in two ways: by /proc without its build-id, and with
+ * it when it is mapped. The image used before under the same name represents it.
  */
 static void find_canonical(struct lode_process_images *images, struct lode_process_image *image)
 {

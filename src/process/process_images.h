@@ -27,7 +27,7 @@ struct lode_process_image {
 	uint32_t module;            /* of the dictionary; LODE_NONE until it is used */
 	int fd;                     /* -1: not open */
 	int shares_name;            /* another image is called the same and is another file */
-	uint32_t canonical;         /* the image that stands for it: itself, or one used before of the same build-id */
+	uint32_t canonical;         /* the image that represents it: itself, or one used before with the same build-id */
 	struct lode_image *symbols; /* NULL until lode_process_images_settle, and without symbols */
 };
 

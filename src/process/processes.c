@@ -47,7 +47,7 @@ static struct lode_process *enter_process(struct lode_processes *processes, uint
 	return process;
 }
 
-/* The youngest thread of this number; they stand in the index in order of birth. */
+/* The youngest thread of this number; the index has them in order of creation. */
 static uint32_t find_life(const struct lode_processes *processes, uint32_t pid, uint32_t tid)
 {
 	uint32_t id, found = LODE_NONE;

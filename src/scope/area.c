@@ -2,7 +2,7 @@
  * The area of interest of a corpus: see area.h.
  *
  * Streams are mapped in parallel (area_stream.c), each over a dictionary of its
- * own, and merged in the catalogue's order, whoever is ready first waiting for
+ * own, and merged in the catalogue's order, those that are ready first waiting for
  * its turn; so the numbers of frames and stacks, and with them everything that
  * follows, do not depend on threads. Memory: the merged dictionary and rows, and
  * for each thread one stream.
@@ -242,7 +242,7 @@ static void collect_stream(void *context, size_t i)
 
 /* ---- the whole ---- */
 
-/* Rows stand by stream; a counting sort by stack keeps that order within each stack. */
+/* Rows are sorted by stream; a counting sort by stack keeps that order within each stack. */
 static int sort_rows(struct lode_area_rows *rows, size_t nodes)
 {
 	size_t *starts = lode_calloc(nodes + 1, sizeof(*starts));

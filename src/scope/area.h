@@ -1,5 +1,5 @@
 /*
- * The area of interest: the events of a corpus that bear on its symptoms, merged
+ * The area of interest: the events of a corpus that belong to its symptoms, merged
  * by stack. This is what the miner, the ranking, coverage and comparison work on.
  *
  * One pass over the streams (map: one stream to its rows; merge: in the order of
@@ -22,7 +22,7 @@
 struct lode_area_row {
 	uint32_t stack;          /* node of the area's dictionary */
 	uint32_t stream;         /* number in `streams` */
-	uint64_t cost;           /* sum of what lies in the area, ns */
+	uint64_t cost;           /* sum of the time in the area, ns */
 	uint64_t events;
 	double variance;         /* of `cost`: what it gained by events that were not recorded (trace/events.h) */
 	uint64_t longest;        /* the costliest of them, to jump to: its cost in the area, */
@@ -57,7 +57,7 @@ struct lode_area_stream {
 	size_t attribute_count;
 	uint64_t first_t;
 	uint64_t symptoms;
-	uint64_t delay;        /* ns: sum of the symptoms' lengths, what lies in two symptoms counted twice */
+	uint64_t delay;        /* ns: sum of the symptoms' lengths, time in two symptoms counted twice */
 	uint64_t longest_delay; /* of one symptom */
 	uint64_t unknown;      /* ns of critical paths that no event explains; */
 	uint64_t running;      /* of samples on them, before anything was filtered; */
@@ -68,7 +68,7 @@ struct lode_area_stream {
 	struct lode_area_symptom symptom; /* by_symptom: which one */
 };
 
-/* Only run and wait events have a cost, so only they can lie in an area. */
+/* Only run and wait events have a cost, so only they can be in an area. */
 #define LODE_AREA_KINDS 2
 
 struct lode_area {
@@ -124,7 +124,7 @@ void lode_area_release(struct lode_area *area);
 /*
  * Makes the share of one of several processes: the results of its streams go to the cache
  * of the corpus (trace/map_cache.h), which must be in use, unless they are there. A stream
- * that cannot be read is left to whoever collects them all.
+ * that cannot be read is left to the caller that collects them all.
  */
 struct lode_job_rank;
 int lode_area_keep(struct lode_corpus *corpus, const struct lode_area_options *options, const struct lode_job_rank *rank,
@@ -144,7 +144,7 @@ int lode_area_fold(struct lode_area *area);
 /* By node: its folded stack, which is added to the tree. The caller frees it; NULL when memory has run out. */
 uint32_t *lode_stacks_fold(struct lode_stack_tree *tree);
 
-/* One event, or what of it lies in the area. */
+/* One event, or the part of it in the area. */
 struct lode_area_event {
 	uint32_t stream; /* number in the area's streams */
 	uint32_t stack;  /* node of the area's dictionary */

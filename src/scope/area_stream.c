@@ -6,7 +6,7 @@
  * are loaded, the parts of each symptom are united, so that what two symptoms
  * share counts once, and each part goes to the row of its stack.
  *
- * Every event of the symptom's own thread and of a critical path bears on the
+ * Every event of the symptom's own thread and of a critical path belongs to the
  * symptom, so nothing of it is idle; in the whole graph, and where nothing is cut,
  * the idle rules tell waits of threads without work apart, and so does where a
  * thread waits for work (work_waits.h). For that the waits are read twice.
@@ -247,8 +247,8 @@ static int learn_work_waits(struct mapping *mapping, int loaded, struct lode_err
 /* ---- the scopes of symptoms ---- */
 
 /*
- * The parts of a critical path tile the symptom, so each stands for itself: what was not recorded
- * is time that the path does not know. In the other scopes each event stands for others like it. Of
+ * The parts of a critical path tile the symptom, so each represents itself: what was not recorded
+ * is time that the path does not know. In the other scopes each event represents others like it. Of
  * the graph this counts those that a recorded wait leads to; what only others lead to is missing.
  */
 static uint64_t part_weight(const struct mapping *mapping, const struct lode_events *events, size_t event)
@@ -270,7 +270,7 @@ static int add_part(struct mapping *mapping, const struct lode_part *part, const
 		   part_weight(mapping, events, part->event), thread);
 }
 
-/* An event counts once in `events` of its row, also where several parts of it lie on the path. */
+/* An event counts once in `events` of its row, also where several parts of it are on the path. */
 static int add_parts(struct mapping *mapping, const struct lode_parts *parts, const uint8_t *own)
 {
 	for (size_t i = 0; i < parts->count; i++) {
@@ -286,7 +286,7 @@ static int add_parts(struct mapping *mapping, const struct lode_parts *parts, co
 	return 0;
 }
 
-/* Marks all threads with the tid of `thread`: what is known of one may stand under several. */
+/* Marks all threads with the tid of `thread`: one may be recorded under several. */
 static void mark_own(const struct lode_stream *stream, uint32_t thread, uint8_t *own)
 {
 	for (size_t i = 0; i < stream->thread_count; i++)

@@ -28,7 +28,7 @@ struct lode_area_account {
 	uint64_t idling;
 };
 
-/* An event that lies in the area, idle ones left out. */
+/* An event in the area, idle ones left out. */
 struct lode_area_kept {
 	uint64_t t;
 	uint64_t cost;

@@ -3,7 +3,7 @@
  * what it is; the paper only names it (StackMine, IV).
  *
  * What a thread did at each moment is its time line: disjoint segments, each of
- * one event, made once a thread when the path first comes to it. Samples stand
+ * one event, made once a thread when the path first comes to it. Samples are
  * for time they may not have had to themselves, so a sample often overlaps the
  * wait behind it; the wait was measured, so it wins. Making a time line is a sweep
  * over starts with one pile of open events a type: the top is the one that began
@@ -38,7 +38,7 @@ struct timeline {
 	size_t cursor;  /* segments from here on begin at the walk's moment or later, */
 	uint64_t visit; /* if the walk with this number was here */
 	uint8_t made;
-	uint8_t walked; /* a step stands on it */
+	uint8_t walked; /* a step is on it */
 };
 
 /* A thread that is being walked back to `low`. */
@@ -232,7 +232,7 @@ struct walk {
 	const struct lode_scope_index *index;
 	struct lode_timelines *timelines;
 	uint64_t end; /* t1 */
-	uint64_t x;   /* what lies behind it is done */
+	uint64_t x;   /* everything after it is done */
 	uint64_t unknown;
 	struct lode_parts *parts;
 	struct lode_parts *stepped; /* may be NULL */
@@ -312,7 +312,7 @@ static int step_out(struct walk *walk)
 	return lode_parts_add(walk->stepped, LODE_WAIT, step->wait, step->low, 0);
 }
 
-/* Whether the walk goes on in the waker of `wait`, at whose blocked time it stands. */
+/* Whether the walk goes on in the waker of `wait`, at whose blocked time it is. */
 static int leads_on(const struct walk *walk, uint32_t wait)
 {
 	const struct lode_scope_index *index = walk->index;

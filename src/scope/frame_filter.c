@@ -3,7 +3,7 @@
  *
  * Matching a glob goes along pattern and text side by side. At a `*` it notes
  * both places; where the rest does not fit, the star of the note takes one
- * character more. Only the last star can ever need that: what stands before it is
+ * character more. Only the last star can ever need that: the text before it is
  * matched already, as early as can be, which is never worse. So the time is at
  * most the product of the lengths.
  */
@@ -146,7 +146,7 @@ uint8_t *lode_stack_filter(const struct lode_stack_tree *tree, const uint8_t *fr
 
 	if (!fit)
 		return NULL;
-	/* A parent stands before its children; node 0 has no frame. */
+	/* A parent comes before its children; node 0 has no frame. */
 	for (size_t i = 1; i < tree->count; i++)
 		fit[i] = fit[tree->nodes[i].parent] | frames_fit[tree->nodes[i].frame];
 	return fit;

@@ -2,7 +2,7 @@
  * Frame filter: globs over frames, answered for every frame and every stack of a
  * dictionary at once.
  *
- * `*` stands for any text, `?` for one character; a pattern without `!` is matched
+ * `*` matches any text, `?` one character; a pattern without `!` is matched
  * against the function alone, one with it against `module!function`. So `*lock*`,
  * `libc.so.6!*`, `kernel!futex_*`.
  */
@@ -22,7 +22,7 @@ int lode_frame_matches(const struct lode_frames *frames, uint32_t frame, const c
  */
 uint8_t *lode_frame_filter(const struct lode_frames *frames, const char *const *globs);
 /*
- * Whether `name` stands in `function` as a whole word, or as several that follow each
+ * Whether `name` occurs in `function` as a whole word, or as several that follow each
  * other. Words end where letters do, and where a capital begins one; whether letters
  * are large or small does not matter. `lock` is in pthread_mutex_lock and FileLock,
  * not in clock_nanosleep or unlock.

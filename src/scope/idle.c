@@ -264,7 +264,7 @@ void lode_idle_rules_free(struct lode_idle_rules *rules)
 
 /* ---- applying them ---- */
 
-/* Which lists a frame stands in. */
+/* Which lists contain a frame. */
 struct verdict {
 	uint8_t lists;  /* 1 << enum list */
 	uint8_t always; /* an idle rule that asks for no waker fits */

@@ -21,7 +21,7 @@ void lode_idle_rules_free(struct lode_idle_rules *rules);
 /* The text of the built-in rules, NUL-terminated. */
 const char *lode_idle_rules_builtin(void);
 
-/* Appends what tells these rules from any others; NULL stands for no rules. */
+/* Appends a text that identifies these rules; NULL means no rules. */
 void lode_idle_rules_describe(const struct lode_idle_rules *rules, struct lode_buffer *buffer);
 
 /* The rules applied to one dictionary: what each stack is. */

@@ -64,7 +64,7 @@ static int parts_in_order(const struct lode_parts *parts)
 	return 1;
 }
 
-/* Takes `part` into `last`, which stands before it in order, if they belong together. */
+/* Takes `part` into `last`, which precedes it, if they belong together. */
 static int join(struct lode_part *last, const struct lode_part *part)
 {
 	uint64_t end = lode_add_saturating(last->t, last->cost);

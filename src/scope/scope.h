@@ -1,5 +1,5 @@
 /*
- * Scope: which events of a stream bear on a symptom `<T, t0, t1>`.
+ * Scope: which events of a stream belong to a symptom `<T, t0, t1>`.
  *
  *	thread         the symptom thread's own events
  *	graph          the whole wait graph (StackMine, Figure 2)
@@ -7,16 +7,16 @@
  *	               tile [t0, t1]
  *
  * Time spans are closed. An event of the symptom's thread belongs when its whole
- * span lies in [t0, t1]; an event of a waker belongs when its end lies in the
+ * span is in [t0, t1]; an event of a waker belongs when its end is in the
  * span of the wait it ended. `call` events are no part of any scope. Threads are
- * compared by tid: what is known of a thread may stand under (pid, tid) and under
+ * compared by tid: a thread may be recorded under (pid, tid) and under
  * the tid alone. A chain of wakers ends where no thread is behind a waking: the
  * waker is unknown, or the idle task, or was merely interrupted when something
  * else woke.
  *
  * The critical path walks back from t1 to t0, at first in the symptom's thread.
  * What a thread did at a moment is what one of its events says: a wait that covers
- * the moment, with the time it then stood on the run queue (`delay`), else a
+ * the moment, with the time it then was in the run queue (`delay`), else a
  * sample; of several of one type the one that began last.
  *
  *	running         the sample counts
@@ -52,7 +52,7 @@ enum lode_scope {
 /* "auto", "all", "thread", "graph", "critical-path". */
 const char *lode_scope_name(enum lode_scope scope);
 
-/* What of one event lies in the scope. */
+/* The part of an event that is in the scope. */
 struct lode_part {
 	uint64_t t;      /* start of the part; of the event itself where it counts whole */
 	uint64_t cost;   /* length of the part; the event's cost where it counts whole */
@@ -110,8 +110,8 @@ int lode_scope_symptom(struct lode_scope_index *index, const struct lode_symptom
 /*
  * The critical path with the way it took: `stepped`, which may be NULL, gets the
  * waits that were stepped into, from their start, or the path's, to their end, or
- * t1. They nest like brackets, and stand by start, an outer one before its inner
- * ones. A part lies inside or outside of each; of those around it the innermost
+ * t1. They nest like brackets, sorted by start, an outer one before its inner
+ * ones. A part is inside or outside of each; of those around it the innermost
  * says for whom its thread was walked. On failure both lists are as before.
  */
 int lode_critical_path(struct lode_scope_index *index, const struct lode_symptom *symptom,

@@ -9,7 +9,7 @@
 
 #include "scope/scope.h"
 
-/* Only run and wait events can lie in a scope. */
+/* Only run and wait events can be in a scope. */
 #define LODE_SCOPE_TYPES 2
 
 struct lode_scope_list {
@@ -37,7 +37,7 @@ static inline uint64_t lode_event_end(const struct lode_events *events, uint32_t
 }
 
 /*
- * Fetches ahead of reading a list at `place`: the events of one thread lie far
+ * Fetches ahead of reading a list at `place`: the events of one thread are far
  * apart in the columns, and waiting for memory was half the time of a scope.
  */
 static inline void lode_scope_fetch(const struct lode_scope_index *index, int type, size_t place, size_t end)

@@ -69,7 +69,7 @@ static int compare_whole(const void *left, const void *right)
 	return order ? order : compare_numbers(a->event_cost, b->event_cost);
 }
 
-/* Of equal symptoms the one that counts comes first. Entries of a list stand in one array. */
+/* Of equal symptoms the one that counts comes first. Entries of a list are in one array. */
 static int compare_claims(const void *left, const void *right)
 {
 	const struct claim *a = left, *b = right;

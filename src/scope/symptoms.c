@@ -234,7 +234,7 @@ static int thread_fits(const struct search *search, uint32_t thread)
 	       (item->name && lode_glob_match(search->rule->first, lode_strings_get(strings, item->name)));
 }
 
-/* Of two threads of a tid the one whose process is known stands for both. */
+/* Of two threads of a tid the one whose process is known represents both. */
 static void choose_threads(const struct search *search, struct span *spans)
 {
 	const struct lode_stream *stream = search->stream;

@@ -2,7 +2,7 @@
  * The wait graph: StackMine, Figure 2.
  *
  * As printed, every wait looks at every event of the stream. Here the events of
- * a thread stand in order of their ends; those that belong to a wait are then one
+ * a thread are in order of their ends; those that belong to a wait are then one
  * interval of its waker's list, two binary searches away. Its length is the
  * number of edges that begin at the wait, so edges are counted without being
  * touched. To put the interval into the graph only events that are not in it yet
@@ -203,7 +203,7 @@ static size_t next_outside(struct entry *entries, size_t place, size_t end)
 	return place;
 }
 
-/* Lines 2 to 4: events of the symptom's thread whose whole span lies in the symptom. */
+/* Lines 2 to 4: events of the symptom's thread that are completely in the symptom. */
 static int add_own(struct lode_scope_index *index, const struct lode_symptom *symptom)
 {
 	struct lode_wait_graph *graph = index->graph;

@@ -282,7 +282,7 @@ static uint64_t *count_places(const struct lode_work_waits *work)
 	return counts;
 }
 
-/* Of the visits of one thread with one root, which stand by depth: the outer loop, NULL: none. */
+/* Of the visits of one thread with one root, sorted by depth: the outer loop, NULL: none. */
 static const struct visit *find_outer(const struct visit *visits, size_t count, const uint64_t *everywhere)
 {
 	const struct visit *outer = NULL;

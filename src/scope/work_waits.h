@@ -3,7 +3,7 @@
  * outside of the recording wants something of it.
  *
  * A list of functions cannot tell them: a worker that waits for its next request
- * and one that waits for a reply, in the middle of a request, both stand in recv().
+ * and one that waits for a reply, in the middle of a request, both are in recv().
  * What tells them apart is where in its thread the wait is, and who ended it.
  *
  *	receive wait  its stack ends in ways of waiting (kernel frames, and frames of

@@ -21,7 +21,7 @@ enum lode_job_state {
 	LODE_JOB_BUSY, /* too many are running; it was not started */
 };
 
-/* How a job stands; `result` and `message` are copies, the caller's to release. */
+/* The state of a job; `result` and `message` are copies, the caller's to release. */
 struct lode_job_view {
 	enum lode_job_state state;
 	char phase[128]; /* running: what it does, and how far it is; a total of 0: unknown */
@@ -38,7 +38,7 @@ void lode_jobs_free(struct lode_jobs *jobs);
 
 /*
  * Tells how the job with these words (NULL-terminated, without the program's name)
- * stands; starts it if there is none, or none of the corpus as it is now. May be called
+ * is; starts it if there is none, or none of the corpus as it is now. May be called
  * from several threads.
  */
 int lode_jobs_ask(struct lode_jobs *jobs, char *const *words, struct lode_job_view *view, struct lode_error *error);

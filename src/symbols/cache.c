@@ -1,6 +1,6 @@
 /*
  * Tables on disk: see cache.h. A file is what a table is in memory, so that it
- * is mapped and used as it stands.
+ * is mapped and used as it is.
  *
  *	offset  size  what
  *	0       8     "LODESYMS", read as a number: another byte order is another magic

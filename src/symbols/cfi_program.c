@@ -16,7 +16,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-/* States that a program may have put aside; compilers use one or two. */
+/* States that a program may have pushed; compilers use one or two. */
 #define STATE_LIMIT 64
 
 /* Not in every dwarf.h: aarch64's signed return addresses, the second with a known place. */
@@ -153,7 +153,7 @@ static struct lode_unwind_rule signal_rule(const struct run *run)
 
 /*
  * The functions of glibc's dynamic linker that linkage tables jump to are described as if
- * the two registers that the table pushed were the caller's: the return address then lies
+ * the two registers that the table pushed were the caller's: the return address then is
  * above the CFA.
  */
 static void count_pushed_by_linkage(struct lode_unwind_rule *rule)
@@ -263,7 +263,7 @@ static int read_plt(struct lode_cursor block, struct row *row)
 	return 1;
 }
 
-/* What stands behind the dereference: nothing, or a constant that is added. */
+/* What follows the dereference: nothing, or a constant that is added. */
 static int read_addition(struct lode_cursor *block, int64_t *add)
 {
 	uint8_t code;

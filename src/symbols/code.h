@@ -9,10 +9,10 @@
  * by capstone, for x86-64. A `b` or `jmp` out of the function is a tail call: both
  * a call and a place where the function ends.
  *
- * Whoever probes entries and ends must know: one place can be both (a function
+ * Callers that probe entries and ends must know: one place can be both (a function
  * that is nothing but a tail call); a function can jump to an entry of its own, so
  * that it is entered twice at one stack pointer and ends once; and few ends are
- * left out, because they cannot be told from what is none: a conditional branch
+ * left out, because they cannot be distinguished from other branches: a conditional branch
  * into another function, an indirect jump that does not look like leaving.
  *
  * Offsets are offsets in the file, as uprobes want them.

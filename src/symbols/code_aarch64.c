@@ -6,7 +6,7 @@
  *
  * An indirect jump is either the way into a `switch` or a tail call. At a tail
  * call the frame is gone: the return address has just been loaded back, or was
- * never stored. Where it was never stored, it is told by where the pointer comes
+ * never stored. Where it was never stored, it follows from where the pointer comes
  * from: that of a `switch` is a sum, or comes from a table.
  */
 #include "symbols/code_steps.h"
@@ -30,7 +30,7 @@ static int matches(uint32_t word, uint32_t mask, uint32_t value)
 	return (word & mask) == value;
 }
 
-/* The signed distance, in words, that stands in `bits` bits from bit `low` on; as bytes. */
+/* The signed distance, in words, in `bits` bits from bit `low` on; as bytes. */
 static uint64_t distance(uint32_t word, unsigned low, unsigned bits)
 {
 	int32_t number = (int32_t)(word << (32 - low - bits)) >> (32 - bits);

@@ -2,7 +2,7 @@
  * Clones: what the compiler made out of a function. `parse.part.0`, `parse.cold` and
  * `parse.constprop.1` belong to the `parse` of their own compilation unit, or else
  * to the one that is known to all units. Where nothing is left of `parse` itself,
- * the first of its clones stands for it.
+ * the first of its clones represents it.
  */
 #include "symbols/code_plan.h"
 

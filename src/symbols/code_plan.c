@@ -2,7 +2,7 @@
  * Plans: see code_plan.h.
  *
  * The symbol table of the binary (or of its debug file), laid over the bounds in
- * .eh_frame, cuts its addresses into segments; those that lie in mapped code are
+ * .eh_frame, cuts its addresses into segments; those in mapped code are
  * the pieces. From there on all is a matter of offsets in the file, so that no
  * address, however wild, needs more than the file has bytes: the pages of the file
  * lead to the piece at an address in a step or two.

@@ -1,7 +1,7 @@
 /*
  * Where `main` is in a program that was stripped: the first instructions of the
  * program hand its address to the C library, in the first argument of the only
- * call they make. It stands in them, or in a slot that the linker fills.
+ * call they make. It is in them, or in a slot that the linker fills.
  */
 #include "symbols/code_plan.h"
 

@@ -1,4 +1,4 @@
-/* Data: which variable of a binary lies at an address. */
+/* Data: the variable of a binary at an address. */
 #ifndef LODE_SYMBOLS_DATA_H
 #define LODE_SYMBOLS_DATA_H
 

@@ -3,7 +3,7 @@
  *
  * libiberty's callback interface is used because it allocates nothing (so memory
  * that runs out stays our affair) and because it can be left in the middle: a
- * short mangled name can stand for gigabytes of text, and a long jump out of the
+ * short mangled name can expand to gigabytes of text, and a long jump out of the
  * callback is how the work is bounded. The library keeps nothing but stack
  * memory in these calls. Names that need more recursion than the library's own
  * limit stay mangled.

@@ -1,7 +1,7 @@
 /*
  * ELF tables: see elf.h.
  *
- * libelf checks that a section lies inside its file; what is checked here is
+ * libelf checks that a section is inside its file; what is checked here is
  * everything that one table says about another: section numbers, string offsets,
  * sizes that wrap around. A string table is copied whole, once, instead of name
  * by name: symbols that all point at one long name then cost nothing more.

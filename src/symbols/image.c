@@ -185,7 +185,7 @@ static const char *keep_name(struct lode_image *image, lode_atomic_name *slot, c
 	return kept;
 }
 
-/* Whether a name is readable as it stands. */
+/* Whether a name is readable as it is. */
 static int is_plain(const char *raw)
 {
 	return !lode_demangle_wanted(raw) && !strchr(raw, '@');
@@ -253,7 +253,7 @@ size_t lode_image_symbols(struct lode_image *image)
 	return image->symbols;
 }
 
-/* Where `offset` lies in memory, among the parts that `pages` widens to whole pages. */
+/* Where `offset` is in memory, among the parts that `pages` widens to whole pages. */
 static int find_load(const struct lode_table *table, uint64_t offset, int executable, uint64_t pages,
 		     uint64_t *address)
 {
@@ -277,7 +277,7 @@ uint64_t lode_image_address(struct lode_image *image, uint64_t file_offset)
 	uint64_t address = file_offset;
 
 	lode_image_load(image);
-	/* Parts may share a page; code is what addresses of functions lie in. */
+	/* Parts may share a page; addresses of functions are in code. */
 	if (find_load(table, file_offset, 1, 0, &address) || find_load(table, file_offset, 0, 0, &address) ||
 	    find_load(table, file_offset, 1, 4095, &address))
 		return address;

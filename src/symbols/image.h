@@ -58,7 +58,7 @@ struct lode_image {
 	size_t symbols; /* records with a name, rivals included */
 	int demangle;
 	uint64_t shift;	  /* kernel: run-time address minus the table's */
-	int core_only;	  /* kernel: modules lie elsewhere by now */
+	int core_only;	  /* kernel: modules are at other addresses by now */
 	int from_vmlinux; /* kernel: the table is a binary's, without modules */
 
 	atomic_int inlines_loaded;

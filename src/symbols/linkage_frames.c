@@ -5,7 +5,7 @@
  * The exceptions lead to the dynamic linker the first time that a function is called: the
  * head of the table, which saves registers on the stack, and on x86-64 the second half of
  * each entry, which pushes a number. The linkers' code for these is looked for; what it
- * does is told as call frame programs, on x86-64 the same that GNU ld writes.
+ * does is described by call frame programs, on x86-64 the same that GNU ld writes.
  */
 #include "symbols/linkage_frames.h"
 

@@ -5,7 +5,7 @@
  * Two kinds of addresses are understood. Streams recorded without symbols say so
  * with the attribute LODE_ADDRESSES: functions are file offsets, `0xOFFSET`;
  * `0xOFFSET?` is what the link register held, which may be the leaf's caller;
- * `0xOFFSET@NUMBER` lies in a file that shares its name with another one, and stays
+ * `0xOFFSET@NUMBER` is in a file that shares its name with another one, and stays
  * as it is, because the stream tells of the first one only. In all other streams
  * `0xADDRESS` is an address of the ELF file.
  */

@@ -157,7 +157,7 @@ static int is_same(const struct lode_image *image, const struct wanted *wanted)
 	if (image->kind == LODE_IMAGE_KERNEL && (image->reference != wanted->reference ||
 						 strcmp(image->reference_name, wanted->reference_name) != 0))
 		return 0;
-	/* A binary with a build-id may lie in several places. */
+	/* A binary with a build-id may be in several places. */
 	return (wanted->build_id[0] && image->kind != LODE_IMAGE_KERNEL) ||
 	       strcmp(image->paths[0], wanted->path) == 0;
 }

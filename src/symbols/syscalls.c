@@ -2,7 +2,7 @@
  * Names of system calls by number, for recordings that have only the number
  * (raw_syscalls). Numbers from 424 on are the same on all machines.
  *
- * The names of a table stand one behind the other, each ended by a NUL, an empty
+ * The names of a table follow each other, each ended by a NUL, an empty
  * one for a number that is not used.
  */
 #include "symbols/syscalls.h"

@@ -2,7 +2,7 @@
  * Table: see table.h.
  *
  * Segments are cut in one sweep over the ranges in order of their starts. The
- * ranges that are open at the sweep's position stand in a heap with the latest
+ * ranges that are open at the sweep's position are in a heap with the latest
  * added on top: the top owns the address. A range that has ended is dropped when
  * it comes to the top, so each enters and leaves the heap once. Every segment
  * begins where some range starts or ends, hence there are at most 2n.

@@ -5,7 +5,7 @@
  * lode_table_finish cuts the address space into segments, each owned by one
  * record or by none. Where ranges overlap, the record that was added later owns
  * the address. Everything in a finished table is an array without pointers, so
- * that the cache can write it as it stands and map it back.
+ * that the cache can write it as it is and map it back.
  *
  * A finished table is read-only: any number of threads may look things up.
  */
@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 
-/* Records a table may have; what is beyond is a file that lies. */
+/* Records a table may have; more means a corrupt file. */
 #define LODE_TABLE_LIMIT (64u << 20)
 /* Bytes of names a table may have: offsets are 32 bits wide. */
 #define LODE_TABLE_STRING_LIMIT (UINT32_MAX - 1u)
@@ -53,7 +53,7 @@ struct lode_table {
 	const struct lode_load *loads;
 	size_t load_count;
 	void *owned[5];	     /* where the arrays above were allocated */
-	struct lode_map map; /* or the cache file they lie in */
+	struct lode_map map; /* or the cache file that contains them */
 };
 
 struct lode_table_builder {
@@ -84,7 +84,7 @@ void lode_table_release(struct lode_table *table);
 
 /* The record that owns `address`, or LODE_NONE. */
 uint32_t lode_table_find(const struct lode_table *table, uint64_t address);
-/* The text at an offset; NULL when the offset is LODE_NONE or lies outside. */
+/* The text at an offset; NULL when the offset is LODE_NONE or out of range. */
 const char *lode_table_text(const struct lode_table *table, uint32_t offset);
 
 /*

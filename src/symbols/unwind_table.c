@@ -46,7 +46,7 @@
 #define TABLE_VERSION 5u
 #define TABLE_MAGIC   0x444e575545444f4cull /* "LODEUNWD" where the low byte comes first */
 #define CHECKED_FROM  24
-/* Rows a table may have; what is beyond is a file that lies. */
+/* Rows a table may have; more means a corrupt file. */
 #define ROWS_LIMIT    (64u << 20)
 
 struct header {
@@ -67,7 +67,7 @@ _Static_assert(sizeof(struct lode_unwind_rule) == 16, "a rule has no holes");
 
 /* ---- making ---- */
 
-/* A function and its rows, which stand in a row. */
+/* A function and its rows, which are contiguous. */
 struct function {
 	uint64_t start;
 	uint64_t end;
@@ -204,7 +204,7 @@ static void put_row(struct rows *rows, uint64_t base, uint64_t start, uint32_t r
  * Whether the code between `end` and `start` goes on with what is before it. clone() and
  * clone3() of glibc are not described around their system call, because nothing fits both
  * the parent and the child. The parent, which may wait there for the child to run another
- * program, has only the return address on its stack. Padding between functions is told
+ * program, has only the return address on its stack. Padding between functions is recognized
  * from such code by where it ends: functions begin at multiples of 16.
  */
 static int continues_over(const struct making *making, const struct row *before, uint64_t end, uint64_t start)

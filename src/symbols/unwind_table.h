@@ -25,7 +25,7 @@ struct lode_unwind_table {
 	uint32_t machine;   /* EM_X86_64, EM_AARCH64 */
 	uint32_t dropped;   /* distinct rules beyond LODE_UNWIND_RULES: their rows have none */
 	void *owned;        /* where the arrays above were allocated */
-	struct lode_map map; /* or the cache file they lie in */
+	struct lode_map map; /* or the cache file that contains them */
 };
 
 /*

@@ -79,7 +79,7 @@ static uint32_t call_new(struct lode_synth_code *code, uint32_t node, const char
 	return lode_synth_push(code, node, lode_synth_function(code, module, style, verb, last));
 }
 
-/* Below the callers: functions of this way only, the key, and what stands between. */
+/* Below the callers: functions of this path only, the key, and the frames in between. */
 static uint32_t key_path(struct lode_synth_code *code, const struct lode_synth_bug *bug, const char *module,
 			 uint32_t variant, uint32_t node)
 {

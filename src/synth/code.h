@@ -7,7 +7,7 @@
  * goes down. So walks share long beginnings, some calls are as good as certain, and
  * most are rare: what function weights look at.
  *
- * What fails (memory) marks the code; whoever builds asks once, at the end.
+ * Failures (memory) mark the code; the builder checks once, at the end.
  */
 #ifndef LODE_SYNTH_CODE_H
 #define LODE_SYNTH_CODE_H

@@ -69,7 +69,7 @@ enum lode_synth_bug_type {
 
 /* One way to come to a bug. */
 struct lode_synth_variant {
-	struct lode_synth_leaves site; /* where its cost lies; the key frames are in all of these */
+	struct lode_synth_leaves site; /* where its cost is; the key frames are in all of these */
 	struct lode_synth_leaves
 		blocked;	       /* where the UI thread waits for it, in bugs of more than one thread */
 	struct lode_synth_leaves lock; /* lock chain: where the worker waits for the holder */
@@ -105,8 +105,8 @@ struct lode_synth_model {
 	uint32_t thunk_count;
 	uint32_t scanner[4]; /* frames of the scanner that some hosts have in their file system */
 	uint32_t scanner_count;
-	uint32_t system_call;  /* the frame before which the thunk stands */
-	uint32_t file_look_up; /* the frame before which the scanner stands */
+	uint32_t system_call;  /* the frame that the thunk precedes */
+	uint32_t file_look_up; /* the frame that the scanner precedes */
 	struct lode_synth_bug *bugs;
 	uint8_t *planted; /* by bug, then by stream */
 };

@@ -5,7 +5,7 @@
  * the bugs planted in this stream. Bugs and ordinary work take turns until both
  * are used up. Each step goes on where the UI thread's story has come to, and the
  * worker's and holder's stories never go beyond it, so everything within the
- * symptom lies on its critical path. What is planted is counted as it is written.
+ * symptom is on its critical path. What is planted is counted as it is written.
  */
 #include "synth/host.h"
 
@@ -23,7 +23,7 @@ static const struct lode_synth_variant *choose_variant(struct lode_synth_host *h
 	return &bug->variant[usual % bug->variants];
 }
 
-/* An event of a bug was written. `on_path` is what lies on the critical path, time on the run queue included.
+/* An event of a bug was written. `on_path` is the time on the critical path, time on the run queue included.
  */
 static void count(struct lode_synth_host *host, struct lode_synth_cost *costs, uint64_t cost,
 		  uint64_t on_path)
@@ -73,13 +73,13 @@ static void delegate(struct lode_synth_host *host, const struct lode_synth_bug *
 	lode_synth_await(&host->tape, &host->ui, variant->blocked, &host->worker, variant->wake);
 }
 
-/* What of the span from `start` to `end` lies behind `from`. */
+/* How much of the span from `start` to `end` is after `from`. */
 static uint64_t behind(uint64_t start, uint64_t end, uint64_t from)
 {
 	return end <= from ? 0 : end - (start > from ? start : from);
 }
 
-/* The holder took the lock a moment ago and does slow I/O now; only what lies behind `from` delays anybody.
+/* The holder took the lock a moment ago and does slow I/O now; only the time after `from` delays anybody.
  */
 static void hold_lock(struct lode_synth_host *host, const struct lode_synth_variant *variant,
 		      struct lode_synth_cost *costs, uint64_t cost, uint64_t from)

@@ -10,7 +10,7 @@
  * costs far more time and means nothing.
  *
  * The same options give the same corpus on every machine, whatever the number of
- * threads. What was planted where is told in a separate file, never in the corpus.
+ * threads. The planted bugs are listed in a separate file, never in the corpus.
  */
 #ifndef LODE_SYNTH_SYNTH_H
 #define LODE_SYNTH_SYNTH_H

@@ -59,7 +59,7 @@ static inline uint64_t lode_synth_random_skewed(struct lode_synth_random *random
 /*
  * Durations as they are met: many short, few long; `mean` is their mean, below
  * 2^48. Close to exponential: the position of the highest bit of a random number,
- * and the bits behind it for what lies between, have the mean 1.5.
+ * and the bits behind it for values in between, have the mean 1.5.
  */
 static inline uint64_t lode_synth_random_duration(struct lode_synth_random *random, uint64_t mean)
 {

@@ -15,7 +15,7 @@
 #define LODE_SYNTH_MS	  1000000ull
 #define LODE_SYNTH_SECOND 1000000000ull
 
-/* A run event stands for so much. */
+/* A run event represents this much. */
 #define LODE_SYNTH_SAMPLE LODE_SYNTH_MS
 
 struct lode_synth_actor {

@@ -2,7 +2,7 @@
  * From the model's stacks to a stream's: the same frames in the stream's dictionary,
  * with what only its host has put between them.
  *
- *	64-bit hosts      run the program in emulation: a block of frames stands between
+ *	64-bit hosts      run the program in emulation: a block of frames is between
  *	                  its user code and each system call
  *	scanned hosts     have a scanner in the file system: a block of frames before
  *	                  each look-up of a file
