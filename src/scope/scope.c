@@ -1,5 +1,5 @@
 /*
- * Scope: names, lists of parts, and the scopes that need no search: everything,
+ * Scope: names, and the scopes that need no search: everything,
  * and the symptom thread's own events. See scope.h.
  */
 #include "scope/scope_index.h"
@@ -12,82 +12,6 @@ const char *lode_scope_name(enum lode_scope scope)
 	static const char *const names[LODE_SCOPES] = { "auto", "all", "thread", "graph", "critical-path" };
 
 	return names[scope];
-}
-
-/* ---- parts ---- */
-
-void lode_parts_release(struct lode_parts *parts)
-{
-	lode_free(parts->items);
-	memset(parts, 0, sizeof(*parts));
-}
-
-int lode_parts_add(struct lode_parts *parts, enum lode_event_type type, uint32_t event, uint64_t t,
-		   uint64_t cost)
-{
-	if (parts->count == parts->capacity &&
-	    lode_grow(&parts->items, &parts->capacity, parts->count + 1, sizeof(*parts->items)) < 0)
-		return LODE_SYSTEM;
-	parts->items[parts->count++] =
-		(struct lode_part){ .t = t, .cost = cost, .event = event, .type = (uint8_t)type };
-	return 0;
-}
-
-void lode_parts_reverse(struct lode_parts *parts, size_t first)
-{
-	for (size_t last = parts->count; first + 1 < last; first++) {
-		struct lode_part part = parts->items[--last];
-
-		parts->items[last] = parts->items[first];
-		parts->items[first] = part;
-	}
-}
-
-static int compare_parts(const void *left, const void *right)
-{
-	const struct lode_part *a = left, *b = right;
-
-	if (a->type != b->type)
-		return a->type < b->type ? -1 : 1;
-	if (a->event != b->event)
-		return a->event < b->event ? -1 : 1;
-	if (a->t != b->t)
-		return a->t < b->t ? -1 : 1;
-	return a->cost < b->cost ? -1 : a->cost > b->cost;
-}
-
-static int parts_in_order(const struct lode_parts *parts)
-{
-	for (size_t i = 1; i < parts->count; i++)
-		if (compare_parts(&parts->items[i - 1], &parts->items[i]) > 0)
-			return 0;
-	return 1;
-}
-
-/* Takes `part` into `last`, which precedes it, if they belong together. */
-static int join(struct lode_part *last, const struct lode_part *part)
-{
-	uint64_t end = lode_add_saturating(last->t, last->cost);
-	uint64_t part_end = lode_add_saturating(part->t, part->cost);
-
-	if (last->type != part->type || last->event != part->event || part->t > end)
-		return 0;
-	if (part_end > end)
-		last->cost = part_end - last->t;
-	return 1;
-}
-
-int lode_parts_unite(struct lode_parts *parts)
-{
-	size_t kept = 0;
-
-	if (!parts_in_order(parts))
-		qsort(parts->items, parts->count, sizeof(*parts->items), compare_parts);
-	for (size_t i = 0; i < parts->count; i++)
-		if (!kept || !join(&parts->items[kept - 1], &parts->items[i]))
-			parts->items[kept++] = parts->items[i];
-	parts->count = kept;
-	return 0;
 }
 
 /* ---- scopes ---- */
@@ -165,4 +89,13 @@ int lode_scope_symptom(struct lode_scope_index *index, const struct lode_symptom
 		return lode_critical_path(index, symptom, parts, NULL, &result->unknown, error);
 	}
 	return code < 0 ? lode_fail_memory(error) : 0;
+}
+
+void lode_scope_index_free(struct lode_scope_index *index)
+{
+	if (!index)
+		return;
+	lode_wait_graph_free(index->graph);
+	lode_timelines_free(index->timelines, index->group_count);
+	lode_scope_index_release_lists(index);
 }

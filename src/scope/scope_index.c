@@ -93,6 +93,16 @@ static int list_events(struct lode_scope_index *index, enum lode_event_type type
 	return 0;
 }
 
+void lode_scope_index_release_lists(struct lode_scope_index *index)
+{
+	for (int type = 0; type < LODE_SCOPE_TYPES; type++) {
+		lode_free(index->lists[type].events);
+		lode_free(index->lists[type].starts);
+	}
+	lode_free(index->groups);
+	lode_free(index);
+}
+
 int lode_scope_index_make(struct lode_scope_index **result, const struct lode_stream *stream,
 			  struct lode_error *error)
 {
@@ -113,7 +123,7 @@ int lode_scope_index_make(struct lode_scope_index **result, const struct lode_st
 			code = list_events(index, (enum lode_event_type)type, error);
 	}
 	if (code < 0) {
-		lode_scope_index_free(index);
+		lode_scope_index_release_lists(index);
 		return code;
 	}
 	*result = index;
@@ -136,16 +146,3 @@ int lode_wake_ends_chain(const struct lode_scope_index *index, uint32_t wait)
 	return index->interrupts && index->interrupts[waits->waker_stack[wait]];
 }
 
-void lode_scope_index_free(struct lode_scope_index *index)
-{
-	if (!index)
-		return;
-	lode_wait_graph_free(index->graph);
-	lode_timelines_free(index->timelines, index->group_count);
-	for (int type = 0; type < LODE_SCOPE_TYPES; type++) {
-		lode_free(index->lists[type].events);
-		lode_free(index->lists[type].starts);
-	}
-	lode_free(index->groups);
-	lode_free(index);
-}

@@ -57,6 +57,9 @@ int lode_number_keys(uint32_t *keys, size_t count, size_t *distinct);
 /* For each thread the number of its tid; NULL when memory has run out. The caller frees it. */
 uint32_t *lode_threads_by_tid(const struct lode_stream *stream, size_t *count);
 
+/* Frees the index, without what the scopes have added to it (lode_scope_index_free). */
+void lode_scope_index_release_lists(struct lode_scope_index *index);
+
 /* Makes room for one part more and fills it. Returns 0 or LODE_SYSTEM. */
 int lode_parts_add(struct lode_parts *parts, enum lode_event_type type, uint32_t event, uint64_t t,
 		   uint64_t cost);

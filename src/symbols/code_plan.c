@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_BITS 8
 /* Bytes of the longest name that plt.c makes, and more. */
 #define STUB_NAME_LIMIT 2048
 
@@ -81,34 +80,6 @@ static int copy_loads(struct lode_code_plan *plan)
 	return 0;
 }
 
-/* The mapped part that holds an address; NULL without one. */
-static const struct lode_load *load_at(const struct lode_code_plan *plan, uint64_t address)
-{
-	size_t low = 0, high = plan->load_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (plan->loads[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || address - plan->loads[low - 1].address >= plan->loads[low - 1].size)
-		return NULL;
-	return &plan->loads[low - 1];
-}
-
-const unsigned char *lode_code_plan_bytes(const struct lode_code_plan *plan, uint64_t address, size_t *left)
-{
-	const struct lode_load *load = load_at(plan, address);
-
-	if (!load)
-		return NULL;
-	*left = load->size - (address - load->address);
-	return plan->map.bytes + load->offset + (address - load->address);
-}
-
 /* ---- pieces ---- */
 
 /* The sections of the procedure linkage table: what has no name there is no function. */
@@ -141,7 +112,7 @@ static int is_linkage(const struct linkage *linkage, uint64_t address)
 
 static int add_piece(struct lode_code_plan *plan, uint64_t start, uint64_t end, uint32_t record)
 {
-	const struct lode_load *load = load_at(plan, start);
+	const struct lode_load *load = lode_code_plan_load(plan, start);
 	struct lode_plan_piece *piece;
 
 	if (!load || !load->executable)
@@ -204,46 +175,19 @@ static int make_pages(struct lode_code_plan *plan)
 {
 	size_t piece = 0;
 
-	plan->page_count = (plan->map.size >> PAGE_BITS) + 1;
+	plan->page_count = (plan->map.size >> LODE_PLAN_PAGE_BITS) + 1;
 	plan->pages = lode_realloc(NULL, plan->page_count, sizeof(*plan->pages));
 	if (!plan->pages)
 		return LODE_SYSTEM;
 	for (size_t i = 0; i < plan->page_count; i++) {
-		while (piece < plan->piece_count && plan->pieces[piece].end <= (uint64_t)i << PAGE_BITS)
+		while (piece < plan->piece_count && plan->pieces[piece].end <= (uint64_t)i << LODE_PLAN_PAGE_BITS)
 			piece++;
 		plan->pages[i] = (uint32_t)piece;
 	}
 	return 0;
 }
 
-struct lode_plan_piece *lode_code_plan_at(const struct lode_code_plan *plan, uint64_t address)
-{
-	const struct lode_load *load = load_at(plan, address);
-	uint64_t offset;
-	size_t i;
-
-	if (!load)
-		return NULL;
-	offset = address - load->address + load->offset;
-	i = plan->pages[offset >> PAGE_BITS];
-	while (i < plan->piece_count && plan->pieces[i].end <= offset)
-		i++;
-	if (i == plan->piece_count || plan->pieces[i].start > offset)
-		return NULL;
-	/* Bytes that are mapped twice are a piece at only one of their addresses. */
-	return plan->pieces[i].address == address - (offset - plan->pieces[i].start) ? &plan->pieces[i]
-										     : NULL;
-}
-
 /* ---- functions ---- */
-
-uint32_t lode_code_plan_import(struct lode_code_plan *plan, const char *name)
-{
-	const char *end = strchr(name, '@');
-	uint32_t id = lode_strings_add(&plan->imports, name, end ? (size_t)(end - name) : strlen(name));
-
-	return id == LODE_NONE || id > LODE_CODE_IMPORT - 2 ? LODE_NONE : LODE_CODE_IMPORT | (id - 1);
-}
 
 static int is_stub(const char *name)
 {

@@ -10,6 +10,8 @@
 #include "symbols/elf.h"
 #include "symbols/image.h"
 
+#define LODE_PLAN_PAGE_BITS 8
+
 /* A function as a symbol table has it. */
 struct lode_linker_symbol {
 	uint64_t address;
@@ -75,6 +77,8 @@ struct lode_code_plan {
 /* Opens the file and reads all but the instructions. The plan must be released also after a failure. */
 int lode_code_plan_make(struct lode_code_plan *plan, const char *path, struct lode_error *error);
 void lode_code_plan_release(struct lode_code_plan *plan);
+/* The mapped part that holds an address; NULL without one. */
+const struct lode_load *lode_code_plan_load(const struct lode_code_plan *plan, uint64_t address);
 /* The piece that holds an address; NULL without one. */
 struct lode_plan_piece *lode_code_plan_at(const struct lode_code_plan *plan, uint64_t address);
 /* The bytes of the file from an address on, at most `size`, in `*left`; NULL without any. */

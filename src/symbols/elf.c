@@ -69,25 +69,6 @@ void lode_elf_build_id(const struct lode_elf *elf, char text[LODE_BUILD_ID_TEXT]
 		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 }
 
-Elf_Scn *lode_elf_section(const struct lode_elf *elf, const char *name, GElf_Shdr *header)
-{
-	Elf_Scn *section = NULL;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf->elf, &names) < 0)
-		return NULL;
-	while ((section = elf_nextscn(elf->elf, section))) {
-		const char *found;
-
-		if (!gelf_getshdr(section, header))
-			continue;
-		found = elf_strptr(elf->elf, names, header->sh_name);
-		if (found && strcmp(found, name) == 0)
-			return section;
-	}
-	return NULL;
-}
-
 static Elf_Scn *section_of_type(const struct lode_elf *elf, uint32_t type, GElf_Shdr *header)
 {
 	Elf_Scn *section = NULL;
@@ -144,16 +125,6 @@ void lode_elf_read_loads(const struct lode_elf *elf, int guess, struct lode_tabl
 		}
 		lode_table_add_load(builder, &load);
 	}
-}
-
-void lode_elf_symbols_add(struct lode_elf_symbols *symbols, const struct lode_elf_symbol *symbol)
-{
-	if (symbols->failed || symbols->count >= LODE_TABLE_LIMIT ||
-	    lode_grow(&symbols->items, &symbols->capacity, symbols->count + 1, sizeof(*symbol)) < 0) {
-		symbols->failed = 1;
-		return;
-	}
-	symbols->items[symbols->count++] = *symbol;
 }
 
 /* What is needed of each section, so that a symbol costs no call for it. */

@@ -18,17 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void lode_origin_release(struct lode_origin *origin)
-{
-	lode_free(origin->identity);
-	lode_free(origin->build_id);
-	lode_free(origin->binary);
-	lode_free(origin->debug);
-	lode_free(origin->debuglink);
-	lode_free(origin->fetched);
-	memset(origin, 0, sizeof(*origin));
-}
-
 void lode_image_release(struct lode_image *image)
 {
 	lode_table_release(&image->table);
@@ -139,32 +128,6 @@ static void once(struct lode_image *image, atomic_int *done, void (*work)(struct
 void lode_image_load(struct lode_image *image)
 {
 	once(image, &image->loaded, load);
-}
-
-int lode_image_read_file(const char *path, size_t limit, struct lode_buffer *bytes, struct lode_error *error)
-{
-	int fd = lode_file_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, error);
-	struct stat status;
-	ssize_t got = 1;
-
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
-		got = lode_fail(error, LODE_BAD_INPUT, "%s: is not a plain file", path);
-	while (got > 0) {
-		size_t step = bytes->size < 4096 ? 4096 : 1 << 20;
-		char *room = lode_buffer_room(bytes, step);
-
-		if (!room)
-			got = lode_fail_memory(error);
-		else if (bytes->size > limit)
-			got = lode_fail(error, LODE_BAD_INPUT, "%s: is larger than %zu bytes", path, limit);
-		else
-			got = lode_file_read(fd, room, step, path, error);
-		bytes->size += got > 0 ? (size_t)got : 0;
-	}
-	close(fd);
-	return (int)got;
 }
 
 /* ---- names ---- */

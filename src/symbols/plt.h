@@ -1,6 +1,5 @@
 /*
- * Procedure linkage tables: what their readers share. Private to plt.c and
- * plt_x86_64.c.
+ * Procedure linkage tables: what their readers share. Private to plt*.c.
  */
 #ifndef LODE_SYMBOLS_PLT_H
 #define LODE_SYMBOLS_PLT_H

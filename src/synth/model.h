@@ -130,6 +130,7 @@ void lode_synth_add_leaf(struct lode_synth_model *model, struct lode_synth_leave
 /* How the stacks of the UI thread and of the workers begin: up to where a task is chosen. */
 uint32_t lode_synth_ui_root(struct lode_synth_code *code);
 uint32_t lode_synth_worker_root(struct lode_synth_code *code);
+uint32_t lode_synth_pool_root(struct lode_synth_code *code);
 /* Fills `bugs` and `planted`; failures show in model->code.failed. */
 void lode_synth_plant(struct lode_synth_model *model);
 
