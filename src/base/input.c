@@ -24,7 +24,7 @@
 #include "base/memory.h"
 #include "base/quiet_thread.h"
 #include "base/scratch.h"
-#include "base/unpack.h"
+#include "base/decompress.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -19,7 +19,7 @@
 #include "import/reading.h"
 
 #include "base/memory.h"
-#include "base/unpack.h"
+#include "base/decompress.h"
 
 #include <stdio.h>
 #include <stdlib.h>

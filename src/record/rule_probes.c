@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "record/uprobes.h"
 #include "symbols/code.h"
-#include "symbols/marks.h"
+#include "symbols/mark_notes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -80,7 +80,7 @@ void lode_elf_read_plt(const struct lode_elf *elf, struct lode_table_builder *bu
 		       struct lode_elf_symbols *symbols);
 /* Unpacks .gnu_debugdata into `bytes`; 0, or a negative code without it (minidebug.c). */
 int lode_elf_unpack_minidebug(const struct lode_elf *elf, struct lode_buffer *bytes);
-/* Gives each address one symbol and appends the records (choose.c). Returns 0 or LODE_SYSTEM. */
+/* Gives each address one symbol and appends the records (symbol_choice.c). Returns 0 or LODE_SYSTEM. */
 int lode_elf_choose(struct lode_elf_symbols *symbols, struct lode_table_builder *builder);
 /* Which of two names perf would print for the same function: < 0 the first, > 0 the second, 0 no matter. */
 int lode_elf_compare_names(const char *a, const char *b);

@@ -12,7 +12,7 @@
 #ifndef LODE_SYNTH_CODE_H
 #define LODE_SYNTH_CODE_H
 
-#include "synth/names.h"
+#include "synth/synth_names.h"
 #include "trace/dictionary.h"
 
 enum lode_synth_module_id {

@@ -7,10 +7,10 @@
 #ifndef LODE_SYNTH_HOST_H
 #define LODE_SYNTH_HOST_H
 
-#include "synth/tape.h"
+#include "synth/thread_timeline.h"
 
 struct lode_synth_host {
-	struct lode_synth_tape tape;
+	struct lode_synth_timeline timeline;
 	size_t number;	 /* of the stream */
 	uint64_t begin;	 /* of the recording, ns */
 	uint64_t length; /* of the recording, about */
@@ -26,8 +26,8 @@ struct lode_synth_host {
 	struct lode_synth_made *made;
 };
 
-/* The story of the UI thread and its workers, with all symptoms. */
-void lode_synth_tell_ui(struct lode_synth_host *host);
+/* The events of the UI thread and its workers, with all symptoms. */
+void lode_synth_write_ui(struct lode_synth_host *host);
 /* The rest: so many waits and runs. */
 void lode_synth_tell_noise(struct lode_synth_host *host, uint64_t waits, uint64_t runs);
 

@@ -4,7 +4,7 @@
  * and wait; the planted bugs and the streams they are planted in.
  *
  * Made once from the options, read by all threads afterwards. Stacks are nodes of
- * the model's own dictionary; translate.h takes them into a stream's.
+ * the model's own dictionary; emulation.h takes them into a stream's.
  */
 #ifndef LODE_SYNTH_MODEL_H
 #define LODE_SYNTH_MODEL_H

@@ -38,15 +38,15 @@ struct pair {
 
 static void set_up_program(struct lode_synth_host *host, struct pair *pair, unsigned number)
 {
-	const struct lode_synth_model *model = host->tape.model;
+	const struct lode_synth_model *model = host->timeline.model;
 	const struct lode_synth_role *role = number < LOOPS ? &model->loop : &model->worker;
 	uint32_t tid = host->pid + 3 + 2 * number;
 	char name[32];
 
 	snprintf(name, sizeof(name), number < LOOPS ? "folio-loop/%u" : "folio-worker/%u", number);
-	pair->leader = lode_synth_actor(&host->tape, role, host->pid, tid, name, host->begin);
+	pair->leader = lode_synth_actor(&host->timeline, role, host->pid, tid, name, host->begin);
 	snprintf(name, sizeof(name), "folio-worker/%u", number + 4);
-	pair->server = lode_synth_actor(&host->tape, &model->worker, host->pid, tid + 1, name, host->begin);
+	pair->server = lode_synth_actor(&host->timeline, &model->worker, host->pid, tid + 1, name, host->begin);
 }
 
 static void set_up_kernel(struct lode_synth_host *host, struct pair *pair, unsigned number)
@@ -54,22 +54,22 @@ static void set_up_kernel(struct lode_synth_host *host, struct pair *pair, unsig
 	char name[32];
 
 	snprintf(name, sizeof(name), "kworker/%u:1", number);
-	pair->leader = lode_synth_actor(&host->tape, &host->tape.model->kernel, 40 + number, 40 + number,
+	pair->leader = lode_synth_actor(&host->timeline, &host->timeline.model->kernel, 40 + number, 40 + number,
 					name, host->begin);
 	pair->alone = 1;
 }
 
 static void set_up_other(struct lode_synth_host *host, struct pair *pair, unsigned number)
 {
-	const struct lode_synth_model *model = host->tape.model;
+	const struct lode_synth_model *model = host->timeline.model;
 	const char *program = model->code.modules[LODE_SYNTH_OTHER + number].name;
 	uint32_t pid = 300 + 37 * number;
 	char name[32];
 
-	pair->leader = lode_synth_actor(&host->tape, &model->other[number], pid, pid, program, host->begin);
+	pair->leader = lode_synth_actor(&host->timeline, &model->other[number], pid, pid, program, host->begin);
 	snprintf(name, sizeof(name), "%s/serve", program);
 	pair->server =
-		lode_synth_actor(&host->tape, &model->serving[number], pid, pid + 1, name, host->begin);
+		lode_synth_actor(&host->timeline, &model->serving[number], pid, pid + 1, name, host->begin);
 }
 
 static void set_up(struct lode_synth_host *host, struct pair pairs[PAIRS])
@@ -77,7 +77,7 @@ static void set_up(struct lode_synth_host *host, struct pair pairs[PAIRS])
 	for (unsigned i = 0; i < PAIRS; i++) {
 		struct pair *pair = &pairs[i];
 
-		*pair = (struct pair){ .weight = lode_synth_random_between(&host->tape.random, 4, 16) };
+		*pair = (struct pair){ .weight = lode_synth_random_between(&host->timeline.random, 4, 16) };
 		if (i < LOOPS + WORKERS)
 			set_up_program(host, pair, i);
 		else if (i < LOOPS + WORKERS + KERNEL)
@@ -121,47 +121,47 @@ static int runs_are_behind(const struct pair *pair)
 
 static void wait_step(struct lode_synth_host *host, struct pair *pair)
 {
-	struct lode_synth_tape *tape = &host->tape;
-	const struct lode_synth_task *task = lode_synth_any_task(tape, &pair->leader);
-	uint64_t chance = lode_synth_random_below(&tape->random, 100);
+	struct lode_synth_timeline *timeline = &host->timeline;
+	const struct lode_synth_task *task = lode_synth_any_task(timeline, &pair->leader);
+	uint64_t chance = lode_synth_random_below(&timeline->random, 100);
 	int together = !pair->alone && pair->waits > STEP_WAITS && pair->runs > STEP_RUNS;
 
 	if (together && chance < 25)
-		lode_synth_ask(tape, &pair->leader, task, &pair->server, pair->mean);
+		lode_synth_ask(timeline, &pair->leader, task, &pair->server, pair->mean);
 	else if (together && chance < 35)
-		lode_synth_contend(tape, &pair->leader, task, &pair->server, pair->mean);
+		lode_synth_contend(timeline, &pair->leader, task, &pair->server, pair->mean);
 	else if (!pair->alone && chance < 55)
-		lode_synth_wait(tape, &pair->leader, task->leaves[LODE_SYNTH_SOCKET],
-				1000 + lode_synth_random_duration(&tape->random, pair->mean),
+		lode_synth_wait(timeline, &pair->leader, task->leaves[LODE_SYNTH_SOCKET],
+				1000 + lode_synth_random_duration(&timeline->random, pair->mean),
 				LODE_SYNTH_NET_INTERRUPT);
 	else
-		lode_synth_wait(tape, &pair->leader, task->leaves[LODE_SYNTH_DISK],
-				1000 + lode_synth_random_duration(&tape->random, pair->mean),
+		lode_synth_wait(timeline, &pair->leader, task->leaves[LODE_SYNTH_DISK],
+				1000 + lode_synth_random_duration(&timeline->random, pair->mean),
 				LODE_SYNTH_DISK_INTERRUPT);
 }
 
 static void run_step(struct lode_synth_host *host, struct pair *pair)
 {
-	const struct lode_synth_task *task = lode_synth_any_task(&host->tape, &pair->leader);
-	uint64_t samples = lode_synth_random_between(&host->tape.random, 1, 6);
+	const struct lode_synth_task *task = lode_synth_any_task(&host->timeline, &pair->leader);
+	uint64_t samples = lode_synth_random_between(&host->timeline.random, 1, 6);
 
-	lode_synth_run(&host->tape, &pair->leader, task->leaves[LODE_SYNTH_RUN],
+	lode_synth_run(&host->timeline, &pair->leader, task->leaves[LODE_SYNTH_RUN],
 		       samples < pair->runs ? samples : pair->runs);
 }
 
 static void tell_step(struct lode_synth_host *host, struct pair *pair)
 {
-	struct lode_synth_tape *tape = &host->tape;
-	uint64_t waits = tape->waits, runs = tape->runs, pace = due(host, pair);
+	struct lode_synth_timeline *timeline = &host->timeline;
+	uint64_t waits = timeline->waits, runs = timeline->runs, pace = due(host, pair);
 
 	if (pair->waits && pair->leader.now + pair->slack < pace)
-		lode_synth_rouse_at(tape, &pair->leader, pace, LODE_SYNTH_TIMER_INTERRUPT);
+		lode_synth_wake_at(timeline, &pair->leader, pace, LODE_SYNTH_TIMER_INTERRUPT);
 	else if (runs_are_behind(pair))
 		run_step(host, pair);
 	else
 		wait_step(host, pair);
-	pair->waits -= tape->waits - waits;
-	pair->runs -= tape->runs - runs;
+	pair->waits -= timeline->waits - waits;
+	pair->runs -= timeline->runs - runs;
 }
 
 /* A recording is so long that no pair is busy for more than half of it. */
@@ -186,7 +186,7 @@ void lode_synth_tell_noise(struct lode_synth_host *host, uint64_t waits, uint64_
 		if (pair->mean > 8 * LODE_SYNTH_MS)
 			pair->mean = 8 * LODE_SYNTH_MS;
 		pair->slack = BUSY_EVENTS * (host->length / (pair->all_waits + pair->all_runs + 1));
-		while ((pair->waits || pair->runs) && !host->tape.failed)
+		while ((pair->waits || pair->runs) && !host->timeline.failed)
 			tell_step(host, pair);
 	}
 }

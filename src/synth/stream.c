@@ -1,5 +1,5 @@
 /*
- * One generated stream: its host, its attributes, then the story of its threads.
+ * One generated stream: its host, its attributes, then the events of its threads.
  *
  * A stream depends on the model and its own number alone, so that streams can be
  * made in any order and on any thread.
@@ -26,7 +26,7 @@ static size_t count_symptoms(const struct lode_synth_options *options, size_t nu
 
 static int plan_symptoms(struct lode_synth_host *host)
 {
-	const struct lode_synth_options *options = &host->tape.model->options;
+	const struct lode_synth_options *options = &host->timeline.model->options;
 
 	host->symptom_count = count_symptoms(options, host->number);
 	host->delays = lode_calloc(host->symptom_count + 1, sizeof(*host->delays));
@@ -35,7 +35,7 @@ static int plan_symptoms(struct lode_synth_host *host)
 		return LODE_SYSTEM;
 	host->length = 2 * LODE_SYNTH_SECOND;
 	for (size_t i = 0; i < host->symptom_count; i++) {
-		host->delays[i] = plan_delay(&host->tape.random, options->delay);
+		host->delays[i] = plan_delay(&host->timeline.random, options->delay);
 		host->length += host->delays[i] / 4 * 5;
 	}
 	return 0;
@@ -53,9 +53,9 @@ static int set_number(struct lode_stream *stream, const char *key, uint64_t numb
 static int describe(struct lode_synth_host *host)
 {
 	static const char *const versions[] = { "4.0", "4.1", "4.2" };
-	struct lode_stream *stream = host->tape.stream;
-	struct lode_synth_random *random = &host->tape.random;
-	struct lode_synth_translator *translator = &host->tape.translator;
+	struct lode_stream *stream = host->timeline.stream;
+	struct lode_synth_random *random = &host->timeline.random;
+	struct lode_synth_translator *translator = &host->timeline.translator;
 	const char *version = versions[lode_synth_random_below(random, 3)];
 	char name[32];
 
@@ -77,15 +77,15 @@ static int describe(struct lode_synth_host *host)
 /* The threads of the UI part; the idle task, which has no events of its own, is the first. */
 static void set_up_threads(struct lode_synth_host *host)
 {
-	const struct lode_synth_model *model = host->tape.model;
-	struct lode_synth_tape *tape = &host->tape;
+	const struct lode_synth_model *model = host->timeline.model;
+	struct lode_synth_timeline *timeline = &host->timeline;
 
-	host->pid = (uint32_t)lode_synth_random_between(&tape->random, 2000, 30000);
-	tape->idle_task = lode_synth_actor(tape, &model->kernel, 0, 0, "swapper", 0).thread;
-	host->ui = lode_synth_actor(tape, &model->ui, host->pid, host->pid, "folio", host->begin);
-	host->worker = lode_synth_actor(tape, &model->worker, host->pid, host->pid + 1, "folio-worker/a",
+	host->pid = (uint32_t)lode_synth_random_between(&timeline->random, 2000, 30000);
+	timeline->idle_task = lode_synth_actor(timeline, &model->kernel, 0, 0, "swapper", 0).thread;
+	host->ui = lode_synth_actor(timeline, &model->ui, host->pid, host->pid, "folio", host->begin);
+	host->worker = lode_synth_actor(timeline, &model->worker, host->pid, host->pid + 1, "folio-worker/a",
 					host->begin);
-	host->holder = lode_synth_actor(tape, &model->worker, host->pid, host->pid + 2, "folio-worker/b",
+	host->holder = lode_synth_actor(timeline, &model->worker, host->pid, host->pid + 2, "folio-worker/b",
 					host->begin);
 }
 
@@ -99,25 +99,25 @@ static int reserve(struct lode_stream *stream, uint64_t waits, uint64_t runs)
 
 static int tell(struct lode_synth_host *host)
 {
-	const struct lode_synth_options *options = &host->tape.model->options;
+	const struct lode_synth_options *options = &host->timeline.model->options;
 	uint64_t waits = (options->events * options->waits + 50) / 100, runs = options->events - waits;
-	struct lode_synth_tape *tape = &host->tape;
+	struct lode_synth_timeline *timeline = &host->timeline;
 
-	if (describe(host) < 0 || plan_symptoms(host) < 0 || reserve(tape->stream, waits, runs) < 0)
+	if (describe(host) < 0 || plan_symptoms(host) < 0 || reserve(timeline->stream, waits, runs) < 0)
 		return LODE_SYSTEM;
 	set_up_threads(host);
-	lode_synth_tell_ui(host);
-	lode_synth_tell_noise(host, waits > tape->waits ? waits - tape->waits : 0,
-			      runs > tape->runs ? runs - tape->runs : 0);
-	host->made->events = tape->waits + tape->runs;
-	return tape->failed ? LODE_SYSTEM : lode_stream_sort(tape->stream);
+	lode_synth_write_ui(host);
+	lode_synth_tell_noise(host, waits > timeline->waits ? waits - timeline->waits : 0,
+			      runs > timeline->runs ? runs - timeline->runs : 0);
+	host->made->events = timeline->waits + timeline->runs;
+	return timeline->failed ? LODE_SYSTEM : lode_stream_sort(timeline->stream);
 }
 
 int lode_synth_stream(const struct lode_synth_model *model, size_t number, struct lode_stream *stream,
 		      struct lode_synth_cost *costs, struct lode_synth_made *made, struct lode_error *error)
 {
 	struct lode_synth_host host = {
-		.tape = { .model = model,
+		.timeline = { .model = model,
 			  .stream = stream,
 			  .random = lode_synth_random_for(model->options.seed, 4, number) },
 		.number = number,
@@ -128,11 +128,11 @@ int lode_synth_stream(const struct lode_synth_model *model, size_t number, struc
 
 	memset(costs, 0, model->options.bugs * sizeof(*costs));
 	memset(made, 0, sizeof(*made));
-	host.begin = LODE_SYNTH_SECOND * lode_synth_random_between(&host.tape.random, 1000, 100000);
-	code = lode_synth_translator_init(&host.tape.translator, model, stream->dictionary);
+	host.begin = LODE_SYNTH_SECOND * lode_synth_random_between(&host.timeline.random, 1000, 100000);
+	code = lode_synth_translator_init(&host.timeline.translator, model, stream->dictionary);
 	if (!code)
 		code = tell(&host);
-	lode_synth_translator_release(&host.tape.translator);
+	lode_synth_translator_release(&host.timeline.translator);
 	lode_free(host.delays);
 	lode_free(host.shares);
 	return code < 0 ? lode_fail_memory(error) : 0;

@@ -13,7 +13,7 @@
 #include "process/held_files.h"
 #include "record/keep.h"
 #include "record/rules.h"
-#include "symbols/marks.h"
+#include "symbols/mark_notes.h"
 #include "trace/corpus_check.h"
 
 #include <fcntl.h>

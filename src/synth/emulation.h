@@ -9,8 +9,8 @@
  *
  * A stack is translated when it is first met, so a stream holds what it uses.
  */
-#ifndef LODE_SYNTH_TRANSLATE_H
-#define LODE_SYNTH_TRANSLATE_H
+#ifndef LODE_SYNTH_EMULATION_H
+#define LODE_SYNTH_EMULATION_H
 
 #include "synth/model.h"
 

@@ -1,9 +1,9 @@
 /*
- * Names: see names.h. A verb and one or two nouns; when a name was given before,
+ * Names: see synth_names.h. A verb and one or two nouns; when a name was given before,
  * other words are tried, and after some tries a number is put behind it, so that
  * it always ends.
  */
-#include "synth/names.h"
+#include "synth/synth_names.h"
 
 #include "base/error.h"
 

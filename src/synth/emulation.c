@@ -1,5 +1,5 @@
-/* From the model's stacks to a stream's: see translate.h. */
-#include "synth/translate.h"
+/* From the model's stacks to a stream's: see emulation.h. */
+#include "synth/emulation.h"
 
 #include "base/error.h"
 

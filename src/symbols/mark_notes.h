@@ -1,9 +1,9 @@
 /*
  * Marks: the places in a program that begin and end what it calls by a name
- * (lode_mark.h), as the notes of its file tell them.
+ * (lode_mark.h), from the notes of its file.
  */
-#ifndef LODE_SYMBOLS_MARKS_H
-#define LODE_SYMBOLS_MARKS_H
+#ifndef LODE_SYMBOLS_MARK_NOTES_H
+#define LODE_SYMBOLS_MARK_NOTES_H
 
 #include "base/arena.h"
 

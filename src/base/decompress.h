@@ -1,9 +1,9 @@
 /*
- * Unpacker: gzip, zstd and xz behind one face, a piece at a time. Members,
+ * Decompressor: gzip, zstd and xz behind one interface, a piece at a time. Members,
  * frames and streams that follow one another are one content.
  */
-#ifndef LODE_BASE_UNPACK_H
-#define LODE_BASE_UNPACK_H
+#ifndef LODE_BASE_DECOMPRESS_H
+#define LODE_BASE_DECOMPRESS_H
 
 #include "base/error.h"
 

@@ -1,6 +1,6 @@
 /* Names of functions that nobody wrote, from words as in real code; each is given once. */
-#ifndef LODE_SYNTH_NAMES_H
-#define LODE_SYNTH_NAMES_H
+#ifndef LODE_SYNTH_SYNTH_NAMES_H
+#define LODE_SYNTH_SYNTH_NAMES_H
 
 #include "base/strings.h"
 #include "synth/synth_random.h"

@@ -1,12 +1,12 @@
 /*
- * Marks: see marks.h.
+ * Marks: see mark_notes.h.
  *
  * A note is an owner, a type and a description; ours are of owner "stapsdt" and
  * type 3. Its description has three addresses (the mark's, that which the section
  * .stapsdt.base had when the file was linked, and a counter's) and three texts
  * (provider, name, arguments). All of it is checked, for the file is a stranger's.
  */
-#include "symbols/marks.h"
+#include "symbols/mark_notes.h"
 
 #include "base/cursor.h"
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /*
- * Unpacker: see unpack.h.
+ * Unpacker: see decompress.h.
  *
  * Each library has its own idea of where a content ends. gzip: after a member
  * either another one, or zeros up to the end (tapes are padded so), or nothing.
@@ -11,7 +11,7 @@
  * zlib and liblzma allocate through base/memory.h, so that the fault tests
  * reach them; the stable interface of libzstd has no such hook.
  */
-#include "base/unpack.h"
+#include "base/decompress.h"
 
 #include "base/memory.h"
 
