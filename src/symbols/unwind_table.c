@@ -6,64 +6,18 @@
  * over .debug_frame, and the earlier over the later. Code between functions gets the
  * empty rule, but for gaps in the middle of a function (continues_over). Neighbouring
  * rows with the same rule become one.
- *
- * The cache file is what the table is in memory:
- *
- *	offset  size  what
- *	0       8     "LODEUNWD", read as a number: another byte order is another magic
- *	8       4     version
- *	12      4     machine (e_machine)
- *	16      8     checksum: XXH3 of all bytes from 24 on
- *	24      8     size of the file
- *	32      8     image address of row 0's count
- *	40      8     number of rows    N
- *	48      8     number of rules   R
- *	56      8     number of loads   L
- *	64      8     rules that were dropped
- *	72      16*R  rules (unwind_rule.h)
- *	        32*L  loads: offset, size, address, executable
- *	        4*N   starts
- *	        2*N   rule numbers
- *
- * Only files with a build-id are cached, under that: it names their content. A
- * stranger's cache file can carry a right checksum, so every number is checked where it
- * is used.
  */
 #include "symbols/unwind_table.h"
 
-#include "base/cursor.h"
 #include "base/error.h"
 #include "base/index.h"
-#include "symbols/cache.h"
 #include "symbols/cfi_program.h"
 #include "symbols/frame_code_aarch64.h"
 #include "symbols/linkage_frames.h"
-#include "symbols/vdso.h"
+#include "symbols/unwind_file.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define TABLE_VERSION 5u
-#define TABLE_MAGIC   0x444e575545444f4cull /* "LODEUNWD" where the low byte comes first */
-#define CHECKED_FROM  24
-/* Rows a table may have; more means a corrupt file. */
-#define ROWS_LIMIT    (64u << 20)
-
-struct header {
-	uint64_t magic;
-	uint32_t version;
-	uint32_t machine;
-	uint64_t checksum;
-	uint64_t size;
-	uint64_t base;
-	uint64_t rows;
-	uint64_t rules;
-	uint64_t loads;
-	uint64_t dropped;
-};
-
-_Static_assert(sizeof(struct header) == 72, "the header has no holes");
-_Static_assert(sizeof(struct lode_unwind_rule) == 16, "a rule has no holes");
 
 /* ---- making ---- */
 
@@ -129,7 +83,7 @@ static int take_row(void *context, uint64_t start, const struct lode_unwind_rule
 	struct making *making = context;
 	struct row row = { start, number_of(making, rule) };
 
-	if (row.rule == LODE_NONE || making->row_count >= ROWS_LIMIT ||
+	if (row.rule == LODE_NONE || making->row_count >= LODE_UNWIND_ROWS_LIMIT ||
 	    lode_grow(&making->rows, &making->row_capacity, making->row_count + 1, sizeof(row)) < 0)
 		return LODE_SYSTEM;
 	making->rows[making->row_count++] = row;
@@ -256,18 +210,16 @@ static size_t read_loads(const struct lode_elf *elf, struct lode_load *loads, si
 	return found;
 }
 
-#define LOADS_LIMIT 64
-
 /* Lays everything out as in a cache file, in one piece of memory that the table owns. */
 static int lay_out(struct making *making, const struct lode_elf *binary, struct lode_unwind_table *table)
 {
-	struct lode_load loads[LOADS_LIMIT];
-	struct header header = { .machine = (uint32_t)making->machine, .dropped = making->dropped };
+	struct lode_load loads[LODE_UNWIND_LOADS_LIMIT];
+	struct lode_unwind_file_header header = { .machine = (uint32_t)making->machine, .dropped = making->dropped };
 	struct rows rows = { 0 };
 	size_t most = making->row_count + making->function_count + 1, size;
 	char *bytes, *at;
 
-	header.loads = read_loads(binary, loads, LOADS_LIMIT, &header.base);
+	header.loads = read_loads(binary, loads, LODE_UNWIND_LOADS_LIMIT, &header.base);
 	if (!header.loads || !making->function_count)
 		return 0;
 	rows.starts = lode_calloc(most, sizeof(*rows.starts));
@@ -439,146 +391,6 @@ void lode_unwind_table_release(struct lode_unwind_table *table)
 	lode_free(table->owned);
 	lode_map_close(&table->map);
 	memset(table, 0, sizeof(*table));
-}
-
-/* ---- the cache ---- */
-
-int lode_unwind_table_parse(struct lode_unwind_table *table, const void *bytes, size_t size)
-{
-	struct lode_cursor cursor = lode_cursor(bytes, size);
-	const struct header *header = lode_cursor_bytes(&cursor, sizeof(*header));
-
-	memset(table, 0, sizeof(*table));
-	if (!header || header->magic != TABLE_MAGIC || header->version != TABLE_VERSION || header->size != size ||
-	    header->rows > ROWS_LIMIT || !header->rules || header->rules > LODE_UNWIND_RULES ||
-	    header->loads > LOADS_LIMIT ||
-	    header->checksum != lode_digest_bytes((const char *)bytes + CHECKED_FROM, size - CHECKED_FROM))
-		return LODE_BAD_INPUT;
-	*table = (struct lode_unwind_table){ .base = header->base,
-					     .count = header->rows,
-					     .rule_count = header->rules,
-					     .load_count = header->loads,
-					     .machine = header->machine,
-					     .dropped = (uint32_t)header->dropped };
-	table->dictionary = lode_cursor_bytes(&cursor, header->rules * sizeof(*table->dictionary));
-	table->loads = lode_cursor_bytes(&cursor, header->loads * sizeof(*table->loads));
-	table->starts = lode_cursor_bytes(&cursor, header->rows * sizeof(*table->starts));
-	table->rules = lode_cursor_bytes(&cursor, header->rows * sizeof(*table->rules));
-	if (!cursor.failed && !lode_cursor_left(&cursor))
-		return 0;
-	memset(table, 0, sizeof(*table));
-	return LODE_BAD_INPUT;
-}
-
-static int read_cached(struct lode_unwind_table *table, const char *path)
-{
-	struct lode_map map;
-	int code = lode_map_open(&map, path, NULL);
-
-	if (code < 0)
-		return code;
-	code = lode_unwind_table_parse(table, map.bytes, map.size);
-	if (code < 0)
-		lode_map_close(&map);
-	else
-		table->map = map;
-	return code;
-}
-
-/* The table as its file in the cache is. */
-static void pack(const struct lode_unwind_table *table, struct lode_buffer *buffer)
-{
-	struct header header = { TABLE_MAGIC, TABLE_VERSION, table->machine,    0,
-				 0,           table->base,   table->count,      table->rule_count,
-				 table->load_count, table->dropped };
-
-	lode_buffer_add(buffer, &header, sizeof(header));
-	lode_buffer_add(buffer, table->dictionary, table->rule_count * sizeof(*table->dictionary));
-	lode_buffer_add(buffer, table->loads, table->load_count * sizeof(*table->loads));
-	lode_buffer_add(buffer, table->starts, table->count * sizeof(*table->starts));
-	lode_buffer_add(buffer, table->rules, table->count * sizeof(*table->rules));
-	if (buffer->failed)
-		return;
-	header.size = buffer->size;
-	memcpy(buffer->bytes, &header, sizeof(header));
-	header.checksum = lode_digest_bytes(buffer->bytes + CHECKED_FROM, buffer->size - CHECKED_FROM);
-	memcpy(buffer->bytes, &header, sizeof(header));
-}
-
-/* That it cannot be written is no matter: it is made again next time. */
-void lode_unwind_unwritten_write(struct lode_unwind_unwritten *unwritten)
-{
-	if (unwritten->path && unwritten->bytes.size && !unwritten->bytes.failed)
-		lode_cache_write_bytes(unwritten->path, &unwritten->bytes, NULL);
-	lode_free(unwritten->path);
-	lode_buffer_release(&unwritten->bytes);
-	memset(unwritten, 0, sizeof(*unwritten));
-}
-
-static int make_from_files(struct lode_unwind_table *table, const char *path, const char *debug)
-{
-	struct lode_elf elf, debug_elf;
-	int has_debug, code;
-
-	if (lode_elf_open(&elf, path) < 0)
-		return 0;
-	has_debug = debug && lode_elf_open(&debug_elf, debug) == 0;
-	code = lode_unwind_table_make(table, &elf, has_debug ? &debug_elf : NULL);
-	if (has_debug)
-		lode_elf_close(&debug_elf);
-	lode_elf_close(&elf);
-	return code;
-}
-
-int lode_unwind_table_open_unwritten(struct lode_unwind_table *table, const char *path, const char *debug,
-				     const char *build_id, const char *folder,
-				     struct lode_unwind_unwritten *unwritten)
-{
-	int code;
-
-	memset(table, 0, sizeof(*table));
-	memset(unwritten, 0, sizeof(*unwritten));
-	if (*folder && *build_id) {
-		/* With a debug file there may be more rows. */
-		unwritten->path = lode_cache_path(folder, build_id, debug ? "with debug file" : "", "unwind");
-		if (!unwritten->path)
-			return LODE_SYSTEM;
-		if (read_cached(table, unwritten->path) == 0)
-			return 0;
-	}
-	code = make_from_files(table, path, debug);
-	if (!code && unwritten->path && table->count)
-		pack(table, &unwritten->bytes);
-	return code;
-}
-
-int lode_unwind_table_open(struct lode_unwind_table *table, const char *path, const char *debug,
-			   const char *build_id, const char *folder)
-{
-	struct lode_unwind_unwritten unwritten;
-	int code = lode_unwind_table_open_unwritten(table, path, debug, build_id, folder, &unwritten);
-
-	lode_unwind_unwritten_write(&unwritten);
-	return code;
-}
-
-int lode_unwind_table_vdso(struct lode_unwind_table *table, const char *build_id)
-{
-	char own[LODE_BUILD_ID_TEXT];
-	struct lode_elf elf;
-	size_t size;
-	char *copy = lode_vdso_copy(&size);
-	int code = size && !copy ? LODE_SYSTEM : 0;
-
-	memset(table, 0, sizeof(*table));
-	if (copy && lode_elf_memory(&elf, copy, size) == 0) {
-		lode_elf_build_id(&elf, own);
-		if (!*build_id || strcmp(build_id, own) == 0)
-			code = lode_unwind_table_make(table, &elf, NULL);
-		lode_elf_close(&elf);
-	}
-	lode_free(copy);
-	return code;
 }
 
 /* ---- looking up ---- */
