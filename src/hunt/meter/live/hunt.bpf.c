@@ -1,6 +1,7 @@
 /*
- * The live meter's half in the kernel: it winds the clocks of the hunted threads
- * (thread_counters.h) and keeps the functions in progress.
+ * The live meter's BPF programs: they update the clocks of the hunted threads
+ * (thread_counters.h) and keep the functions in progress. One long file, because they are
+ * compiled as one object.
  *
  * A function in progress is known by the stack pointer at its outermost entry. The
  * stack grows down, so an event of the same thread at the same or a higher stack

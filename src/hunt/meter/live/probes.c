@@ -3,17 +3,18 @@
  *
  * Functions of one binary that are wanted at the same time are a *group*: one link
  * for each process. Taking one function out of a group makes a new group of the
- * others first, and then lets the old one go: links are made in less than a
- * millisecond, but take some ten milliseconds to close, which
- * deferred_close.h does in the background. For the moment in which both are in, a place is hit twice; the
- * second hit at the same stack pointer changes nothing but the number of calls.
+ * others first, and then closes the old one: links are made in less than a
+ * millisecond, but take some ten milliseconds to close, which happens in the background
+ * (deferred_close.h). While both are in, an address is hit twice; the second hit at the
+ * same stack pointer changes nothing but the number of calls.
  *
  * Links are for one process each, because a probe in a library would else stop
  * every program of the machine that uses it. Before Linux 6.10 such a link sees the
  * first thread only; there they are for all processes, and the BPF side
  * passes over those that are not hunted.
  *
- * All is under one lock: the caller and the keeper change groups.
+ * Slots and groups are under one lock, since the caller and the keeper both change them;
+ * that is why they are in one long file.
  */
 #include "hunt/meter/live/probes.h"
 

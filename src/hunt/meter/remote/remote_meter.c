@@ -1,6 +1,7 @@
 /*
  * Remote meter: see remote_meter.h. Time is this host's: the agent's `now` comes with
- * each look, and samples are moved by the difference.
+ * each look, and samples are moved by the difference. One function for each operation of
+ * a meter makes the file long.
  */
 #include "hunt/meter/remote/remote_meter.h"
 
