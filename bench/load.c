@@ -11,7 +11,7 @@
  * Every value read goes into a sum, so that no column is skipped.
  */
 #include "trace/dictionary.h"
-#include "trace/store.h"
+#include "store/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * (mpi_module.c) is linked with it: that is loaded when a launcher started the program, so
  * that a plain `lode` needs no MPI.
  *
- * Processes hand over their work through the caches of the corpora (trace/map_cache.h),
+ * Processes hand over their work through the caches of the corpora (store/map_cache.h),
  * which all must see; MPI says who is who, and when all are done. So the result is the
  * one of a single process that finds everything kept, and what was made before a process
  * died is there when the job is started again.

@@ -4,7 +4,7 @@
 #include "cmd/commands.h"
 #include "cmd/signals.h"
 #include "serve/mcp.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 #include <unistd.h>
 

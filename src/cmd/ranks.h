@@ -1,13 +1,13 @@
 /*
  * Under a launcher of MPI: all processes run the same command and divide the streams among
- * them. Those behind the first keep what they make of their streams (trace/map_cache.h) and
+ * them. Those behind the first keep what they make of their streams (store/map_cache.h) and
  * end; the first one takes it from there and goes on alone.
  */
 #ifndef LODE_CMD_RANKS_H
 #define LODE_CMD_RANKS_H
 
 #include "base/error.h"
-#include "trace/corpus_deal.h"
+#include "store/corpus_deal.h"
 
 /* Whether a launcher started this process with others; nothing is joined yet. */
 int lode_ranks_launched(void);

@@ -4,7 +4,7 @@
 #include "cmd/commands.h"
 #include "cmd/signals.h"
 #include "page/page.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 #include <stdio.h>
 #include <unistd.h>

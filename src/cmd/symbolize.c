@@ -14,7 +14,7 @@
 #include "tasks/streams.h"
 #include "tasks/symbol_options.h"
 #include "symbols/naming.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "import/import.h"
 #include "export/export.h"
 #include "page/page.h"
-#include "trace/store.h"
+#include "store/store.h"
 
 #include <lzma.h>
 #include <sqlite3.h>

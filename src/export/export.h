@@ -13,7 +13,7 @@
 #include "base/notes.h"
 #include "base/output.h"
 #include "base/progress.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 /* All zero: everything, as the format likes it best. */
 struct lode_export_options {

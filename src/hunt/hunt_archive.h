@@ -8,7 +8,7 @@
 #define LODE_HUNT_HUNT_ARCHIVE_H
 
 #include "hunt/search/search.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 struct lode_hunt_archive;
 

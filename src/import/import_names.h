@@ -7,7 +7,7 @@
 #define LODE_IMPORT_IMPORT_NAMES_H
 
 #include "base/strings.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 struct lode_import_names {
 	const char *const *paths; /* of the command's files */

@@ -7,7 +7,7 @@
 #include "latency/merged_sums.h"
 #include "latency/partial.h"
 #include "scope/where.h"
-#include "trace/corpus_deal.h"
+#include "store/corpus_deal.h"
 
 #include <math.h>
 #include <string.h>

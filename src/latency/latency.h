@@ -19,7 +19,7 @@
 #include "latency/instances.h"
 #include "latency/sketch.h"
 #include "scope/idle.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 /* Sums over the instances of a node; ns, saturating. */
 struct lode_latency_node {

@@ -6,7 +6,7 @@
  */
 #include "latency/partial_cache.h"
 
-#include "trace/map_columns.h"
+#include "store/map_columns.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #define LODE_LATENCY_PARTIAL_CACHE_H
 
 #include "latency/partial.h"
-#include "trace/map_cache.h"
+#include "store/map_cache.h"
 
 /* The key of what the options make of a stream. Returns 1, 0 where nothing is kept, or LODE_SYSTEM. */
 int lode_latency_cache_key(const struct lode_latency_options *options, const struct lode_corpus_entry *entry,

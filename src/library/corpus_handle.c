@@ -1,7 +1,7 @@
 /* Corpora for programs that use the library: see lode/corpus.h. */
 #include "base/memory.h"
 #include "library/public_error.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 #include <lode/corpus.h>
 

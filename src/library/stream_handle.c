@@ -1,7 +1,7 @@
 /* Streams for programs that use the library: see lode/stream.h. */
 #include "base/memory.h"
 #include "library/public_error.h"
-#include "trace/store.h"
+#include "store/store.h"
 
 #include <lode/stream.h>
 

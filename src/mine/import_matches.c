@@ -1,7 +1,7 @@
 /* Signatures at import: see import_matches.h. */
 #include "mine/import_matches.h"
 
-#include "trace/catalogue.h"
+#include "store/catalogue.h"
 
 #include <string.h>
 

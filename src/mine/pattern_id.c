@@ -2,7 +2,7 @@
 #include "mine/pattern_id.h"
 
 #include "base/output.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "base/parallel.h"
 #include "mine/marks.h"
 #include "mine/signatures.h"
-#include "trace/catalogue.h"
+#include "store/catalogue.h"
 
 #include <stdlib.h>
 #include <string.h>

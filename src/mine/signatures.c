@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/output.h"
 #include "mine/signature_text.h"
-#include "trace/catalogue.h"
+#include "store/catalogue.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -19,7 +19,7 @@
 
 #include "base/progress.h"
 #include "mine/pattern_file.h"
-#include "trace/catalogue_signatures.h"
+#include "store/catalogue_signatures.h"
 
 enum lode_signature_state {
 	LODE_SIGNATURE_OPEN,

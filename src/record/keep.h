@@ -7,7 +7,7 @@
 #define LODE_RECORD_KEEP_H
 
 #include "base/error.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 #define LODE_WATCH_ATTRIBUTE "watch"
 

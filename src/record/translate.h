@@ -7,7 +7,7 @@
 #define LODE_RECORD_TRANSLATE_H
 
 #include "record/stacks.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 struct lode_translate_options {
 	struct lode_symbolizer *symbolizer; /* NULL: addresses stay, as symbols/naming.h has them */

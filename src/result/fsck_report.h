@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/notes.h"
-#include "trace/corpus_check.h"
+#include "store/corpus_check.h"
 
 /* What was found at one path. */
 struct lode_fsck_finding {

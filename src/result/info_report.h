@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/progress.h"
 #include "result/timeline.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 struct lode_info_thread {
 	uint32_t stream; /* index in lode_info.streams */

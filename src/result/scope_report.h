@@ -14,7 +14,7 @@
 #include "scope/idle.h"
 #include "scope/scope.h"
 #include "scope/symptoms.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 struct lode_scope_options {
 	enum lode_scope scope;

@@ -11,7 +11,7 @@
 
 #include "base/parallel.h"
 #include "scope/area_stream.h"
-#include "trace/corpus_deal.h"
+#include "store/corpus_deal.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 #include "base/progress.h"
 #include "scope/idle.h"
 #include "scope/scope.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 /* What the events of one stream (or of one symptom, where the area has these apart) with one stack come to. */
 struct lode_area_row {
@@ -123,7 +123,7 @@ int lode_area_collect(struct lode_corpus *corpus, const struct lode_area_options
 void lode_area_release(struct lode_area *area);
 /*
  * Makes the share of one of several processes: the results of its streams go to the cache
- * of the corpus (trace/map_cache.h), which must be in use, unless they are there. A stream
+ * of the corpus (store/map_cache.h), which must be in use, unless they are there. A stream
  * that cannot be read is left to the caller that collects them all.
  */
 struct lode_job_rank;

@@ -10,7 +10,7 @@
 #include "scope/area_cache.h"
 
 #include "scope/symptom_claims.h"
-#include "trace/map_columns.h"
+#include "store/map_columns.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #define LODE_SCOPE_AREA_CACHE_H
 
 #include "scope/area_stream.h"
-#include "trace/map_cache.h"
+#include "store/map_cache.h"
 
 /*
  * The key of what the plan makes of a stream whose head is in `partial`. Returns 1, 0 where

@@ -11,7 +11,7 @@
 #include "serve/jobs.h"
 #include "serve/growing_result.h"
 #include "serve/routes.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -17,7 +17,7 @@
 
 #include "base/buffer.h"
 #include "base/progress.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 struct lode_synth_options {
 	uint64_t seed;

@@ -9,7 +9,7 @@
 #include "export/graphs.h"
 #include "page/explain_page.h"
 #include "text/explain_text.h"
-#include "trace/corpus_names.h"
+#include "store/corpus_names.h"
 
 #include <errno.h>
 #include <string.h>

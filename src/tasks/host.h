@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "text/look.h"
-#include "trace/corpus_deal.h"
+#include "store/corpus_deal.h"
 
 struct lode_call;
 

@@ -4,7 +4,7 @@
 #include "tasks/analysis.h"
 #include "tasks/source.h"
 #include "text/info_text.h"
-#include "trace/corpus_names.h"
+#include "store/corpus_names.h"
 
 #include <errno.h>
 #include <string.h>

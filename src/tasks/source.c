@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "tasks/streams.h"
-#include "trace/map_cache.h"
+#include "store/map_cache.h"
 
 #include <string.h>
 #include <unistd.h>

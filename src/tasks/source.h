@@ -7,7 +7,7 @@
 
 #include "tasks/area_options.h"
 #include "tasks/work.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 struct lode_source {
 	const char *path; /* what people call it */
@@ -17,8 +17,8 @@ struct lode_source {
 };
 
 /*
- * Opens the corpora that `names` stand for (trace/corpus_names.h) as one; with `settings` their
- * rules are loaded, and analyses may keep their work beside them (trace/map_cache.h). Close it in
+ * Opens the corpora that `names` stand for (store/corpus_names.h) as one; with `settings` their
+ * rules are loaded, and analyses may keep their work beside them (store/map_cache.h). Close it in
  * either case.
  */
 int lode_source_open(struct lode_source *source, char *const *names, size_t count,

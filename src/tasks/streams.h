@@ -5,7 +5,7 @@
 #define LODE_TASKS_STREAMS_H
 
 #include "tasks/options.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 /* Whether one of the names is that of the stream, or its id; without names all are asked for. */
 int lode_stream_asked_for(const struct lode_option_list *names, const struct lode_corpus_entry *entry);

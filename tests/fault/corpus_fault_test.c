@@ -6,7 +6,7 @@
 #include "fault.h"
 #include "random_stream.h"
 
-#include "trace/corpus_check.h"
+#include "store/corpus_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

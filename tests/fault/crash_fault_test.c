@@ -5,7 +5,7 @@
 #include "fault.h"
 #include "random_stream.h"
 
-#include "trace/corpus_check.h"
+#include "store/corpus_check.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "random_stream.h"
 
 #include "base/file.h"
-#include "trace/corpus_check.h"
+#include "store/corpus_check.h"
 
 #include <dirent.h>
 #include <errno.h>

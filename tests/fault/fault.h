@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "import/import.h"
-#include "trace/corpus.h"
+#include "store/corpus.h"
 
 /* A folder of its own for each run, in memory where the system has such a place. */
 struct place {

@@ -4,7 +4,7 @@
 #include "fault.h"
 
 #include "symbols/symbols.h"
-#include "trace/corpus_check.h"
+#include "store/corpus_check.h"
 
 #include <fcntl.h>
 #include <sqlite3.h>

@@ -2,7 +2,7 @@
 #include "fault.h"
 #include "random_stream.h"
 
-#include "trace/store.h"
+#include "store/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "fuzz.h"
 
 #include "mine/signatures.h"
-#include "trace/corpus.h"
-#include "trace/corpus_check.h"
+#include "store/corpus.h"
+#include "store/corpus_check.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "trace/store_codec.h"
+#include "store/store_codec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "latency/partial_cache.h"
 #include "scope/area_cache.h"
-#include "trace/store_format.h"
+#include "store/store_format.h"
 
 #include <stdlib.h>
 #include <string.h>

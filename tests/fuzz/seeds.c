@@ -9,10 +9,10 @@
 #include "mine/signatures.h"
 #include "scope/area.h"
 #include "symbols/cache.h"
-#include "trace/corpus.h"
-#include "trace/map_cache.h"
-#include "trace/store.h"
-#include "trace/store_codec.h"
+#include "store/corpus.h"
+#include "store/map_cache.h"
+#include "store/store.h"
+#include "store/store_codec.h"
 
 #include <sqlite3.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
  */
 #include "fuzz.h"
 
-#include "trace/store.h"
-#include "trace/store_format.h"
+#include "store/store.h"
+#include "store/store_format.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "temporary.h"
 
 #include "base/buffer.h"
-#include "trace/corpus_check.h"
+#include "store/corpus_check.h"
 
 #include <fcntl.h>
 #include <ftw.h>

@@ -3,8 +3,8 @@
 #include "random_stream.h"
 #include "temporary.h"
 
-#include "trace/corpus_check.h"
-#include "trace/corpus_readers.h"
+#include "store/corpus_check.h"
+#include "store/corpus_readers.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -14,7 +14,7 @@
 #include "record/keep.h"
 #include "record/rules.h"
 #include "symbols/mark_notes.h"
-#include "trace/corpus_check.h"
+#include "store/corpus_check.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Results of streams that are kept beside a corpus: the same with and without, whatever happens to what is kept. */
 #include "same_results.h"
 
-#include "trace/map_cache.h"
+#include "store/map_cache.h"
 
 #include <dirent.h>
 #include <fcntl.h>

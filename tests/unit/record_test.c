@@ -10,7 +10,7 @@
 #include "record/recording.h"
 #include "record/rules.h"
 #include "symbols/naming.h"
-#include "trace/corpus_check.h"
+#include "store/corpus_check.h"
 
 #include <errno.h>
 #include <string.h>

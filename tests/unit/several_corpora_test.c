@@ -1,8 +1,8 @@
 /* Several corpora as one: the same results as of one corpus with all their streams. */
 #include "same_results.h"
 
-#include "trace/corpus_deal.h"
-#include "trace/corpus_names.h"
+#include "store/corpus_deal.h"
+#include "store/corpus_names.h"
 
 #include <pthread.h>
 #include <stdio.h>

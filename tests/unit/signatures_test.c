@@ -5,7 +5,7 @@
 #include "temporary.h"
 
 #include "mine/signatures.h"
-#include "trace/corpus_check.h"
+#include "store/corpus_check.h"
 
 #include <ftw.h>
 #include <signal.h>

@@ -3,10 +3,10 @@
 #include "random_stream.h"
 #include "temporary.h"
 
-#include "trace/store.h"
-#include "trace/store_codec.h"
-#include "trace/store_format.h"
-#include "trace/store_tables.h"
+#include "store/store.h"
+#include "store/store_codec.h"
+#include "store/store_format.h"
+#include "store/store_tables.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include "latency/latency.h"
 #include "scope/area.h"
 #include "scope/scope.h"
-#include "trace/store.h"
+#include "store/store.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,0 +1,289 @@
+/* What the catalogue keeps of signatures: see catalogue_signatures.h. */
+#include "store/catalogue_signatures.h"
+
+#include "store/catalogue_sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int lode_catalogue_writable(struct lode_catalogue *catalogue)
+{
+	const char *slash = strrchr(catalogue->path, '/');
+	char *folder = slash ? lode_strndup(catalogue->path, (size_t)(slash - catalogue->path) + 1)
+			     : lode_strdup(".");
+	/* The journal stands beside the file. */
+	int writable = folder && access(folder, W_OK) == 0 && sqlite3_db_readonly(catalogue->db, "main") == 0;
+
+	lode_free(folder);
+	return writable;
+}
+
+/* ---- reading ---- */
+
+static int read_row(struct lode_catalogue *catalogue, sqlite3_stmt *statement,
+		    struct lode_signature_rows *rows, struct lode_error *error)
+{
+	const char *texts[7];
+
+	for (int i = 0; i < 7; i++) {
+		if (sqlite3_column_type(statement, 1 + i) != SQLITE_TEXT)
+			return lode_fail(error, LODE_BAD_INPUT,
+					 "%s: a signature lacks its name or patterns; 'lode fsck --repair' "
+					 "makes it anew",
+					 catalogue->path);
+		texts[i] = lode_sql_text(&rows->arena, statement, 1 + i);
+		if (!texts[i])
+			return lode_fail_memory(error);
+	}
+	if (lode_grow(&rows->items, &rows->capacity, rows->count + 1, sizeof(*rows->items)) < 0)
+		return lode_fail_memory(error);
+	rows->items[rows->count++] = (struct lode_signature_row){
+		.id = sqlite3_column_int64(statement, 0),
+		.name = texts[0],
+		.bug = texts[1],
+		.state = texts[2],
+		.since = texts[3],
+		.kind = texts[4],
+		.made = texts[5],
+		.patterns = texts[6],
+	};
+	return 0;
+}
+
+static int read_file_row(struct lode_catalogue *catalogue, sqlite3_stmt *statement,
+			 struct lode_signature_rows *rows, struct lode_error *error)
+{
+	const char *digest = (const char *)sqlite3_column_text(statement, 0);
+
+	(void)catalogue;
+	if (!digest)
+		return lode_fail_memory(error);
+	memset(rows->digest, 0, sizeof(rows->digest));
+	strncpy(rows->digest, digest, sizeof(rows->digest) - 1);
+	rows->newest = sqlite3_column_int64(statement, 1);
+	return 0;
+}
+
+static int compare_ids(const void *left, const void *right)
+{
+	const struct lode_signature_row *const *a = left, *const *b = right;
+
+	return (*a)->id < (*b)->id ? -1 : (*a)->id > (*b)->id;
+}
+
+/* Calls `take` for each row of a query. */
+static int for_each(struct lode_catalogue *catalogue, const char *sql, struct lode_signature_rows *rows,
+		    int (*take)(struct lode_catalogue *, sqlite3_stmt *, struct lode_signature_rows *,
+				struct lode_error *),
+		    struct lode_error *error)
+{
+	sqlite3_stmt *statement = lode_sql_prepare(catalogue, sql, error);
+	int code = 0, status = SQLITE_DONE;
+
+	if (!statement)
+		return lode_sql_fail(catalogue, error);
+	while (!code && (status = sqlite3_step(statement)) == SQLITE_ROW)
+		code = take(catalogue, statement, rows, error);
+	if (!code && status != SQLITE_DONE)
+		code = lode_sql_fail(catalogue, error);
+	sqlite3_finalize(statement);
+	return code;
+}
+
+/* One stream that a signature matches; SQLite's own sums would stumble over numbers of 64 bits. */
+static void add_match(struct lode_signature_row *row, sqlite3_stmt *statement)
+{
+	const char *added = (const char *)sqlite3_column_text(statement, 4);
+
+	row->streams++;
+	row->newer += added && strcmp(added, row->since) > 0;
+	for (int kind = 0; kind < 2; kind++)
+		row->cost[kind] = lode_add_saturating(row->cost[kind],
+						      (uint64_t)sqlite3_column_int64(statement, 1 + kind));
+	row->events = lode_add_saturating(row->events, (uint64_t)sqlite3_column_int64(statement, 3));
+}
+
+static int add_matches(struct lode_catalogue *catalogue, struct lode_signature_row **by_id, size_t count,
+		       struct lode_error *error)
+{
+	sqlite3_stmt *statement =
+		lode_sql_prepare(catalogue,
+				 "SELECT signature, m.run_ns, m.wait_ns, m.events, added"
+				 " FROM stream_signatures AS m JOIN streams ON streams.id = m.stream",
+				 error);
+	int status;
+
+	if (!statement)
+		return lode_sql_fail(catalogue, error);
+	while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
+		struct lode_signature_row wanted = { .id = sqlite3_column_int64(statement, 0) },
+					  *key = &wanted;
+		struct lode_signature_row **found =
+			count ? bsearch(&key, by_id, count, sizeof(*by_id), compare_ids) : NULL;
+
+		if (found)
+			add_match(*found, statement);
+	}
+	sqlite3_finalize(statement);
+	return status == SQLITE_DONE ? 0 : lode_sql_fail(catalogue, error);
+}
+
+static int sum_matches(struct lode_catalogue *catalogue, struct lode_signature_rows *rows,
+		       struct lode_error *error)
+{
+	struct lode_signature_row **by_id = lode_calloc(rows->count + 1, sizeof(struct lode_signature_row *));
+	int code;
+
+	if (!by_id)
+		return lode_fail_memory(error);
+	for (size_t i = 0; i < rows->count; i++)
+		by_id[i] = &rows->items[i];
+	qsort(by_id, rows->count, sizeof(struct lode_signature_row *), compare_ids);
+	code = add_matches(catalogue, by_id, rows->count, error);
+	lode_free(by_id);
+	return code;
+}
+
+int lode_catalogue_signatures(struct lode_catalogue *catalogue, struct lode_signature_rows *rows,
+			      struct lode_error *error)
+{
+	int64_t version = 0;
+	int code = lode_catalogue_version(catalogue, &version, error);
+
+	memset(rows, 0, sizeof(*rows));
+	if (code || version < 2)
+		return code;
+	code = for_each(catalogue, "SELECT digest, newest FROM signature_file", rows, read_file_row, error);
+	if (!code)
+		code = for_each(catalogue,
+				"SELECT id, name, bug, state, since, kind, made, patterns FROM signatures "
+				"ORDER BY place, id",
+				rows, read_row, error);
+	return code ? code : sum_matches(catalogue, rows, error);
+}
+
+void lode_signature_rows_release(struct lode_signature_rows *rows)
+{
+	lode_free(rows->items);
+	lode_arena_release(&rows->arena);
+	memset(rows, 0, sizeof(*rows));
+}
+
+/* ---- writing ---- */
+
+/* Runs a statement whose parameters were bound (unless that `failed`), and finishes it. */
+static int finish(struct lode_catalogue *catalogue, sqlite3_stmt *statement, int failed,
+		  struct lode_error *error)
+{
+	int code = !statement || failed ? lode_sql_fail(catalogue, error)
+					: lode_sql_step(catalogue, statement, error);
+
+	sqlite3_finalize(statement);
+	return code;
+}
+
+int lode_catalogue_put_signature(struct lode_catalogue *catalogue, const struct lode_signature_row *row,
+				 size_t place, struct lode_error *error)
+{
+	sqlite3_stmt *statement = lode_sql_prepare(
+		catalogue,
+		"INSERT INTO signatures(id, place, name, bug, state, since, kind, made, patterns)"
+		" VALUES(?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET place = excluded.place, bug = "
+		"excluded.bug,"
+		" state = excluded.state, since = excluded.since, made = excluded.made",
+		error);
+	const char *texts[] = { row->name, row->bug,  row->state,   row->since,
+				row->kind, row->made, row->patterns };
+	int failed = 0;
+
+	if (statement) {
+		failed |= lode_sql_bind_number(statement, 1, (uint64_t)row->id);
+		failed |= lode_sql_bind_number(statement, 2, place);
+		for (int i = 0; i < 7; i++)
+			failed |= lode_sql_bind_text(statement, 3 + i, texts[i]);
+	}
+	return finish(catalogue, statement, failed, error);
+}
+
+int lode_catalogue_remove_signature(struct lode_catalogue *catalogue, int64_t id, struct lode_error *error)
+{
+	sqlite3_stmt *statement = lode_sql_prepare(catalogue, "DELETE FROM signatures WHERE id = ?", error);
+	int failed = statement && lode_sql_bind_number(statement, 1, (uint64_t)id);
+
+	return finish(catalogue, statement, failed, error);
+}
+
+int lode_catalogue_put_signature_file(struct lode_catalogue *catalogue, const char *digest, int64_t newest,
+				      struct lode_error *error)
+{
+	sqlite3_stmt *statement =
+		lode_sql_prepare(catalogue, "UPDATE signature_file SET digest = ?, newest = ?", error);
+	int failed = statement && (lode_sql_bind_text(statement, 1, digest) ||
+				   lode_sql_bind_number(statement, 2, (uint64_t)newest));
+
+	return finish(catalogue, statement, failed, error);
+}
+
+/* ---- matches ---- */
+
+static int forget_matches(struct lode_catalogue *catalogue, const char *stream, struct lode_error *error)
+{
+	sqlite3_stmt *statement =
+		lode_sql_prepare(catalogue, "DELETE FROM stream_signatures WHERE stream = ?", error);
+	int failed = statement && lode_sql_bind_text(statement, 1, stream);
+
+	return finish(catalogue, statement, failed, error);
+}
+
+static int mark_matched(struct lode_catalogue *catalogue, const char *stream, int64_t newest,
+			struct lode_error *error)
+{
+	sqlite3_stmt *statement =
+		lode_sql_prepare(catalogue, "INSERT OR REPLACE INTO matched_streams VALUES(?,?)", error);
+	int failed = statement && (lode_sql_bind_text(statement, 1, stream) ||
+				   lode_sql_bind_number(statement, 2, (uint64_t)newest));
+
+	return finish(catalogue, statement, failed, error);
+}
+
+static int insert_matches(struct lode_catalogue *catalogue, const char *stream,
+			  const struct lode_signature_match *matches, size_t count, struct lode_error *error)
+{
+	sqlite3_stmt *statement = lode_sql_prepare(
+		catalogue, "INSERT INTO stream_signatures SELECT ?, id, ?, ?, ? FROM signatures WHERE id = ?",
+		error);
+	int code = 0;
+
+	if (!statement)
+		return lode_sql_fail(catalogue, error);
+	for (size_t i = 0; !code && i < count; i++) {
+		int failed = lode_sql_bind_text(statement, 1, stream) |
+			     lode_sql_bind_number(statement, 2, matches[i].cost[LODE_RUN]) |
+			     lode_sql_bind_number(statement, 3, matches[i].cost[LODE_WAIT]) |
+			     lode_sql_bind_number(statement, 4, matches[i].events) |
+			     lode_sql_bind_number(statement, 5, (uint64_t)matches[i].signature);
+
+		code = failed ? lode_sql_fail(catalogue, error) : lode_sql_step(catalogue, statement, error);
+	}
+	sqlite3_finalize(statement);
+	return code;
+}
+
+int lode_catalogue_put_matches(struct lode_catalogue *catalogue, const char *stream, const char *file,
+			       int64_t newest, const struct lode_signature_match *matches, size_t count,
+			       struct lode_error *error)
+{
+	const char *slash = strrchr(file, '/');
+	char now[256];
+	int code = lode_catalogue_find(catalogue, stream, now, sizeof(now), error);
+
+	if (code <= 0)
+		return code;
+	if (strcmp(now, slash ? slash + 1 : file) != 0)
+		return 0;
+	code = forget_matches(catalogue, stream, error);
+	if (!code)
+		code = insert_matches(catalogue, stream, matches, count, error);
+	return code ? code : mark_matched(catalogue, stream, newest, error);
+}

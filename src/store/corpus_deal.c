@@ -1,0 +1,69 @@
+/* Dealing streams: see corpus_deal.h. */
+#include "store/corpus_deal.h"
+
+#include "base/parallel.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct dealing {
+	const struct lode_corpus_list *list;
+	const struct lode_job_rank *rank;
+	void (*keep)(void *context, size_t i);
+	void *context;
+	uint32_t *order;
+	atomic_uint_fast64_t taken; /* by this process, where nobody gives numbers */
+	atomic_int is_empty;
+};
+
+static int compare_sizes(const void *left, const void *right, void *context)
+{
+	const struct lode_corpus_entry *entries = context;
+	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+	if (entries[a].file_size != entries[b].file_size)
+		return entries[a].file_size > entries[b].file_size ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static uint64_t take(struct dealing *dealing)
+{
+	const struct lode_job_rank *rank = dealing->rank;
+
+	if (rank->take)
+		return rank->take(rank->context);
+	return rank->number + rank->count * atomic_fetch_add(&dealing->taken, 1);
+}
+
+/* One turn of a thread; there are as many turns as streams, so that one process could take all. */
+static void take_one(void *context, size_t turn)
+{
+	struct dealing *dealing = context;
+	uint64_t number;
+
+	(void)turn;
+	if (atomic_load(&dealing->is_empty))
+		return;
+	number = take(dealing);
+	if (number < dealing->list->count)
+		dealing->keep(dealing->context, dealing->order[number]);
+	else
+		atomic_store(&dealing->is_empty, 1);
+}
+
+int lode_corpus_deal(const struct lode_corpus_list *list, const struct lode_job_rank *rank, unsigned jobs,
+		     void (*keep)(void *context, size_t i), void *context)
+{
+	struct dealing dealing = { .list = list, .rank = rank, .keep = keep, .context = context };
+
+	dealing.order = lode_calloc(list->count + 1, sizeof(*dealing.order));
+	if (!dealing.order)
+		return LODE_SYSTEM;
+	for (size_t i = 0; i < list->count; i++)
+		dealing.order[i] = (uint32_t)i;
+	if (list->count)
+		qsort_r(dealing.order, list->count, sizeof(*dealing.order), compare_sizes, list->items);
+	lode_parallel(jobs, list->count, take_one, &dealing);
+	lode_free(dealing.order);
+	return 0;
+}

@@ -1,0 +1,30 @@
+/*
+ * Dealing streams to several processes that work on one corpus: they stand in one queue, the
+ * largest first, and whoever is idle takes the next. So no process waits for another while
+ * there is work, however long single streams take.
+ */
+#ifndef LODE_STORE_CORPUS_DEAL_H
+#define LODE_STORE_CORPUS_DEAL_H
+
+#include "store/corpus.h"
+
+/* One of several processes. */
+struct lode_job_rank {
+	unsigned number; /* from 0 */
+	unsigned count;
+	/*
+	 * The next of the numbers 0, 1, ... that all processes share, each given once; from any
+	 * thread. NULL: every process takes each `count`-th.
+	 */
+	uint64_t (*take)(void *context);
+	void *context;
+};
+
+/*
+ * Calls `keep(context, i)` for the streams `list->items[i]` that this process takes, on up
+ * to `jobs` threads (0: one a processor). Returns 0 when none is left to take, or LODE_SYSTEM.
+ */
+int lode_corpus_deal(const struct lode_corpus_list *list, const struct lode_job_rank *rank, unsigned jobs,
+		     void (*keep)(void *context, size_t i), void *context);
+
+#endif
