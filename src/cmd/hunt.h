@@ -64,7 +64,7 @@ struct lode_hunt_view {
 	const struct lode_hunt_report *report;
 	int json;
 	int enabled;	/* something is shown for people */
-	unsigned drawn; /* lines that stand on the terminal */
+	unsigned drawn; /* lines on the terminal */
 	uint64_t drawn_at;
 	struct lode_buffer lines; /* of JSON, or plain ones, until the next flush */
 };
@@ -76,7 +76,7 @@ void lode_hunt_view_release(struct lode_hunt_view *view);
 void lode_hunt_view_changed(void *view, uint32_t experiment);
 /* Shows what there is to show; after each step. */
 int lode_hunt_view_update(struct lode_hunt_view *view, struct lode_error *error);
-/* Empties the place where the tree stood. */
+/* Clears the lines of the tree. */
 void lode_hunt_view_wipe(struct lode_hunt_view *view);
 
 #endif

@@ -15,7 +15,7 @@ struct lode_bar {
 	struct lode_terminal terminal;
 	int enabled;       /* a terminal, and not --quiet */
 	int lines_fd;      /* where lines for a program go (LODE_PROGRESS_FD); -1: nowhere */
-	int drawn;         /* something stands in the line */
+	int drawn;         /* the line is not empty */
 	char phase[128];   /* the one that is going on */
 	uint64_t began;    /* when it began, monotonic nanoseconds */
 	uint64_t began_at; /* what was done then */

@@ -46,7 +46,7 @@ static void open_browser(const char *address)
 	_exit(127);
 }
 
-/* A folder without a catalogue is told now, not in the browser. */
+/* A folder without a catalogue is reported now, not in the browser. */
 static int check_corpus(const char *path, struct lode_error *error)
 {
 	struct lode_corpus *corpus;

@@ -43,7 +43,7 @@ static const struct lode_option options[] = {
 	LODE_CHOICE("state", 's', FIELD(state), "STATE", "set its state (new ones are open)", state_choice),
 	LODE_CHOICE("kind", 'k', FIELD(kind), "KIND", "events it matches (default: those it was mined from)",
 		    kind_choice),
-	/* -a is --all wherever it is told. */
+	/* -a is --all wherever it is documented. */
 	{ LODE_ROW("add", 0, LODE_OPTION_FLAG, FIELD(add), NULL,
 		   "add the patterns to a signature that is there already"),
 	  .old_letter = 'a' },
@@ -189,7 +189,7 @@ const struct lode_command lode_command_sign = {
 	.about =
 		"Makes a signature of what 'lode mine' found, with a name, a bug and a state, or changes "
 		"one.\n"
-		"Signatures stand in CORPUS/signatures.txt, to be edited and put under version control, too.",
+		"Signatures are in CORPUS/signatures.txt, to be edited and put under version control, too.",
 	.examples =
 		"  lode sign corpus --from 3f2a --name 'short names' --bug https://bugs.example/1\n"
 		"  lode sign corpus --name 'short names in hash' --state fixed\n"

@@ -103,7 +103,7 @@ struct watch {
 	const struct settings *settings;
 	struct lode_recorded target;
 	struct lode_record_rules rules;
-	struct lode_keep keep;
+	struct lode_retention keep;
 	char *name;
 	uint64_t told;	  /* symptoms up to here have been written */
 	uint64_t memory;
@@ -174,7 +174,7 @@ static int read_settings(struct watch *watch, struct lode_error *error)
 	if (!code && settings->memory)
 		code = lode_bytes_parse(settings->memory, &watch->memory, error);
 	for (size_t i = 0; !code && i < settings->keep.count; i++)
-		code = lode_keep_parse(&watch->keep, settings->keep.items[i], error);
+		code = lode_retention_parse(&watch->keep, settings->keep.items[i], error);
 	if (!code)
 		code = read_rules(watch, error);
 	if (!code)

@@ -32,7 +32,7 @@ void lode_watch_burst_fire(struct lode_watch_burst *burst, uint64_t t, const cha
 			burst->due = due;
 		return;
 	}
-	/* Triggers by hand bypass the limit. */
+	/* Manual triggers bypass the rate limit. */
 	if (!by_hand && !lode_rate_take(&burst->rate, lode_now())) {
 		burst->refused++;
 		return;

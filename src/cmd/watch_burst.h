@@ -8,7 +8,7 @@
 #include "cmd/watch_save.h"
 #include "cmd/watch_socket.h"
 #include "record/flight.h"
-#include "record/keep.h"
+#include "record/retention.h"
 
 #define LODE_BURST_HANDS 16
 
@@ -17,7 +17,7 @@ struct lode_watch_burst {
 	struct lode_flight *flight;
 	uint64_t last;	  /* what a stream has of the time before its first trigger */
 	uint64_t after;	  /* a trigger: until the stream is written */
-	uint64_t by_hand; /* the same for one by hand */
+	uint64_t by_hand; /* the same for a manual one */
 	struct lode_rate rate;
 
 	/* Of all bursts. */
@@ -36,7 +36,7 @@ struct lode_watch_burst {
 
 /* A trigger fired at `t`: it begins a burst or joins the one that waits. */
 void lode_watch_burst_fire(struct lode_watch_burst *burst, uint64_t t, const char *trigger, int by_hand);
-/* Takes requests by hand. One that does not fit waits in its socket. */
+/* Takes manual requests. One that does not fit waits in its socket. */
 void lode_watch_burst_take_requests(struct lode_watch_burst *burst, struct lode_watch_socket *socket);
 
 /* Whether its stream is to be written now. */

@@ -128,7 +128,7 @@ static int set_text(struct lode_stream *stream, const char *key, const char *val
 	return lode_stream_set_attribute(stream, key, value, LODE_ATTRIBUTE_TEXT);
 }
 
-/* The watch, and when the trigger fired, so that streams can be told apart; for the caller to free. */
+/* The watch, and when the trigger fired, so that streams can be distinguished; for the caller to free. */
 static char *stream_name(const struct lode_watch_save *save)
 {
 	uint64_t ago = lode_now() - save->t;
@@ -204,7 +204,7 @@ static int finish(struct saving *saving, const char *source, struct lode_watch_s
 	saved->symptoms = entry.symptoms;
 	saved->bytes = entry.file_size;
 	saved->span = entry.last_t - entry.first_t;
-	code = lode_keep_apply(&save->keep, saving->corpus, save->watch, entry.host, (uint64_t)time(NULL),
+	code = lode_retention_apply(&save->keep, saving->corpus, save->watch, entry.host, (uint64_t)time(NULL),
 			       saving->error);
 	saved->removed = code > 0 ? (uint64_t)code : 0;
 	return code < 0 ? code : 0;

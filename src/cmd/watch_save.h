@@ -8,11 +8,11 @@
 #include "cmd/recorded.h"
 #include "cmd/watch_socket.h"
 #include "record/flight.h"
-#include "record/keep.h"
+#include "record/retention.h"
 #include "record/rules.h"
 #include "symbols/symbols.h"
 
-/* A trigger by hand. */
+/* A manual trigger. */
 struct lode_watch_hand {
 	char name[LODE_WATCH_NAME];
 	uint32_t tid; /* 0: none was named */
@@ -29,13 +29,13 @@ struct lode_watch_save {
 	uint64_t period; /* of a CPU sample */
 	uint64_t from;	 /* records that were written between two times */
 	uint64_t to;
-	uint64_t told; /* limits that were passed until then stand in an earlier stream */
+	uint64_t told; /* limits that were exceeded until then are in an earlier stream */
 	uint64_t t;    /* of the trigger, for the stream's name */
 	const char *corpus;
 	const char *watch; /* name of the watch */
 	const char *trigger;
 	const struct lode_option_list *attributes;
-	struct lode_keep keep;
+	struct lode_retention keep;
 	uint64_t lost; /* counted so far, for the stream to tell */
 	uint64_t early;
 	struct lode_symbols_options symbols;

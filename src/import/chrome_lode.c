@@ -62,7 +62,7 @@ static int read_wait(struct lode_chrome_lode *own, const struct lode_chrome_own_
 	return code;
 }
 
-/* What the event is, told by its category; LODE_EVENT_TYPES: none. */
+/* What the event is, by its category; LODE_EVENT_TYPES: none. */
 static enum lode_event_type type_of(const struct lode_chrome_own_event *event)
 {
 	if (lode_json_is_text(event->category, "run") && !event->is_instant)

@@ -48,7 +48,7 @@ void lode_chrome_stacks_release(struct lode_chrome_stacks *stacks);
 int lode_chrome_stacks_load(struct lode_chrome_stacks *stacks, struct lode_json_value table);
 /* The stack that `sf` names; 0 for none. The same. */
 int lode_chrome_stacks_find(struct lode_chrome_stacks *stacks, struct lode_json_value sf, uint32_t *stack);
-/* Keeps a sample until it is known what one stands for. The same. */
+/* Keeps a sample until it is known what one represents. The same. */
 int lode_chrome_stacks_sample(struct lode_chrome_stacks *stacks, const struct lode_chrome_sample *sample);
 /* Adds all samples to the stream as runs, and marks their threads in `measured`. The same. */
 int lode_chrome_stacks_finish(struct lode_chrome_stacks *stacks, uint8_t *measured);

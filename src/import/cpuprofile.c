@@ -3,7 +3,7 @@
  * tools write them): a tree of nodes, and for each sample the node it hit and the
  * microseconds since the sample before.
  *
- * What a sample stands for is the time up to the next one. Samples in `(idle)` are
+ * A sample represents the time up to the next one. Samples in `(idle)` are
  * time without work: those that follow each other are one wait. All else is run time,
  * `(program)` and `(garbage collector)` too; neighbours with one stack stay samples of their own.
  */
@@ -69,7 +69,7 @@ static uint64_t read_step(struct reading *reading, struct lode_json_value value)
 }
 
 /*
- * `timeDeltas[i]` lies before sample i. The last sample lasts until `endTime`.
+ * `timeDeltas[i]` is the time before sample i. The last sample lasts until `endTime`.
  * Times count from the start of the profile.
  */
 static int read_samples(struct reading *reading, struct lode_json_value root, uint32_t thread)

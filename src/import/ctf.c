@@ -165,7 +165,7 @@ static int add_call(struct reader *reader, const struct lode_ctf_event *event, u
 	return call.name == LODE_NONE ? LODE_SYSTEM : lode_stream_add_event(&reader->stream, LODE_CALL, &call);
 }
 
-/* What runs when the recording begins is told as if it were events. */
+/* Threads that run when the recording begins are reported as if by events. */
 static int name_from_dump(struct reader *reader, const struct lode_ctf_event *event)
 {
 	uint32_t thread;

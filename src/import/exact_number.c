@@ -1,13 +1,13 @@
 /*
  * Exact numbers: see exact_number.h.
  *
- * A number is taken apart into its digits, without zeros at either end, and the
- * power of ten they stand for. It is whole when that power is not negative, and
+ * A number is taken apart into its digits, without zeros at either end, and
+ * their power of ten. It is whole when that power is not negative, and
  * nothing on the way is rounded.
  */
 #include "import/exact_number.h"
 
-/* The parts of a number in JSON: digits without the point, and the power of ten they stand for. */
+/* The parts of a number in JSON: digits without the point, and their power of ten. */
 struct decimal {
 	uint64_t digits;
 	int too_long; /* more digits than 64 bits hold */

@@ -7,7 +7,7 @@
  * Gecko writes rows with a schema and a frame's place as one text; json_profile.h
  * makes columns of either.
  *
- * What a sample stands for. With CPU deltas (`threadCPUDelta`) we know how much of
+ * What a sample represents. With CPU deltas (`threadCPUDelta`) we know how much of
  * the time since the sample before was spent on a CPU: that is its run time, and
  * where it is less than half of a gap, the rest is a wait in the sample's stack.
  * Waits that follow one another in one stack are one wait. Without CPU deltas a

@@ -8,7 +8,7 @@
  * Speed comes from three things. Text is read in chunks of whole lines
  * (line_chunks.h), each parsed by whichever thread is free. Neighbouring lines
  * share most of their frames, so a line begins where it first differs from the
- * one before it. And a frame's text is looked up as it stands, and taken apart
+ * one before it. And a frame's text is looked up as it is, and taken apart
  * only when it is new to the part.
  *
  * All ids are given in order of first appearance, in a part as in the whole, so
@@ -101,7 +101,7 @@ static void add_odd(struct odd_lines *odd, uint64_t line, const char *text, size
 	snprintf(odd->text, sizeof(odd->text), "%.*s", (int)(length < 99 ? length : 99), text);
 }
 
-/* Adds those of a part, in front of which `lines` lines stand. */
+/* Adds those of a part, after `lines` lines. */
 static void join_odd(struct odd_lines *all, const struct odd_lines *part, uint64_t lines)
 {
 	if (!all->count) {
@@ -408,7 +408,7 @@ static void add_event(struct part *part, enum lode_event_type type, const char *
 			 "the costs add up to more than 64 bits of nanoseconds; choose a smaller --unit");
 }
 
-/* A line that ends in no number is left out: whether the file is cut off in it or it is wrong is told apart.
+/* A line that ends in no number is left out: a truncated file and a wrong line are distinguished.
  */
 static void miss_value(struct part *part, const char *line, size_t length, int ended)
 {

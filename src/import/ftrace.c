@@ -21,7 +21,7 @@
 struct line {
 	struct lode_script_span comm;
 	uint32_t tid;
-	uint32_t tgid; /* LODE_NO_PID: not told */
+	uint32_t tgid; /* LODE_NO_PID: unknown */
 	uint16_t cpu;
 	uint64_t t;
 	struct lode_script_span event;
@@ -151,7 +151,7 @@ static int read_rest(const char *at, const char *end, struct line *line)
 	return 0;
 }
 
-/* Whether the line is an event; then takes it apart. It is told by its CPU in brackets. */
+/* Whether the line is an event; then parses it. It is recognized by its CPU in brackets. */
 static int read_event_line(const char *text, size_t length, struct line *line)
 {
 	const char *end = text + length, *at = text;

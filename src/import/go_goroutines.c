@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a CPU sample stands for: Go takes a hundred a second. */
+/* What a CPU sample represents: Go takes a hundred a second. */
 #define SAMPLE_NS 10000000u
 
 int lode_goroutines_init(struct lode_goroutines *goroutines, const struct lode_import_options *options)

@@ -70,7 +70,7 @@ static const struct lode_importer *find_surest(const unsigned char *bytes, size_
 	return surest;
 }
 
-/* Bytes of comments that may stand in front of what a sniffer has to see. */
+/* Bytes of comments that may precede what a sniffer has to see. */
 #define COMMENT_BYTES (1u << 20)
 
 /* Length of the lines at the start that are empty or begin with `#`. */

@@ -4,7 +4,7 @@
  *	jdk.ExecutionSample		run of the sampling period; a wait where the state says so
  *	jdk.CPUTimeSample		run of the period that it tells itself
  *	jdk.NativeMethodSample		the same; a wait where the method is one that blocks
- *	profiler.WallClockSample	run or wait by its state, of as many intervals as it stands for
+ *	profiler.WallClockSample	run or wait by its state, of as many intervals as it represents
  *	jdk.JavaMonitorEnter		wait; the waker is the previous owner of the monitor
  *	jdk.JavaMonitorWait		wait; the waker is the thread that notified
  *	jdk.ThreadPark, ThreadSleep,	wait
@@ -49,7 +49,7 @@ static const struct {
 	{ "jdk.ActiveSetting", SETTING },      { "jdk.JVMInformation", PROCESS },
 };
 
-/* What a sample stands for unless the recording tells: what the JDK and async-profiler take. */
+/* What a sample represents unless the recording says: the defaults of the JDK and async-profiler. */
 #define JDK_PERIOD   20000000u
 #define ASYNC_PERIOD 10000000u
 #define WALL_PERIOD  50000000u
@@ -65,7 +65,7 @@ struct reader {
 	struct lode_buffer text;
 	struct lode_buffer name;
 	uint32_t pid;
-	uint64_t periods[OTHER]; /* of kinds of samples, in nanoseconds; 0: not told */
+	uint64_t periods[OTHER]; /* of kinds of samples, in nanoseconds; 0: unknown */
 	int is_async;
 	struct java_thread *threads; /* those with a number of Java's, by that */
 	size_t thread_count;
@@ -73,7 +73,7 @@ struct reader {
 	struct lode_index thread_index;
 	uint64_t chunks;
 	uint64_t events;
-	uint64_t assumed;    /* samples whose period is not told */
+	uint64_t assumed;    /* samples whose period is unknown */
 	uint64_t native;     /* samples in native methods */
 	uint64_t threadless; /* events without a thread */
 	uint64_t truncated;  /* events whose stack the recorder has cut */
@@ -258,7 +258,7 @@ static int add_event(struct reader *reader, enum use use, const struct lode_jfr_
 	return 0;
 }
 
-/* The time that an event stands for. */
+/* The time that an event represents. */
 static uint64_t cost_of(struct reader *reader, enum use use, const struct lode_jfr_value *fields)
 {
 	uint64_t samples = fields[LODE_JFR_SAMPLES].number, cost;

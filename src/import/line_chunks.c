@@ -90,7 +90,7 @@ static int keep_text(struct reading *reading, struct chunk *chunk, const unsigne
 	return 0;
 }
 
-/* Takes the next chunk. Returns 0 when there is none; an error is the chunk's, to be told in turn. */
+/* Takes the next chunk. Returns 0 when there is none; an error is the chunk's, to be reported in turn. */
 static int fetch(struct reading *reading, struct chunk *chunk)
 {
 	const unsigned char *bytes;

@@ -334,7 +334,7 @@ static void place_off_cpu(struct reader *reader)
 	wait->t = wait->t > wait->cost ? wait->t - wait->cost : 0;
 }
 
-/* Without call chains the one address stands in the header, behind the event. */
+/* Without call chains the one address is in the header, after the event. */
 static int begin_plain(struct reader *reader, const struct lode_script_header *header)
 {
 	struct lode_script_frame frame;

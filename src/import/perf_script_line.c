@@ -11,7 +11,7 @@
 #include <string.h>
 
 /*
- * Bytes of a header within which its time must stand, and of a trace within
+ * Bytes of a header within which its time must be, and of a trace within
  * which its threads must: so that a line of a stranger costs no square of its length.
  */
 #define TIME_REACH  4096
@@ -68,7 +68,7 @@ static struct lode_script_span last_word(struct lode_script_span span)
 	return (struct lode_script_span){ span.text + start, span.length - start };
 }
 
-/* What stands behind `word`, which is a part of `span`. */
+/* What follows `word`, which is a part of `span`. */
 static struct lode_script_span behind(struct lode_script_span span, struct lode_script_span word)
 {
 	return trim(make_span(word.text + word.length, span.text + span.length));

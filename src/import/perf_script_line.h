@@ -19,13 +19,13 @@ struct lode_script_span {
  */
 struct lode_script_header {
 	struct lode_script_span comm;
-	uint32_t pid; /* LODE_NO_PID: not told */
+	uint32_t pid; /* LODE_NO_PID: unknown */
 	uint32_t tid;
-	uint16_t cpu; /* LODE_NO_CPU: not told */
+	uint16_t cpu; /* LODE_NO_CPU: unknown */
 	uint64_t t;
 	int has_period;
 	uint64_t period;
-	struct lode_script_span event; /* empty: not told */
+	struct lode_script_span event; /* empty: unknown */
 	struct lode_script_span trace; /* what the event says */
 };
 
@@ -33,7 +33,7 @@ struct lode_script_header {
 int lode_script_header_read(const char *line, size_t length, struct lode_script_header *header);
 
 /*
- * The same for a line without a time (perf script -F -time), which must have an event: by that alone it is told
+ * The same for a line without a time (perf script -F -time), which must have an event: it is recognized by that alone
  * from other lines, so that it is to be asked only where no line has a time. `t` becomes 0.
  */
 int lode_script_header_read_timeless(const char *line, size_t length, struct lode_script_header *header);
@@ -41,8 +41,8 @@ int lode_script_header_read_timeless(const char *line, size_t length, struct lod
 /* `address symbol+0xoffset (dso)`; the offset is left out of the symbol. */
 struct lode_script_frame {
 	struct lode_script_span address; /* hexadecimal digits */
-	struct lode_script_span symbol; /* empty: not told */
-	struct lode_script_span dso; /* empty: not told */
+	struct lode_script_span symbol; /* empty: unknown */
+	struct lode_script_span dso; /* empty: unknown */
 	int inlined;
 	struct lode_script_span
 		key; /* what tells this frame from others: with the address only if it matters */

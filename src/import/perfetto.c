@@ -2,7 +2,7 @@
  * Perfetto's protobuf traces (.perfetto-trace, .pftrace): a row of packets, each of a sequence.
  *
  *	ftrace bundles		switches and wakings are joined into waits (perfetto_sched.h)
- *	PerfSample		runs; what one stands for is told by the sampling frequency, else
+ *	PerfSample		runs; the time that one represents follows from the sampling frequency, else
  *				by the usual time between two of a thread
  *	StreamingProfilePacket	the same, of Chrome's sampler
  *	TrackEvent		slices (perfetto_tracks.h)
@@ -81,7 +81,7 @@ struct sequence {
 	uint64_t track; /* default */
 	uint32_t thread; /* old traces: a sequence is a thread; LODE_NONE */
 	uint64_t event_time;
-	double period_ns; /* of its samples; 0: not told */
+	double period_ns; /* of its samples; 0: unknown */
 };
 
 struct sample {
@@ -489,7 +489,7 @@ static int compare_samples(const void *a, const void *b)
 	return x->t < y->t ? -1 : x->t > y->t;
 }
 
-/* What samples stand for whose sequence does not tell: the median time between two of a thread. */
+/* The time that samples represent whose sequence does not say: the median time between two of a thread. */
 static int usual_gap(struct reading *reading, double *period)
 {
 	uint64_t *gaps = lode_calloc(reading->sample_count + 1, sizeof(*gaps));

@@ -4,7 +4,7 @@
  *
  * Slices of threads nest and become runs where nothing better is known of the thread's time (slices.h);
  * those of other tracks are symptoms where somebody asks for them by name. What our exporter wrote is
- * told by categories and becomes what it was.
+ * recognized by categories and becomes what it was.
  */
 #ifndef LODE_IMPORT_PERFETTO_TRACKS_H
 #define LODE_IMPORT_PERFETTO_TRACKS_H

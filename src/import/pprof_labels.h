@@ -21,7 +21,7 @@ struct lode_pprof_label {
 
 /* Whose sample it is. */
 struct lode_pprof_who {
-	uint32_t pid; /* LODE_NO_PID: not told */
+	uint32_t pid; /* LODE_NO_PID: unknown */
 	uint32_t tid;
 	int has_tid;
 	const char *name;

@@ -25,7 +25,7 @@ uint64_t lode_pprof_place(const struct lode_pprof_tables *tables, const struct l
 	return (uint64_t)(cursor->next - tables->bytes);
 }
 
-/* The message of the field that stands at `at`, which was read before. */
+/* The message of the field at `at`, which was read before. */
 struct lode_cursor lode_pprof_message_at(const struct lode_pprof_tables *tables, uint64_t at)
 {
 	struct lode_cursor cursor = lode_cursor(tables->bytes + at, (size_t)(tables->size - at));
@@ -212,7 +212,7 @@ int lode_pprof_tables_read(struct lode_pprof_tables *tables)
 			return code;
 	}
 	if (message.failed)
-		return lode_pprof_fail_damaged(tables, at, "what stands here is no field of a profile");
+		return lode_pprof_fail_damaged(tables, at, "these bytes are no field of a profile");
 	return 0;
 }
 

@@ -9,7 +9,7 @@
 #include "import/import.h"
 #include "import/protobuf.h"
 
-/* A mapping, function or location: where its field stands, and what became of it when it was first used. */
+/* A mapping, function or location: the position of its field, and what became of it when it was first used. */
 struct lode_pprof_entry {
 	uint64_t id;
 	uint64_t at;
@@ -36,7 +36,7 @@ struct lode_pprof_tables {
 	const unsigned char *bytes; /* the whole message */
 	size_t size;
 
-	uint64_t *strings; /* where the field of each one stands */
+	uint64_t *strings; /* the position of each one's field */
 	size_t string_count;
 	size_t string_capacity;
 	struct lode_pprof_kind *types;

@@ -28,7 +28,7 @@ struct lode_pprof_value {
 /* Nanoseconds of a unit of time; 0 for other units. */
 double lode_pprof_unit(const char *unit, size_t length);
 /*
- * Fills in `use` and `scale` of all values. `count_ns`: what a count stands for where no value is CPU
+ * Fills in `use` and `scale` of all values. `count_ns`: what a count represents where no value is CPU
  * time, 0: unknown. With `all_waits` one time, or the count, is taken, as waits. Returns how many are used.
  */
 size_t lode_pprof_choose(struct lode_pprof_value *values, size_t count, double count_ns, int all_waits);

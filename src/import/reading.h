@@ -32,7 +32,7 @@ int lode_reading_fail(const struct lode_input *input, struct lode_error *error, 
 
 /*
  * A note under way: counted here while reading, because there may be one a line,
- * and told once at the end. A zeroed struct counts nothing yet.
+ * and reported once at the end. A zeroed struct counts nothing yet.
  */
 struct lode_tally {
 	uint64_t count;

@@ -12,7 +12,7 @@
  * when the thread is next seen switched in, switched out again, or at the end.
  *
  * The kernel tells of a waking before it looks whether the thread has left its
- * CPU. A waking may thus stand just before the switch-out that it ends; it is
+ * CPU. A wakeup may thus come just before the switch-out that it ends; it is
  * remembered ("early") and serves when no other follows.
  */
 #include "import/sched.h"
@@ -170,7 +170,7 @@ static int switch_in(struct lode_sched *sched, struct thread *thread, uint32_t n
 /*
  * Stores what the thread was doing off its CPU though its switch-in was not
  * recorded: some kernels do not tell of the idle thread being switched out. It
- * ran again before `t`; how long it stood in the run queue is not known.
+ * ran again before `t`; how long it was in the run queue is not known.
  */
 static int store_unfinished(struct lode_sched *sched, const struct thread *thread, uint32_t number,
 			    uint64_t t)

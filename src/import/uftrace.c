@@ -71,7 +71,7 @@ struct reader {
 struct task {
 	uint32_t thread;
 	uint32_t pid;
-	uint64_t t;	/* up to where its time is told */
+	uint64_t t;	/* up to where its time is known */
 	uint64_t out;	/* when it was switched out; 0: it runs */
 	int preempted;
 	uint32_t nodes[DEPTH_LIMIT];

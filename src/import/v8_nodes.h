@@ -15,7 +15,7 @@ struct lode_v8_node {
 	uint64_t id;
 	struct lode_json_value call; /* the frame: functionName, url */
 	struct lode_json_value children;
-	uint64_t parent_id; /* UINT64_MAX: not told here */
+	uint64_t parent_id; /* UINT64_MAX: not given here */
 	uint32_t parent; /* LODE_NONE: a root */
 	uint32_t stack;	 /* LODE_NONE: not made yet */
 	uint32_t depth;

@@ -3,7 +3,7 @@
  * stacks, then the events in order of time; times are seconds since the start.
  *
  *	switch		who leaves a CPU and who gets it; the stack in which the latter waited, and who woke
- *			it, are told here too
+ *			it, are reported here too
  *	waking		who wakes whom, with the waker's stack; wakeup_new is the first of a thread
  *	timer		a CPU sample, one a period of the timer
  *	pmu_event	a sample of a counter: of a clock it is run time too

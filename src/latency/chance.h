@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How often of 100 an effect of the size that is told as detectable would be called sure. */
+/* How often of 100 an effect of the size that is reported as detectable would be called sure. */
 #define LODE_CHANCE_POWER 80
 
 struct lode_chance_column {

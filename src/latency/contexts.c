@@ -2,7 +2,7 @@
  * Hot contexts: see contexts.h.
  *
  * Own latencies share all time among the contexts, none twice, so the hottest context is
- * where most time is spent, and what it is part of is told by its callers.
+ * where most time is spent, and its callers show what it is part of.
  */
 #include "latency/contexts.h"
 

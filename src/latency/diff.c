@@ -78,7 +78,7 @@ static uint64_t own_of(const struct work *work, int side, const struct lode_late
 	return own;
 }
 
-/* Rows stand by node. */
+/* Rows are sorted by node. */
 static void lay_over(const struct work *work, int side, uint64_t *values)
 {
 	const struct lode_latency *latency = work->sides[side];

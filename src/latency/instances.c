@@ -2,7 +2,7 @@
  * Function latencies out of stack traces: see instances.h for what an instance is.
  *
  * This is the paper's Algorithm 2, with line 11 as it must read (a frame is new when it
- * DIFFERS from the one that stood there), on nodes instead of rows of frames: the last
+ * DIFFERS from the one that was there), on nodes instead of rows of frames: the last
  * stack of a thread and this one are two nodes of one tree, and what they share is the
  * path down to their common ancestor. Everything below it on the old side ends, everything
  * below it on the new side begins. So a moment costs the depth that changes.
@@ -160,7 +160,7 @@ static int change_stack(struct inference *inference, struct thread *thread, uint
 	return code;
 }
 
-/* Counts up to `t` what of the time lies in a wait that began earlier. */
+/* Counts up to `t` how much of the time is in a wait that began earlier. */
 static void move_clock(struct thread *thread, uint64_t t)
 {
 	uint64_t until = t < thread->wait_until ? t : thread->wait_until;

@@ -1,6 +1,6 @@
 /*
  * Function latencies out of stack traces (IntroPerf, section 3.3): which calls a
- * thread made, and how long each took, told from stacks that were seen now and then.
+ * thread made, and how long each took, inferred from stacks that were sampled.
  *
  * An *instance* is one node of the stack tree for one uninterrupted time: a call of a
  * function in a context, as far as the stacks can tell. It lasts while one stack of

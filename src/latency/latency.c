@@ -134,7 +134,7 @@ static void release(void *result)
 
 /* ---- the whole ---- */
 
-/* Rows stand by stream; a counting sort by node keeps that order within each node. */
+/* Rows are sorted by stream; a counting sort by node keeps that order within each node. */
 static int sort_rows(struct lode_latency *latency)
 {
 	size_t nodes = latency->node_count;
@@ -270,7 +270,7 @@ int lode_latency_keep(struct lode_corpus *corpus, const struct lode_latency_opti
  * many looks in a row meet the same one, and only its ends are in doubt. The number of changes
  * into a context and out of it, halved, serves for both: it is the variance of the first, in
  * gaps, and more than that of the second. A count that is seen to be n comes from a Poisson
- * distribution whose mean lies between these ends (Wilson and Hilferty).
+ * distribution whose mean is between these ends (Wilson and Hilferty).
  */
 static double least_mean(double n)
 {
@@ -320,7 +320,7 @@ uint64_t lode_latency_quantile(const struct lode_latency *latency, uint32_t node
 {
 	uint64_t quantile = lode_sketch_quantile(&latency->sketch, node, share);
 
-	/* The middle of a step may lie behind the longest. */
+	/* The middle of a step may be beyond the longest. */
 	return quantile < latency->nodes[node].longest ? quantile : latency->nodes[node].longest;
 }
 

@@ -21,7 +21,7 @@ enum lode_layer {
 /* "program", "jit", "library", "plug-in", "kernel", "unknown". */
 const char *lode_layer_name(enum lode_layer layer);
 /*
- * The layer of a module. A plug-in is told from a library by its name: what is linked is
+ * The layer of a module. A plug-in is distinguished from a library by its name: what is linked is
  * found by a version in its name (`libz.so.1`), what is opened is not (`mod_ssl.so`),
  * and `libNAME.so` is one in a folder of plug-ins or modules.
  */
@@ -44,7 +44,7 @@ int lode_layer_sums(const struct lode_dictionary *dictionary, const uint64_t *ow
 
 /* The layer of a node's function. */
 enum lode_layer lode_layer_of_node(const struct lode_dictionary *dictionary, uint32_t node);
-/* Whether a node's function is of the kernel or of the C library, which work for whoever called them. */
+/* Whether a node's function is of the kernel or of the C library, which work for their callers. */
 int lode_layer_is_machinery(const struct lode_dictionary *dictionary, uint32_t node);
 /*
  * The function that time in `node` is spent for: `node` itself or, where that is

@@ -1,7 +1,7 @@
 /*
  * Sums of many streams: see merged_sums.h.
  *
- * This is partition refinement: the nodes of a chain meet some classes. A class that lies
+ * This is partition refinement: the nodes of a chain meet some classes. A class that is
  * in the chain with all its nodes takes the chain's sums; of any other the nodes in the
  * chain become a class of their own first, which begins with the sums so far. Sums are added
  * in the order of streams for each node, as if it were alone.

@@ -8,7 +8,7 @@
  * fit into a few periods.
  *
  * Before a thread's first sample, and after its last, there is only one sample to take
- * the time, and the recording began, or ended, who knows when; a gap stands for that.
+ * the time, and the recording began, or ended, who knows when; a gap represents that.
  */
 #include "latency/shares.h"
 
@@ -31,7 +31,7 @@ struct lode_shares_thread {
 	uint64_t t;
 	uint64_t waited;
 	uint64_t pending;     /* ns that it ran since the anchor */
-	struct piece *pieces; /* of them, where other moments lie between */
+	struct piece *pieces; /* of them, where other moments are in between */
 	size_t piece_count;
 	size_t piece_capacity;
 };

@@ -2,12 +2,12 @@
  * Shares: to which stacks the time of a thread belongs. Private to latency.
  *
  * Instances (instances.h) tell when each call was seen. For sums another question counts:
- * how long was the thread in this stack, all in all? Two kinds of time are told apart.
+ * how long was the thread in this stack, all in all? Two kinds of time are distinguished.
  *
  * Time that the thread *waited* belongs to the stack that it waited in, all of it.
  *
  * Of the time that it *ran* samples are the measure, since they come without regard to
- * what the thread does: what lies between two samples belongs half to the one and half to
+ * what the thread does: the time between two samples belongs half to the one and half to
  * the other. Context switches and system calls come when the program wants them; a stack
  * that is seen by them alone is there often, but perhaps for a moment only. Where samples
  * are missing (the stream has none, or the thread ran for much longer than their period
@@ -15,7 +15,7 @@
  *
  * So all time from a thread's first moment to its last is given away, none twice.
  *
- * Where waits were left out by the recorder (trace/events.h) that does not work: what lies between two
+ * Where waits were left out by the recorder (trace/events.h) that does not work: the time between two
  * events is mostly waits that nobody saw. There a stack gets what its waits weigh and what its samples
  * stand for, which is right on average, and the doubt is that of the choice of waits and samples.
  */
@@ -42,8 +42,8 @@ struct lode_shares_thread;
 struct lode_time_share {
 	uint64_t time; /* ns that belong to this very stack, saturating */
 	/*
-	 * ns squared. Each change from one stack to another is in doubt by the gap in which it lies:
-	 * half of its square stands at either stack, and its negative where they part, so that a
+	 * ns squared. Each change from one stack to another is in doubt by the gap in which it is:
+	 * half of its square is added to either stack, and its negative where they part, so that a
 	 * sum over all below a node counts the changes into it and out of it.
 	 */
 	double doubt;

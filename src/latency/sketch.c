@@ -1,7 +1,7 @@
 /*
  * How the latencies of each node are spread: see sketch.h.
  *
- * Most nodes have few instances, and those lie close together: a node keeps only the steps
+ * Most nodes have few instances, and those are close together: a node keeps only the steps
  * that occur, in a row that is short enough for a line or two of cache. Rows that grow move
  * to a place twice as large; what they leave behind is never more than what they have.
  */

@@ -8,7 +8,7 @@
  *
  * Two things follow from costs of at most 1 and are used here and elsewhere:
  * where the last frames are equal, matching them is always among the cheapest; and
- * an insertion never stands beside a deletion, because one substitution in place
+ * an insertion is never next to a deletion, because one substitution in place
  * of both is cheaper. So a segment of insertions and deletions (the paper's ID)
  * is made of one of the two, and the neighbours of a function in its segment are
  * its neighbours in the pattern.

@@ -2,7 +2,7 @@
  * Call counts: see call_counts.h.
  *
  * All counts come from one numbering of the tree. With the events of each stack
- * summed up in preorder, what lies below a node is a difference of two sums, and
+ * summed up in preorder, the sum below a node is a difference of two sums, and
  *
  *	stacks that include f            below the topmost nodes of f
  *	occurrences of f that call g     below the nodes of g whose parent is f

@@ -23,7 +23,7 @@ struct lode_call_counts *lode_call_counts_make(const struct lode_stack_tree *tre
 					       const uint64_t *occurrences, size_t frames);
 void lode_call_counts_free(struct lode_call_counts *counts);
 double lode_call_uni(const struct lode_call_counts *counts, uint32_t f);
-/* LODE_NONE for either stands for the end of a segment: 1. */
+/* LODE_NONE for either means the end of a segment: 1. */
 double lode_call_fbi(const struct lode_call_counts *counts, uint32_t f1, uint32_t f2);
 double lode_call_bbi(const struct lode_call_counts *counts, uint32_t f1, uint32_t f2);
 

@@ -91,7 +91,7 @@ struct lode_coverage {
 	int paper_order;
 };
 
-/* Shuffles for Random unless told otherwise. */
+/* Shuffles for Random by default. */
 #define LODE_COVERAGE_SHUFFLES 1000
 
 struct lode_coverage_options {

@@ -50,7 +50,7 @@ static int compare_numbers(const void *left, const void *right)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* What a step reveals stands in the order of the items. */
+/* What a step reveals is in the order of the items. */
 static void sort_revealed(struct lode_opening_curve *curve)
 {
 	for (size_t i = 0; i < curve->count; i++)

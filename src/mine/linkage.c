@@ -3,12 +3,12 @@
  *
  * The matrix holds the sum of the similarities of each pair of clusters; joining
  * adds two rows, and an average is a sum by the product of two sizes. A cluster
- * stands in the row of its first member, and a pair in the row of the first of
+ * is in the row of its first member, and a pair in the row of the first of
  * the two. For each row the best partner behind it is remembered. Joining a and b:
  *
  *	- changes the row of a: its best is looked for anew;
  *	- can only lower what a row in front remembers of a or b, because the new
- *	  average lies between the two old ones. Such a row is marked, and looked
+ *	  average is between the two old ones. Such a row is marked, and looked
  *	  through only when what it remembers would be the best of all;
  *	- leaves alone what other rows remember: had a or b been as good, they would
  *	  have been remembered, for an earlier one or for a better one.
@@ -140,7 +140,7 @@ int lode_linkage(uint64_t *sums, size_t count, uint64_t cut, uint32_t *leaders,
 	for (size_t i = 0; i < count; i++)
 		find_best(&linkage, i);
 	code = link_all(&linkage, cut, leaders, progress, error);
-	/* Leaders stand in front of those they lead, so their own leaders are final when they are needed. */
+	/* Leaders come before those they lead, so their own leaders are final when they are needed. */
 	for (size_t i = 0; i < count; i++)
 		leaders[i] = leaders[leaders[i]];
 	lode_free(linkage.rows);

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the number of the pair (i, j), i < j, stands in an array of all pairs of `count`. */
+/* The position of the pair (i, j), i < j, in an array of all pairs of `count`. */
 static inline size_t lode_pair_place(size_t count, size_t i, size_t j)
 {
 	return i * (2 * count - i - 1) / 2 + (j - i - 1);

@@ -2,7 +2,7 @@
  * Matcher: see matcher.h.
  *
  * In preorder the stacks below a node are one interval that begins with the node
- * itself. A stack contains a pattern exactly when it lies below a node where the
+ * itself. A stack contains a pattern exactly when it is below a node where the
  * pattern, taken greedily from the root, is complete; so after each frame it is
  * enough to know the topmost nodes where the frames so far are complete. They are
  * an antichain: their intervals do not overlap, and rise.

@@ -3,7 +3,7 @@
  *
  * Patterns are looked at longest first, so that one that contains another was
  * accepted before it. For each frame there is a chain of the accepted patterns
- * that have it; what could contain a pattern stands in the chains of all its
+ * that have it; what could contain a pattern is in the chains of all its
  * frames, so only the shortest of them is searched. A signature of 64 bits (one
  * bit a frame, by hash) refuses most of those before frames are compared.
  */

@@ -9,7 +9,7 @@
 /*
  * Drops every pattern that is contained in a longer one of the list, and those
  * shorter than `min_length`; puts what stays into the order that lode_patterns
- * promises. No pattern may stand in the list twice. When the progress callback
+ * promises. No pattern may be in the list twice. When the progress callback
  * asks to stop, the patterns not yet looked at stay and the list says that it was
  * interrupted. Returns 0 or LODE_SYSTEM.
  */

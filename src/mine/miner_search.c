@@ -12,10 +12,10 @@
  * - Chain: when the tree has one node at the top, every stack goes through it, so
  *   it belongs to every longest pattern behind p. The prefix takes it over at once,
  *   with all such nodes that follow; a single path is done in one step.
- * - Cover: when another function y stands above each topmost node of x, then
+ * - Cover: when another function y is above each topmost node of x, then
  *   whatever is costly behind p x is costly behind p y x.
  * - Seen: the tree is the same as that of a longer prefix that contains this one
- *   (miner_seen.h). Functions that stand high are appended first, so that the
+ *   (miner_seen.h). Functions near the root are appended first, so that the
  *   longer prefix comes first as often as may be.
  *
  * Also, a level's functions with nothing below them are candidates without a tree

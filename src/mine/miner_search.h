@@ -42,7 +42,7 @@ struct miner_pool {
 	int code;              /* 0, or what failed */
 	enum lode_miner_end end;
 	atomic_uint_fast64_t prefixes;
-	pthread_mutex_t telling; /* whoever holds it speaks to the progress callback */
+	pthread_mutex_t telling; /* held while calling the progress callback */
 	const struct lode_miner_input *input;
 	uint32_t root_nodes;   /* of the tree of all stacks, the largest there is */
 	uint32_t root_labels;

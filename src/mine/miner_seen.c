@@ -1,4 +1,4 @@
-/* Prefixes that were visited: see miner_seen.h. Slots stand in groups by the hash of the weight. */
+/* Prefixes that were visited: see miner_seen.h. Slots are in groups by the hash of the weight. */
 #include "mine/miner_seen.h"
 
 #include "base/error.h"

@@ -1,12 +1,12 @@
 /*
  * Weighted trees of the miner.
  *
- * A tree lies in arrays in preorder, so that a subtree is a range of nodes and
- * going through all that stands below a node is one loop. The step from the tree
+ * A tree is in arrays in preorder, so that a subtree is a range of nodes and
+ * going through everything below a node is one loop. The step from the tree
  * of a prefix to that of the prefix with one more function x goes through the
  * ranges below the topmost nodes of x twice: once to count what each function
  * would cost, and once to merge the ranges into a new tree without the functions
- * that would cost too little. A node is topmost when it lies behind the end of
+ * that would cost too little. A node is topmost when it is beyond the end of
  * the last topmost node of its label.
  *
  * Children of a node are found by going through a list: most nodes have very few.
@@ -260,7 +260,7 @@ void miner_tree_recount(struct miner_tree *tree, const struct miner_room *room)
 		tree->label[i].total = room->tally[i].sum;
 }
 
-/* Keeps of the labels that stood above all earlier topmost nodes those that stand above this one. */
+/* Of the labels above all earlier topmost nodes, keeps those above this one. */
 static void narrow(struct miner_room *room, const struct miner_tree *tree, uint32_t label, uint32_t depth)
 {
 	struct miner_sight *sight = &room->sight[label];
@@ -277,7 +277,7 @@ static void narrow(struct miner_room *room, const struct miner_tree *tree, uint3
 	sight->above_count = (uint16_t)kept;
 }
 
-/* Node `i` is topmost; `depth` topmost nodes stand above it. */
+/* Node `i` is topmost; `depth` topmost nodes are above it. */
 static void see_topmost(struct miner_tree *tree, uint32_t i, uint32_t depth, struct miner_room *room)
 {
 	uint32_t label = tree->nodes[i].label;

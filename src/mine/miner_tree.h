@@ -23,8 +23,8 @@ struct miner_label {
 	uint64_t total;   /* the cost of its topmost nodes */
 	uint32_t name;    /* its number in the tree of all stacks */
 	uint32_t first;   /* its first topmost node */
-	uint16_t covered; /* whether some other label stands above each of its topmost nodes */
-	uint16_t inner;   /* whether anything stands below its topmost nodes */
+	uint16_t covered; /* whether some other label is above each of its topmost nodes */
+	uint16_t inner;   /* whether anything is below its topmost nodes */
 	uint32_t unused;  /* 0 */
 };
 
@@ -49,16 +49,16 @@ struct miner_tally {
 struct miner_loose_node {
 	uint64_t cost;
 	uint32_t label;
-	uint32_t parent;  /* LODE_NONE: it stands right below the root */
+	uint32_t parent;  /* LODE_NONE: it is directly below the root */
 	uint32_t child;   /* the first one, or LODE_NONE */
 	uint32_t sibling; /* the next one, or LODE_NONE */
 };
 
 /* What a survey finds out about a label. */
 struct miner_sight {
-	double high;         /* cost of its topmost nodes, less the deeper they stand */
+	double high;         /* cost of its topmost nodes, less the deeper they are */
 	uint32_t last;       /* its last topmost node so far */
-	uint16_t on_path;    /* whether it stands on the path to the node looked at */
+	uint16_t on_path;    /* whether it is on the path to the current node */
 	uint16_t above_count;
 };
 
@@ -90,7 +90,7 @@ void miner_tree_release(struct miner_tree *tree);
 int miner_tree_reserve(struct miner_tree *tree, size_t nodes, size_t labels);
 
 /*
- * Counts what stands below the topmost nodes of `label` in `from` (LODE_NONE: the
+ * Counts what is below the topmost nodes of `label` in `from` (LODE_NONE: the
  * whole tree) and decides which labels stay: those that cost the threshold.
  * Returns how many.
  */

@@ -90,7 +90,7 @@ out:
 
 /* ---- names by word ---- */
 
-/* How often the word at `at` stands in the group from there on: equal words are neighbours. */
+/* How often the word at `at` occurs in the group from there on: equal words are neighbours. */
 static uint32_t count_times(const struct lode_word_group *group, uint32_t at)
 {
 	uint32_t end = at + 1;

@@ -20,7 +20,7 @@ struct lode_names {
 
 struct lode_name_with_word {
 	uint32_t name;
-	uint32_t times; /* the word stands in it */
+	uint32_t times; /* the word occurs in it */
 };
 
 /* Returns 0 or LODE_SYSTEM. `words` must outlive it. Release in either case. */

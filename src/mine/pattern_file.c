@@ -101,7 +101,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The byte that the escape at `at` (behind its backslash) stands for, and its length; -1: none. */
+/* The byte that the escape at `at` (behind its backslash) means, and its length; -1: none. */
 static int escaped_byte(const char *at, size_t left, size_t *length)
 {
 	int high, low;
@@ -123,7 +123,7 @@ static int escaped_byte(const char *at, size_t left, size_t *length)
 	return high < 0 || low < 0 ? -1 : high << 4 | low;
 }
 
-/* The text a piece stands for, in the parser's buffer until the next call. */
+/* The text that a piece means, in the parser's buffer until the next call. */
 static int unescape(struct parser *parser, struct piece piece, struct piece *text)
 {
 	struct lode_buffer *buffer = &parser->unescaped;
@@ -143,7 +143,7 @@ static int unescape(struct parser *parser, struct piece piece, struct piece *tex
 			return FAIL(parser, "a backslash is followed by neither \\, n, t nor xHH; write \\\\ "
 					    "for a backslash");
 		if (!byte)
-			return FAIL(parser, "\\x00 stands for a NUL byte, which no name holds; take it out");
+			return FAIL(parser, "\\x00 means a NUL byte, which no name contains; remove it");
 		lode_buffer_byte(buffer, (char)byte);
 		at = mark + 1 + length;
 	}
@@ -341,10 +341,10 @@ static int set_attribute(struct parser *parser, const struct attribute *attribut
 	const char **field;
 
 	if (!group || !*group->type)
-		return FAIL(parser, "'%s' stands before any signature; write 'signature NAME' first",
+		return FAIL(parser, "'%s' comes before any signature; write 'signature NAME' first",
 			    attribute->keyword);
 	if (group->count || parser->in_pattern)
-		return FAIL(parser, "'%s' stands behind a pattern; move it up below '%s'", attribute->keyword,
+		return FAIL(parser, "'%s' comes after a pattern; move it up below '%s'", attribute->keyword,
 			    group->type);
 	field = (const char **)((char *)group + attribute->offset);
 	if (*field)

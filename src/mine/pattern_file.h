@@ -1,7 +1,7 @@
 /*
  * Pattern file: patterns, clusters and signatures as text that people read,
  * review and keep under version control. A frame a line, root first, indented;
- * what belongs to it stands before:
+ * what belongs to it comes before:
  *
  *	signature short names in hash
  *	bug https://bugs.example/123

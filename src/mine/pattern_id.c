@@ -1,4 +1,4 @@
-/* What an id of the last mining stands for: see pattern_id.h. */
+/* What an id of the last mining means: see pattern_id.h. */
 #include "mine/pattern_id.h"
 
 #include "base/output.h"

@@ -1,5 +1,5 @@
 /*
- * What an id of the last mining stands for: a cluster, or one pattern. A unique
+ * What an id of the last mining means: a cluster, or one pattern. A unique
  * beginning of an id will do.
  */
 #ifndef LODE_MINE_PATTERN_ID_H

@@ -1,4 +1,4 @@
-/* Lists of patterns: see miner.h. All frames stand in one array, so a list is two allocations however long it is. */
+/* Lists of patterns: see miner.h. All frames are in one array, so a list is two allocations however long it is. */
 #include "base/memory.h"
 #include "mine/miner.h"
 

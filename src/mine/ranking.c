@@ -1,7 +1,7 @@
 /*
  * Ranking: see ranking.h (StackMine, section II.B).
  *
- * The rows of the area stand in preorder of their stacks, with running sums of
+ * The rows of the area are in preorder of their stacks, with running sums of
  * cost and events beside them. The stacks that contain a pattern are a few
  * preorder intervals (matcher.h), those that contain any pattern of a group are
  * the union of such intervals; so cost and number of events are differences of
@@ -129,7 +129,7 @@ static int compare_intervals(const void *a, const void *b)
 	return (left->first > right->first) - (left->first < right->first);
 }
 
-/* Sorts and joins, so that the intervals rise and lie apart. */
+/* Sorts and joins, so that the intervals are ascending and disjoint. */
 static void unite(struct intervals *intervals)
 {
 	struct lode_match *items = intervals->items;

@@ -5,7 +5,7 @@
 #include "mine/pattern_file.h"
 
 /*
- * All take a text and where a group of it stands (`start`, `end`), and append the
+ * All take a text and the position of a group in it (`start`, `end`), and append the
  * changed text to `result`, which fails like any buffer.
  */
 

@@ -162,7 +162,7 @@ static int read_text(struct desk *desk, struct lode_error *error)
 	return code ? code : closed;
 }
 
-/* The text that the rows stand for. */
+/* The text that the rows represent. */
 static void compose_text(struct desk *desk)
 {
 	for (size_t i = 0; i < desk->rows.count; i++) {
@@ -279,7 +279,7 @@ static void write_patterns(const struct desk *desk, const struct lode_pattern_gr
 	lode_buffer_byte(patterns, '\0');
 }
 
-/* Whether a row stands for the group: then its id and its matches hold. */
+/* Whether a row represents the group: then its id and its matches hold. */
 static int is_same(const struct lode_signature_row *row, const struct lode_pattern_group *group,
 		   const struct lode_buffer *patterns)
 {
@@ -448,7 +448,7 @@ static int load_group(struct desk *desk, size_t i, struct lode_signatures *signa
 	return signature->name && signature->bug && signature->since && signature->made ? 0 : LODE_SYSTEM;
 }
 
-/* Moves what lies on the desk into the result. */
+/* Moves the working set into the result. */
 static int load(struct desk *desk, struct lode_signatures *signatures, struct lode_error *error)
 {
 	struct lode_buffer patterns = { 0 };

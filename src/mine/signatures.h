@@ -65,7 +65,7 @@ static inline int lode_signature_is_back(const struct lode_signature *signature)
 const char *lode_signature_kind(const struct lode_signature *signature);
 
 struct lode_signatures {
-	struct lode_signature *items;  /* as they stand in the file */
+	struct lode_signature *items;  /* as they are in the file */
 	size_t count;
 	struct lode_patterns patterns; /* over `frames` */
 	struct lode_frames frames;

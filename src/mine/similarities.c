@@ -2,7 +2,7 @@
  * Similarities: see similarities.h.
  *
  * Dynamic programming as in alignment.c, for eight rows (patterns) at a time
- * against one column (pattern) after another: the numbers of the eight stand side
+ * against one column (pattern) after another: the numbers of the eight are side
  * by side in vectors, so that one operation serves them all. Rows are taken in the
  * order of their length, so that little is wasted on padding; columns in the order
  * of their frames, so that the table of one goes on where the next one differs.
@@ -354,7 +354,7 @@ struct way {
 enum turn {
 	MATCH,
 	SUBSTITUTE,
-	LEAVE_ROW,    /* a frame of the row stands alone */
+	LEAVE_ROW,    /* a frame of the row is unmatched */
 	LEAVE_COLUMN,
 };
 

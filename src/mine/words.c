@@ -15,7 +15,7 @@
  *	0x4f20                   (none: an address, not a name)
  *
  * Words are compared without regard to case (of ASCII letters) and counted as a
- * multiset: a word that stands twice in both names is common twice.
+ * multiset: a word that occurs twice in both names is common twice.
  */
 #include "mine/words.h"
 

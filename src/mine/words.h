@@ -27,7 +27,7 @@ static inline uint32_t lode_sub_units(uint64_t words, uint64_t common)
  * numbered from 0.
  */
 struct lode_word_group {
-	const uint32_t *words; /* ids, rising; a word that stands twice in the name stands twice here */
+	const uint32_t *words; /* ids, rising; a word that occurs twice in the name is here twice */
 	uint32_t count;
 };
 

@@ -60,8 +60,8 @@ void lode_builder_release(struct lode_builder *builder)
 	lode_free(builder->broken);
 }
 
-/* What was remembered holds no more. */
-static void grow_older(struct lode_builder *builder)
+/* Invalidates everything that was memoized. */
+static void invalidate_memo(struct lode_builder *builder)
 {
 	if (++builder->age)
 		return;
@@ -71,7 +71,7 @@ static void grow_older(struct lode_builder *builder)
 
 void lode_builder_adopt(struct lode_builder *builder, struct lode_processes *processes)
 {
-	grow_older(builder);
+	invalidate_memo(builder);
 	lode_processes_release(&builder->processes);
 	lode_process_images_release(&builder->images);
 	builder->images = *processes->images;
@@ -319,7 +319,7 @@ static int take_stack(void *context, const struct lode_record_stack *stack)
 	struct lode_builder *builder = context;
 
 	if (builder->stacks.missing)
-		grow_older(builder);
+		invalidate_memo(builder);
 	return lode_record_stacks_add(&builder->stacks, stack);
 }
 
@@ -327,7 +327,7 @@ static int take_change(void *context, const struct lode_change *change)
 {
 	struct lode_builder *builder = context;
 
-	grow_older(builder);
+	invalidate_memo(builder);
 	return lode_processes_apply(&builder->processes, change);
 }
 

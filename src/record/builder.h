@@ -1,6 +1,6 @@
 /*
  * Builder: from what a recorder hands over to a stream. The sink of a recorder;
- * whoever owns the stream may store its events and empty them at any time between
+ * the owner of the stream may store its events and empty them at any time between
  * two calls (lode_builder_refresh first).
  */
 #ifndef LODE_RECORD_BUILDER_H
@@ -69,7 +69,7 @@ struct lode_builder {
 
 /*
  * `symbolizer` must outlive it; `kallsyms` as in stacks.h. `period`: nanoseconds
- * that a CPU sample stands for. Returns 0 or LODE_SYSTEM; release it in either case.
+ * that a CPU sample represents. Returns 0 or LODE_SYSTEM; release it in either case.
  */
 int lode_builder_init(struct lode_builder *builder, struct lode_symbolizer *symbolizer, const char *kallsyms,
 		      uint64_t period);

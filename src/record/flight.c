@@ -13,7 +13,7 @@
  * or it tells of a long wait. Such a stack is copied from the generation that has
  * it. Stacks of threads that are waiting now are named by records to come; the
  * recorder tells which (`held`), and they move on when their generation goes. A
- * thread may begin to wait after that was told; its stack was sent in the epoch
+ * thread may begin to wait after that was reported; its stack was sent in the epoch
  * of that time, so generations of that epoch stay until the next trim.
  */
 #include "record/flight.h"
@@ -461,8 +461,8 @@ static int apply_changes(struct lode_flight *flight, const struct generation *ge
 	return code;
 }
 
-/* What is held and only the oldest generation has goes to the next one. */
-static int keep_held(struct lode_flight *flight, const struct lode_recorder_held *held)
+/* Moves still-referenced stacks to the next generation. */
+static int move_held(struct lode_flight *flight, const struct lode_recorder_held *held)
 {
 	struct generation *oldest = flight->first, *next = oldest->next;
 
@@ -485,7 +485,7 @@ static int drop_oldest(struct lode_flight *flight, uint64_t t, const struct lode
 {
 	struct generation *oldest = flight->first;
 
-	if (keep_held(flight, held) < 0 || apply_changes(flight, oldest) < 0)
+	if (move_held(flight, held) < 0 || apply_changes(flight, oldest) < 0)
 		return LODE_SYSTEM;
 	flight->early += count_younger(oldest, t);
 	flight->first = oldest->next;

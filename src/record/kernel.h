@@ -4,7 +4,7 @@
 #ifndef LODE_RECORD_KERNEL_H
 #define LODE_RECORD_KERNEL_H
 
-/* What libbpf would print goes nowhere: errors are told by who meets them. */
+/* Discards what libbpf would print: callers report errors themselves. */
 void lode_kernel_quiet(void);
 /* Whether sched_switch tells the state of the thread: since Linux 5.18; before, it has a parameter less. */
 int lode_kernel_switch_has_state(void);

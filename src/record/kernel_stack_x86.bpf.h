@@ -24,11 +24,11 @@
  * - Nothing is learnt that could be a mistake. An address may be found more than once, for
  *   stacks are full of old return addresses. The lowest places that all addresses can have
  *   in order, and the highest ones, are both looked for: where they agree there is no
- *   other. The ends are known: the first lies in the frame of who calls the program, the last just
+ *   other. The ends are known: the first is in the frame of the program's caller, the last just
  *   below the registers with which the thread entered the kernel.
  * - A step that is learnt again and differs is not used any more, but for those that lead
  *   to the end: frames of variable size.
- * - Every word that a walk lands on must be an address with a step, and the last must lie
+ * - Every word that a walk lands on must be an address with a step, and the last must be
  *   just below the registers. Otherwise the kernel is asked, and more is learnt.
  * - One walk in `check_every` is compared with the kernel's own way.
  *
@@ -42,7 +42,7 @@
  * A step is one word, so that it is always whole, whoever writes at the same time: a key
  * made of the address, how many words above the address a stack pointer is held (0: none),
  * and the distance in words. Without these the address was only seen as the last one.
- * Steps whose keys share a place stand side by side.
+ * Steps whose keys share a place are side by side.
  */
 #define STEP_KEY_SHIFT	   32
 #define STEP_HOLDER_SHIFT  16
@@ -64,7 +64,7 @@ uint64_t steps[1 << STEP_BITS][STEP_WAYS];
 /* So many stacks of a CPU are learnt from, then one in some: what is still not known mostly cannot be. */
 #define LEARN_ALWAYS 1024
 #define LEARN_SOMETIMES 16
-/* Addresses of the kernel's own way among which the first of a walk is, and words above the context where it lies. */
+/* Addresses of the kernel's own way among which the first of a walk is, and words above the context where it is. */
 #define FIRST_ADDRESSES 8
 #define FIRST_WORDS	32
 
@@ -130,7 +130,7 @@ static __always_inline uint64_t held_or_own(uint64_t at, uint64_t holder)
 /* ---- steps ---- */
 
 /*
- * The lower half of an address. Code lies in the last 2 GiB, so its highest bit is set, but
+ * The lower half of an address. Code is in the last 2 GiB, so its highest bit is set, but
  * in the keys of interrupted addresses. 0: no address of code.
  */
 #define KEY_RETURNED (1u << 31)

@@ -1,6 +1,6 @@
 /*
  * The few types of the kernel that the recorder's BPF programs look into, each
- * with only the fields that are used. Where they lie in the kernel that runs is
+ * with only the fields that are used. Their offsets in the running kernel are
  * found when the programs are loaded (BPF CO-RE), so none of the kernel's own
  * headers, and no dump of its types, is needed to build.
  */

@@ -1,7 +1,7 @@
 /*
  * Build-ids of mapped files: see mapped_build_ids.h.
  *
- * A mapping is told some milliseconds after it was made. The file that its path leads to
+ * A mapping is reported some milliseconds after it was made. The file that its path leads to
  * by then is taken for the mapped one if it has the same number; the device is not
  * compared, for some file systems (overlayfs, btrfs) tell programs another one.
  */

@@ -1,7 +1,7 @@
 /*
  * Packing: records, stacks and changes in few bytes, as a flight recorder keeps
  * them. What is packed is read back as it was; only the sequence of a record,
- * which says where it stood in its ring, is left out.
+ * which says where it was in its ring, is left out.
  *
  * Numbers are LEB128; what is near its predecessor is its difference to that.
  */

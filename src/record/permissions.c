@@ -95,7 +95,7 @@ static int has(const struct lode_permissions *permissions, int capability)
 	return (permissions->capabilities >> capability & 1) != 0;
 }
 
-/* CAP_SYS_ADMIN has stood for CAP_BPF and CAP_PERFMON since before there were these. */
+/* CAP_SYS_ADMIN includes CAP_BPF and CAP_PERFMON, which are newer. */
 static void name_missing(const struct lode_permissions *permissions, unsigned needs, char text[64])
 {
 	int programs = needs & LODE_NEEDS_PROGRAMS && !has(permissions, CAP_ADMIN);

@@ -1,5 +1,5 @@
 /*
- * What the recorder's programs in the kernel are told before they are loaded, from
+ * Settings of the recorder's BPF programs before they are loaded, from
  * its options: which threads and events are wanted, limits, how stacks are unwound,
  * and how large the maps are. Private to the recorder.
  */

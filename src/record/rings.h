@@ -1,6 +1,6 @@
 /*
  * Rings of records: one a CPU, in memory that the kernel writes and the program
- * reads (records.h). They are read where they lie, merged by time; a slot goes back
+ * reads (records.h). They are consumed in place (zero-copy), merged by time; a slot goes back
  * to the kernel when the record in it has been used.
  */
 #ifndef LODE_RECORD_RINGS_H

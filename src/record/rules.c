@@ -29,7 +29,7 @@ static size_t trimmed(const char *text, const char *end)
 	return (size_t)(end - text);
 }
 
-/* Takes the word `word` off the end of a text; false when another stands there. */
+/* Takes the word `word` off the end of a text; false when there is another. */
 static int take_last_word(const char *text, size_t *length, const char *word)
 {
 	size_t size = strlen(word);
@@ -57,7 +57,7 @@ static int refuse(const char *text, struct lode_error *error)
 			 text);
 }
 
-/* `head`, of `length`, stands before the limit: what it is about. False: nothing that is known. */
+/* `head`, of `length`, comes before the limit: what it is about. False: nothing that is known. */
 static int read_subject(struct lode_record_rule *rule, const char *head, size_t length)
 {
 	const char *rest = behind_word(head, "thread"), *colon;
@@ -232,7 +232,7 @@ static int apply_run(const struct lode_record_rule *rule, struct lode_builder *b
 	return 1;
 }
 
-/* What the kernel told. */
+/* What the kernel sent. */
 static int apply_limit(const struct lode_record_rule *rule, struct lode_builder *builder)
 {
 	int found = 0;

@@ -6,11 +6,11 @@
  *	run > TIME			the main thread of the command, from its start to its
  *					end, if that took longer
  *	thread NAME wait > TIME		a thread called NAME was blocked for longer
- *	thread NAME queue > TIME	it could run, but stood in the run queue for longer
+ *	thread NAME queue > TIME	it was runnable, but in the run queue for longer
  *	wait > TIME, queue > TIME	any thread
  *	function BIN:FUNC > TIME	a call of the function took longer; without the word
  *					`function` as well
- *	mark NAME > TIME		what lies between two marks (lode_mark.h)
+ *	mark NAME > TIME		the time between two marks (lode_mark.h)
  *
  * All but the first two are limits that the kernel looks after (records.h).
  */

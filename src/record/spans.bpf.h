@@ -1,5 +1,5 @@
 /*
- * The part of recorder.bpf.c that measures what lies between two probes: a call of
+ * The part of recorder.bpf.c that measures the time between two probes: a call of
  * a function, or the stretch between two marks. Only what is longer than its limit
  * leaves the kernel.
  */

@@ -14,7 +14,7 @@
 /* A copy, or what became of it. */
 struct lode_stack_copy {
 	uint64_t id;
-	size_t bytes;   /* where its copy lies, while it is not unwound */
+	size_t bytes;   /* its copy, while it is not unwound */
 	uint32_t stack; /* that it became; LODE_NONE until then */
 	uint32_t tid;
 	uint32_t kind;

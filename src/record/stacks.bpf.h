@@ -184,7 +184,7 @@ __noinline int lode_walk_user(struct scratch *scratch, uint64_t fp, uint32_t spa
 /* ---- copies of the user's stack ---- */
 
 /*
- * Page by page, because what lies behind the stack cannot be read, nor what no function
+ * Page by page, because memory behind the stack cannot be read, nor what no function
  * has touched yet of a large frame. Returns the id of the copy that was sent, 0 when there
  * was no room.
  */
@@ -401,7 +401,7 @@ __noinline int lode_walk_kernel(struct scratch *scratch, uint64_t fp)
 }
 
 /*
- * Looks for the first frame record near `base`, the context, which lies in the
+ * Looks for the first frame record near `base`, the context, which is in the
  * frame of who calls the program: its return address and that of the record above
  * it must be two that follow each other in the kernel's own stack. Returns the
  * offset, 0 when there is none.

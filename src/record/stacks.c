@@ -53,7 +53,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 
 /* ---- locations ---- */
 
-/* The frame `text` of `module`, which stands for this location. */
+/* The frame `text` of `module`, which represents this location. */
 static uint32_t enter_location(struct lode_record_stacks *stacks, const struct lode_record_location *location,
 			       uint32_t module, const char *text)
 {
@@ -89,7 +89,7 @@ static uint32_t find_location(const struct lode_record_stacks *stacks,
 }
 
 /*
- * Frames stand for one location each, so what would read the same is told apart:
+ * Frames represent one location each, so equal texts are distinguished:
  * a file that shares its name with another by a number, what the link register
  * says by a question mark.
  */

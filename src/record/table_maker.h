@@ -1,6 +1,6 @@
 /*
  * Table maker: makes the unwind tables of binaries on a thread of its own. That takes
- * tenths of a second for a large binary, in which whoever reads the kernel's rings must
+ * tenths of a second for a large binary, in which the reader of the kernel's rings must
  * go on reading.
  */
 #ifndef LODE_RECORD_TABLE_MAKER_H

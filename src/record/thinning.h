@@ -8,7 +8,7 @@
  * stack pointer) and how long it stopped there before. A sum of costs over all waits is estimated
  * by the costs of recorded ones over their chances (Horvitz and Thompson). Of all chances that
  * record equally many waits, those in proportion to the root of the mean square of a place's
- * lengths have the smallest variance; so one record stands for about `scale` nanoseconds,
+ * lengths have the smallest variance; so one record represents about `scale` nanoseconds,
  * wherever it is, and the scale is what the cost of recording is controlled by.
  *
  * Chances are 1/w with whole numbers w, the weights, so that sums of weights stay whole. Between 1 and 2 there would
@@ -151,7 +151,7 @@ LODE_THIN_INLINE uint32_t lode_thin_limit(uint32_t weight, uint64_t scale)
 	return (uint32_t)(limit < LODE_THIN_LONG ? limit : LODE_THIN_LONG);
 }
 
-/* The weight of a wait that reached its limit: 1 where it is as long as what a record stands for. */
+/* The weight of a wait that reached its limit: 1 where it is as long as a record represents. */
 LODE_THIN_INLINE uint32_t lode_thin_long_weight(uint64_t length, uint64_t scale)
 {
 	uint64_t weight = length < scale ? scale / length : 1;

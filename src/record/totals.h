@@ -14,7 +14,7 @@ struct lode_record_totals {
 	size_t count;
 	size_t capacity;
 	struct lode_index index; /* of `firsts`, by tid */
-	uint64_t began; /* 0: nothing was told yet */
+	uint64_t began; /* 0: nothing was sent yet */
 };
 
 void lode_record_totals_release(struct lode_record_totals *totals);

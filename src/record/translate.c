@@ -203,7 +203,7 @@ static int link_holds_caller(struct translation *translation, uint32_t leaf, uin
 }
 
 /*
- * A node whose frame only the link register told of adds nothing by itself; the
+ * A node whose frame is only from the link register adds nothing by itself; the
  * leaf below it decides.
  */
 static uint32_t node_of(struct translation *translation, uint32_t node, const uint32_t *frames)

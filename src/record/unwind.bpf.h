@@ -84,7 +84,7 @@ uint64_t taken_count = 0;
 
 /* ---- memory ---- */
 
-/* Has the block hold what lies at `address`; 0 when that cannot be read. */
+/* Loads the bytes at `address` into the block; 0 when that cannot be read. */
 __noinline int lode_fetch_block(struct scratch *scratch, uint64_t address)
 {
 	if (!scratch)
@@ -513,7 +513,7 @@ static __always_inline struct lode_unwind_space *find_space(uint32_t pid)
 	return space;
 }
 
-/* Counts a copy of a stack that needs what the program has not told yet; `most`: in a window of time. */
+/* Counts a copy of a stack that needs what the program has not sent yet; `most`: in a window of time. */
 static __always_inline bool may_copy(struct lode_unwind_space *space, uint32_t most)
 {
 	uint32_t window = bpf_ktime_get_ns() >> LODE_UNWIND_WINDOW;

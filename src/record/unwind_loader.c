@@ -305,7 +305,7 @@ static int has_code(const struct lode_unwind_loader *loader, const struct run *r
 }
 
 /*
- * What the kernel was told of a process may be out of date already: memory where it had
+ * What the kernel knows of a process may be out of date already: memory where it had
  * code was taken since. What is taken from now on, the kernel compares itself.
  */
 static void mark_stale(struct lode_unwind_loader *loader, struct lode_unwind_space *space, const struct run *run)

@@ -5,7 +5,7 @@
  *	pid ─ spaces ─→ a run of mappings ─→ table ─→ chunk of rows ─→ rule
  *
  * A *space* is one version of an address space; processes that were forked share it. Its
- * mappings stand side by side in one array, in order of address. Tables are arrays of
+ * mappings are side by side in one array, in order of address. Tables are arrays of
  * chunks in a map of maps, one a binary, whatever process maps it. Rules are shared by all
  * tables. The walk remembers the rule of each exact address in a small cache, so that
  * nearly every frame is one look-up.
@@ -51,7 +51,7 @@ struct lode_unwind_size {
  */
 struct lode_unwind_space {
 	uint32_t pid;
-	uint32_t id; /* 0: the program has not told of it yet */
+	uint32_t id; /* 0: the program has not sent it yet */
 	uint32_t first; /* mapping */
 	uint32_t count;
 	uint32_t strays; /* copies of stacks that end where nothing is mapped, since it was entered */

@@ -3,7 +3,7 @@
  *
  * The link is made by the system call itself: libbpf knows it only since 1.3, and
  * the kernel's headers of the system that builds may be older than the kernel that
- * runs. So the part of the interface that is needed stands here.
+ * runs. So the needed part of the interface is here.
  *
  * The kernel takes all places or none, and tells no more than a number. What can
  * be said about it is found out afterwards: whether it knows such links at all.

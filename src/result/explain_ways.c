@@ -18,7 +18,7 @@ static void find_way(const struct lode_tree *tree, uint32_t leaf, struct way *wa
 	uint32_t parent[LONGEST];
 	unsigned length = 0;
 
-	/* Backwards: parents stand before their children. */
+	/* Backwards: parents come before their children. */
 	for (uint32_t id = leaf; id && length < LONGEST; id = parent[length++]) {
 		uint32_t up = 0;
 

@@ -84,7 +84,7 @@ static void category_test(const struct lode_explain_report *report, const struct
 		lode_buffer_text(buffer, "missing");
 }
 
-/* Whole numbers between which a threshold lies are told by the lower one: more than 0.5 samples are more than 0. */
+/* A threshold between two whole numbers is shown as the lower one: more than 0.5 samples are more than 0. */
 static double bound_of(const struct lode_explain_report *report, const struct lode_tree_node *node)
 {
 	return report->input->counts ? floor(node->threshold) : node->threshold;

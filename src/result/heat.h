@@ -10,7 +10,7 @@
 #include "result/diff_report.h"
 #include "result/latency_report.h"
 
-/* Powers of ten below the hottest cell that are told apart. */
+/* Powers of ten below the hottest cell that are distinguished. */
 #define LODE_HEAT_DECADES 4
 /* Rows in JSON that is not cut by --top. */
 #define LODE_HEAT_JSON_ROWS 10

@@ -3,8 +3,8 @@
  *
  * The parts and the waits that were stepped into are gone through side by side in
  * order of time. Waits nest like brackets, so a pile of the open ones gives each
- * part its depth. Samples of a thread in a row become one line; so does what lies
- * between two of them when it is shorter than a sample stands for.
+ * part its depth. Samples of a thread in a row become one line; so does the time
+ * between two of them when it is shorter than a sample represents.
  */
 #include "result/scope_lines.h"
 

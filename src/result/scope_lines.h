@@ -1,6 +1,6 @@
 /*
  * The time line of a critical path, for people: samples of one thread in a row are one
- * line, and a wait that was stepped into stands before what explains it.
+ * line, and a wait that was stepped into comes before what explains it.
  */
 #ifndef LODE_RESULT_SCOPE_LINES_H
 #define LODE_RESULT_SCOPE_LINES_H
@@ -11,7 +11,7 @@ enum lode_scope_line_type {
 	LODE_LINE_RUN,     /* samples of one thread in a row */
 	LODE_LINE_WAIT,    /* a wait that counts itself */
 	LODE_LINE_QUEUED,  /* a thread on the run queue */
-	LODE_LINE_STEP,    /* a wait that was stepped into; what stands below it explains it */
+	LODE_LINE_STEP,    /* a wait that was stepped into; the lines below it explain it */
 	LODE_LINE_UNSEEN,  /* part of a wait that was stepped into, of whose waker nothing is known */
 	LODE_LINE_UNKNOWN, /* nothing is known of the symptom's thread */
 };
@@ -23,7 +23,7 @@ struct lode_scope_line {
 	uint32_t event;  /* the wait; nothing for runs */
 	uint64_t t;
 	uint64_t length;
-	uint64_t unseen; /* of runs: what lies between samples, too short to have a line of its own */
+	uint64_t unseen; /* of runs: the time between samples, too short to have a line of its own */
 	size_t first;    /* of runs: parts of the path, */
 	size_t last;     /* and the last of them */
 	int shown;
@@ -37,7 +37,7 @@ struct lode_scope_lines {
 
 /*
  * The lines of a critical path; `most` of them, the longest, are marked as shown
- * (0: all). A line is never shown without the steps it stands in. The caller
+ * (0: all). A line is never shown without the steps around it. The caller
  * frees `items`. Returns 0 or LODE_SYSTEM.
  */
 int lode_scope_lines_make(struct lode_scope_lines *lines, const struct lode_scope_report *report,

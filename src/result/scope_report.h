@@ -1,6 +1,6 @@
 /*
  * The scopes of a stream's symptoms, for people and programs: a stream loaded, its
- * symptoms listed, and for each what bears on it.
+ * symptoms listed, and for each the events that belong to it.
  *
  * Scopes are made together with the stream as long as they are not too large, so
  * that several streams can be made ready at a time, and one by one when they are
@@ -24,7 +24,7 @@ struct lode_scope_options {
 	int all_streams;                        /* events of streams without symptoms are loaded, too */
 };
 
-/* One symptom and what bears on it. */
+/* One symptom and the events that belong to it. */
 struct lode_scope_found {
 	struct lode_symptom symptom;
 	struct lode_parts parts;

@@ -33,7 +33,7 @@ void lode_timeline_release(struct lode_timeline *line)
 	memset(line, 0, sizeof(*line));
 }
 
-/* The slice of a time; what lies outside belongs to the first or the last one. */
+/* The slice of a time; times outside belong to the first or the last one. */
 static size_t slice_of(const struct lode_timeline *line, uint64_t t)
 {
 	uint64_t slice = t > line->first ? (t - line->first) / line->slice : 0;

@@ -12,7 +12,7 @@ int lode_catalogue_writable(struct lode_catalogue *catalogue)
 	const char *slash = strrchr(catalogue->path, '/');
 	char *folder = slash ? lode_strndup(catalogue->path, (size_t)(slash - catalogue->path) + 1)
 			     : lode_strdup(".");
-	/* The journal stands beside the file. */
+	/* The journal is next to the file. */
 	int writable = folder && access(folder, W_OK) == 0 && sqlite3_db_readonly(catalogue->db, "main") == 0;
 
 	lode_free(folder);

@@ -33,7 +33,7 @@ struct lode_signature_row {
 };
 
 struct lode_signature_rows {
-	struct lode_signature_row *items; /* as they stand in the file */
+	struct lode_signature_row *items; /* as they are in the file */
 	size_t count;
 	size_t capacity;
 	char digest[33];                  /* of the text file that was taken over last; "" none */
@@ -41,7 +41,7 @@ struct lode_signature_rows {
 	struct lode_arena arena;
 };
 
-/* Whether it can be written to, as far as can be told beforehand. */
+/* Whether it can be written to, as far as can be known beforehand. */
 int lode_catalogue_writable(struct lode_catalogue *catalogue);
 
 /* All signatures; none in a catalogue of version 1. The caller releases them, whatever is returned. */

@@ -1,6 +1,6 @@
 /*
- * Dealing streams to several processes that work on one corpus: they stand in one queue, the
- * largest first, and whoever is idle takes the next. So no process waits for another while
+ * Dealing streams to several processes that work on one corpus: they are in one queue, the
+ * largest first, and an idle process takes the next. So no process waits for another while
  * there is work, however long single streams take.
  */
 #ifndef LODE_STORE_CORPUS_DEAL_H

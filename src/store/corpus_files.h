@@ -9,7 +9,7 @@
 #define LODE_CACHE_FOLDER "cache" /* map_cache.h */
 #define LODE_REPLACED_SUFFIX ".replaced"
 
-/* What stands in a folder of stream files. */
+/* The contents of a folder of stream files. */
 enum lode_corpus_file {
 	LODE_FILE_STREAM,    /* ID.lode or ID.N.lode */
 	LODE_FILE_TEMPORARY, /* .ID.PID.N.lode.tmp, of an import in progress or cut off */
@@ -24,7 +24,7 @@ enum lode_corpus_file lode_corpus_classify(const char *name);
 char *lode_corpus_temporary(const char *streams_folder, const char *id);
 /* The same for the events of a recording while it goes on. */
 char *lode_corpus_unfinished(const char *streams_folder, const char *id);
-/* The process that wrote a temporary file or a recording, from its name; 0 when it cannot be told. */
+/* The process that wrote a temporary file or a recording, from its name; 0 when it is unknown. */
 long lode_corpus_temporary_process(const char *name);
 /* Size and time of a stream's file into its entry. */
 int lode_corpus_look_at(const char *path, struct lode_corpus_entry *entry, struct lode_error *error);

@@ -1,6 +1,6 @@
 /*
  * Names of corpora as people give them: a folder; `@FILE`, a text file with one name a
- * line (`#` begins a comment); or a pattern with `*`, `?` or `[…]`, which stands for the
+ * line (`#` begins a comment); or a pattern with `*`, `?` or `[…]`, which means the
  * corpora that fit, in order of their names.
  */
 #ifndef LODE_STORE_CORPUS_NAMES_H
@@ -16,10 +16,10 @@ struct lode_corpus_names {
 	size_t capacity;
 };
 
-/* Whether `name` stands for several corpora: `@FILE`, or a pattern and no folder of that name. */
+/* Whether `name` means several corpora: `@FILE`, or a pattern and no folder of that name. */
 int lode_corpus_name_is_list(const char *name);
 /*
- * Appends the folders that `name` stands for; a plain name is appended as it is, whether it
+ * Appends the folders that `name` means; a plain name is appended as it is, whether it
  * is there or not. A file or a pattern that yields none is LODE_BAD_INPUT with a sentence.
  */
 int lode_corpus_names_add(struct lode_corpus_names *names, const char *name, struct lode_error *error);

@@ -149,7 +149,7 @@ static int has_attribute(sqlite3_stmt *statement, const struct lode_stream *stre
 	return 0;
 }
 
-/* Symptoms stand in the order of the file. */
+/* Symptoms are in the order of the file. */
 static int is_symptom(sqlite3_stmt *statement, const struct lode_stream *stream, size_t i)
 {
 	const struct lode_strings *strings = &stream->dictionary->frames.strings;

@@ -1,6 +1,6 @@
 /*
  * Rows of the catalogue against the files they are about. All that a row says of
- * a stream, but where it came from and when, can be told from its file.
+ * a stream, but where it came from and when, can be read from its file.
  * Private to the corpus.
  */
 #ifndef LODE_STORE_CORPUS_ROWS_H

@@ -5,7 +5,7 @@
  * strings, modules, frames, stack nodes, threads, attributes, symptoms, events;
  * a footer lists them all. A block of events holds up to LODE_BLOCK_EVENTS of
  * one type, each column packed by itself. Dictionary blocks only ever add to
- * what stands before them, so a file can be written while a recording goes on,
+ * the blocks before them, so a file can be written while a recording goes on,
  * and one that was cut off is good up to its last whole block.
  */
 #ifndef LODE_STORE_STORE_H
@@ -117,7 +117,7 @@ int lode_store_check(const char *path, struct lode_fsck_result *result, struct l
 		     struct lode_error *error);
 /*
  * Writes the whole blocks of the damaged file `path` to the new file `to`; what
- * stood in lost dictionary blocks reads as `[lost]` afterwards.
+ * was in lost dictionary blocks reads as `[lost]` afterwards.
  */
 int lode_store_salvage(const char *path, const char *to, struct lode_fsck_result *result,
 		       struct lode_notes *notes, struct lode_error *error);

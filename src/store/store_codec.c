@@ -53,7 +53,7 @@ void lode_codec_destroy(struct lode_codec *codec)
 	lode_free(codec);
 }
 
-/* Room for `count` numbers, unless they lie elsewhere, and for so many planes of them. */
+/* Room for `count` numbers, unless they are elsewhere, and for so many planes of them. */
 static int make_room(struct lode_codec *codec, size_t count, int elsewhere, unsigned planes)
 {
 	if ((!elsewhere && lode_grow(&codec->numbers, &codec->number_capacity, count, sizeof(uint64_t)) < 0) ||

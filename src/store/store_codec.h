@@ -36,7 +36,7 @@ enum lode_transform {
 };
 
 #define LODE_COLUMN_HEADER_SIZE 24
-/* A column of more bytes than this, which is text, is always plain: it is packed and unpacked as it stands. */
+/* A column of more bytes than this, which is text, is always plain: it is packed and unpacked as it is. */
 #define LODE_CODEC_TEXT 65536
 
 /* Scratch memory of one packer or unpacker; one a thread. */

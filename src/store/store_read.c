@@ -318,7 +318,7 @@ static int translate_columns(const struct lode_store *store, unsigned columns, s
 	return 0;
 }
 
-/* Weights that are not there are 1; nothing stands for no event at all. */
+/* Weights that are not there are 1; no event has the weight 0. */
 static int settle_weights(const struct lode_store_table *table, uint32_t *weights)
 {
 	for (size_t i = 0; i < table->header.rows; i++) {

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Frames of a cluster that stand in the list; the rest is in the JSON. */
+/* Frames of a cluster in the list; the rest is in the JSON. */
 #define FRAMES 8
 
 static void mean_text(double mean, char text[LODE_UNITS_TEXT])

@@ -179,7 +179,7 @@ static double most_streams(const struct lode_coverage *coverage)
 	return most;
 }
 
-/* A letter for each order where its curve goes; StackMine lies on top. */
+/* A letter for each order where its curve goes; StackMine is on top. */
 static void draw(const struct lode_coverage *coverage, double most, char cells[CHART_HEIGHT][CHART_WIDTH + 1])
 {
 	static const char letters[LODE_OPENINGS] = { 'S', 'R', 'T', 'M' };

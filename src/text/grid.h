@@ -50,7 +50,7 @@ void lode_grid_number(struct lode_grid *grid, double number, int decimals);
 /* A cell in a style of its own. */
 void lode_grid_styled(struct lode_grid *grid, const struct lode_look *look, enum lode_style style, const char *text);
 void lode_grid_share(struct lode_grid *grid, uint64_t part, uint64_t whole);
-/* Begins the last cell; the caller appends to the buffer what stands in it. */
+/* Begins the last cell; the caller appends its content to the buffer. */
 void lode_grid_open(struct lode_grid *grid);
 /* Ends the line. */
 void lode_grid_end(struct lode_grid *grid);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reasons that are told apart; more share a line. */
+/* Reasons with a line of their own; more share one. */
 #define MOST_REASONS 32
 
 /* ---- the head ---- */

@@ -200,7 +200,7 @@ void lode_lines_choose(const struct lode_dictionary *dictionary, const uint32_t 
 	/* All is machinery. */
 	for (size_t i = count; !near && i-- > 0 && i + NEAR >= count;)
 		shown[i] = 1;
-	/* A line for what is not shown is no shorter than the one function it would stand for. */
+	/* A line for what is not shown is no shorter than the one function that it would replace. */
 	for (size_t i = 1; i + 1 < count; i++)
 		shown[i] |= shown[i - 1] && shown[i + 1];
 }

@@ -1,7 +1,7 @@
 /*
  * The result of lode mine for people: what was looked at, what was found, and for
  * each cluster what it costs, where, and what its patterns have in common; what
- * differs stands indented between the common frames (StackMine, Figures 3 and 5).
+ * differs is indented between the common frames (StackMine, Figures 3 and 5).
  */
 #include "base/json.h"
 #include "base/memory.h"

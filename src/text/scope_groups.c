@@ -22,7 +22,7 @@ static uint64_t millionths(uint64_t cost, uint64_t length)
 	return (uint64_t)((wide)cost * MILLION / length);
 }
 
-/* Whole numbers: places stand by their hashes, and fractions would add up differently in another order. */
+/* Whole numbers: places are ordered by their hashes, and fractions would add up differently in another order. */
 uint64_t lode_scope_profiles_agree(const struct lode_scope_profile *a, const struct lode_scope_profile *b)
 {
 	uint64_t agree = 0;

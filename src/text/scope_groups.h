@@ -2,7 +2,7 @@
  * Symptoms with the same critical path: a click that is slow ten times gives one
  * screen, not ten.
  *
- * What a path is like is told by its places, whenever they were: for each kind of
+ * A path is characterized by its places, whenever they were: for each kind of
  * line, role of a thread (the symptom's own, one of a name, another) and gist of a
  * stack, its share of the symptom. Two symptoms of one name, in threads of one name,
  * have the same path when these shares agree in LODE_SCOPE_ALIKE of the time. A

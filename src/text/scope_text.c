@@ -126,7 +126,7 @@ static void add_samples(struct lode_scope_page *page, const struct lode_scope_li
 	}
 }
 
-/* A line that holds no others; of what lies between samples the thread is known, but not what it did. */
+/* A line that holds no others; of the time between samples the thread is known, but not what it did. */
 static void add_line(struct lode_scope_page *page, const struct lode_scope_line *line, struct places *places)
 {
 	const struct lode_events *waits = &page->report->stream.events[LODE_WAIT];

@@ -19,7 +19,7 @@ const char *lode_event_type_name(enum lode_event_type type)
 	return names[type];
 }
 
-/* Where a column lies in struct lode_events and how wide it is. */
+/* The position of a column in struct lode_events, and its width. */
 struct column {
 	size_t offset;
 	size_t width;

@@ -1,14 +1,14 @@
 /*
  * Events in columns: one array a field, one set of arrays a type of event.
  *
- *	run	a CPU sample: at `t` the thread ran, which stands for `cost` ns
+ *	run	a CPU sample: at `t` the thread ran, which represents `cost` ns
  *	wait	blocked from `t` for `cost` ns, until the waker made it ready; then
  *		`delay` ns on the run queue
  *	call	a system event `name` with a stack, without a cost of its own. A
  *		preemption is one too: `preempt`, its run-queue time in `delay`
  *
  * A recorder that may not cost much leaves out most of the short waits and calls. An event
- * then carries a weight, how many such events it stands for: the inverse of the chance
+ * then carries a weight, how many such events it represents: the inverse of the chance
  * with which it was recorded. Sums of weight times cost, and of weights, are what all
  * events would come to, on average (Horvitz and Thompson); times, single costs and
  * longest ones are those of the event itself. Where nothing was left out every weight is 1.
@@ -67,7 +67,7 @@ struct lode_event {
 	uint32_t waker_stack; /* 0: unknown */
 	uint32_t name;        /* string; 0: none */
 	uint16_t cpu;         /* LODE_NO_CPU: unknown */
-	uint32_t weight;      /* how many such events it stands for; 0 is taken for 1 */
+	uint32_t weight;      /* how many such events it represents; 0 is taken for 1 */
 };
 
 /* Columns of `count` events of one type; a column that was not asked for when reading is NULL. */

@@ -65,7 +65,7 @@ void lode_frames_release(struct lode_frames *frames)
 	memset(frames, 0, sizeof(*frames));
 }
 
-/* Whether a text can stand in front of the `!` as a module's name. */
+/* Whether a text can be a module's name, before the `!`. */
 static int fits_as_module(const char *text, size_t length)
 {
 	return length && !memchr(text, '!', length) && !memchr(text, '(', length) && !memchr(text, '<', length) &&

@@ -58,7 +58,7 @@ void lode_frames_release(struct lode_frames *frames);
 
 /*
  * The module called `name`, added with the kind its name suggests if it is new. A
- * name that could not stand in front of a `!` (see lode_frames_parse) is made
+ * name that could not be before a `!` (see lode_frames_parse) is made
  * readable: without ` (deleted)`, with braces for brackets and `_` for the rest.
  * LODE_NONE when memory has run out, as in all functions here that return an id.
  */
@@ -68,7 +68,7 @@ uint32_t lode_frames_add(struct lode_frames *frames, uint32_t module, const char
 /* The same with the function's string id. */
 uint32_t lode_frames_pair(struct lode_frames *frames, uint32_t module, uint32_t function);
 /*
- * Reads the text form. The first `!` ends the module, unless what stands before
+ * Reads the text form. The first `!` ends the module, unless the text before
  * it cannot be a file's name (it ends in `operator`, or holds `(`, `<`, `::`).
  * A leading `!` says: no module, all the rest is the function.
  */

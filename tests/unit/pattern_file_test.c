@@ -199,9 +199,9 @@ static void every_slip_gets_a_sentence_with_its_line(void **state)
 		{ "signature a\nmade 2026-13-01T00:00:00Z\n", "is not a time" },
 		{ "signature a\nmade 2026-12-01T24:00:00Z\n", "is not a time" },
 		{ "signature a\nbug x\nbug y\n", "FILE:3: a second 'bug'" },
-		{ "signature a\npattern\n\tx\nstate open\n", "FILE:4: 'state' stands behind a pattern" },
-		{ "state open\n", "FILE:1: 'state' stands before any signature" },
-		{ "pattern\n\tx\nbug y\n", "FILE:3: 'bug' stands before any signature" },
+		{ "signature a\npattern\n\tx\nstate open\n", "FILE:4: 'state' comes after a pattern" },
+		{ "state open\n", "FILE:1: 'state' comes before any signature" },
+		{ "pattern\n\tx\nbug y\n", "FILE:3: 'bug' comes before any signature" },
 		{ "signature a\nstat open\n", "FILE:2: 'stat' is no keyword" },
 		{ "pattern app!main\n", "FILE:1: 'app!main' behind 'pattern'" },
 		{ "app!main\npattern\n", "FILE:2: 'pattern' among bare frames" },
@@ -210,7 +210,7 @@ static void every_slip_gets_a_sentence_with_its_line(void **state)
 		{ "pattern\n\ta\\", "FILE:2: a backslash" },
 		{ "pattern\n\ta\\x4", "FILE:2: a backslash" },
 		{ "pattern\n\ta\\x4g\n", "FILE:2: a backslash" },
-		{ "pattern\n\ta\\x00b\n", "FILE:2: \\x00 stands for a NUL" },
+		{ "pattern\n\ta\\x00b\n", "FILE:2: \\x00 means a NUL" },
 		{ "signature a\\", "FILE:1: a backslash" },
 	};
 

@@ -1,7 +1,7 @@
 /*
  * Batch: records as the reader hands them on, in the order of the file. A sample
  * is 32 bytes, its call chain a number. Nothing in it points into the file but
- * copies of user stacks, where the file lies in memory.
+ * copies of user stacks, where the file is in memory.
  *
  * The reader thread fills batches, the replay thread empties them; a batch
  * belongs to one of them at a time.

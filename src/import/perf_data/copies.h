@@ -2,7 +2,7 @@
  * Copies of user stacks (perf record --call-graph dwarf), from the sample that
  * brings one until the replay comes to the sample's time and unwinds it.
  *
- * Where the recording lies in memory a copy points into it. Out of pipes and
+ * Where the recording is in memory a copy points into it. Out of pipes and
  * compressed records it has bytes of its own, and what waits has a limit: beyond
  * it the bytes of new ones are dropped, so that only registers are left.
  */

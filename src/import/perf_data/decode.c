@@ -156,7 +156,7 @@ static int step_branches(struct tail *tail, uint64_t branch_type)
 	return step(tail, count, 24) && (!(branch_type & PERF_BRANCH_COUNTERS) || step(tail, count, 8));
 }
 
-/* Registers are there when their ABI is told. */
+/* Registers are there when their ABI is not 0. */
 static int step_registers(struct tail *tail, uint64_t mask)
 {
 	if (!step(tail, 1, 8))
@@ -169,7 +169,7 @@ static int step_registers(struct tail *tail, uint64_t mask)
 	return step(tail, (uint64_t)__builtin_popcountll(mask), 8);
 }
 
-/* Size, bytes, and how many of them were copied; where the size is 0 it stands alone. */
+/* Size, bytes, and how many of them were copied; where the size is 0 nothing follows. */
 static int step_stack(struct tail *tail)
 {
 	uint64_t size;
@@ -280,7 +280,7 @@ static uint64_t marker_of_mode(uint16_t misc)
 	}
 }
 
-/* How many addresses stand behind the user's marker. */
+/* How many addresses follow the user's marker. */
 static uint64_t user_calls(const struct tail *tail)
 {
 	for (uint64_t i = 0; i < tail->chain_count; i++)
@@ -337,7 +337,7 @@ static int chain_with_branches(struct lode_perf_decoder *decoder, const struct p
 	return *id == LODE_NONE ? LODE_SYSTEM : 0;
 }
 
-/* Where the user's stack cannot be unwound the place it ran at stands in for it. */
+/* Where the user's stack cannot be unwound the address it ran at is used instead. */
 static int chain_with_counter(struct lode_perf_decoder *decoder, const struct tail *tail, uint64_t counter,
 			      uint32_t *id)
 {
@@ -370,7 +370,7 @@ static int keep_stack(const struct lode_perf_decoder *decoder, const struct tail
 	return 0;
 }
 
-/* A copy that names the chain `*id`, in whose place it stands. */
+/* A copy that names the chain `*id`, in whose place it is. */
 static int add_copy(struct lode_perf_decoder *decoder, const struct tail *tail,
 		    const struct lode_unwind_registers *registers, uint32_t *id)
 {
@@ -399,7 +399,7 @@ static int cut_deferred(struct tail *tail, uint64_t *cookie)
 	return 1;
 }
 
-/* In place of the chain `*id` stands what waits for the user's part. */
+/* In place of the chain `*id` is what waits for the user's part. */
 static int wait_for_user(struct lode_perf_decoder *decoder, uint64_t cookie, uint32_t *id)
 {
 	struct lode_perf_batch *batch = decoder->batch;
@@ -433,7 +433,7 @@ static int take_copy(struct lode_perf_decoder *decoder, const struct lode_perf_e
 	return chain_with_counter(decoder, tail, registers.pc, id);
 }
 
-/* A number of the raw bytes; 0 where the field does not lie in them. */
+/* A number of the raw bytes; 0 where the field is not in them. */
 static uint64_t raw_number(const struct tail *tail, struct lode_perf_field field)
 {
 	const unsigned char *at;
@@ -664,7 +664,7 @@ struct body {
 	const unsigned char *record;
 	size_t size;
 	uint64_t time;
-	const unsigned char *who; /* pid and tid in the trailer; NULL: not told */
+	const unsigned char *who; /* pid and tid in the trailer; NULL: unknown */
 };
 
 /*

@@ -1,7 +1,7 @@
 /*
  * Deferred user stacks: a kernel may take the user's part of a sample's stack only when
  * the thread returns to user mode, as a record of its own that has the same cookie. Until
- * then the sample's stack is a number that stands for the kernel's part.
+ * then the sample's stack is a number for the kernel's part.
  */
 #ifndef LODE_IMPORT_PERF_DATA_DEFERRED_H
 #define LODE_IMPORT_PERF_DATA_DEFERRED_H

@@ -69,7 +69,7 @@ static void take(uint64_t type, uint64_t bit, uint16_t *place, uint16_t *end)
 	*end = (uint16_t)(*end + 8);
 }
 
-/* In the order of the kernel's sample; what stands behind the period is of no fixed size. */
+/* In the order of the kernel's sample; what follows the period is of no fixed size. */
 static void lay_out_sample(struct lode_perf_layout *layout, uint64_t type)
 {
 	uint16_t identifier = 0;

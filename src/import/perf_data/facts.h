@@ -124,7 +124,7 @@ int lode_perf_facts_add_event(struct lode_perf_facts *facts, const unsigned char
 /* Samples with these `count` ids (u64, anywhere in memory) belong to event number `event`. */
 int lode_perf_facts_add_ids(struct lode_perf_facts *facts, size_t event, const unsigned char *bytes,
 			    size_t count);
-/* A feature section, or the record that stands for one. */
+/* A feature section, or the record in place of one. */
 int lode_perf_facts_feature(struct lode_perf_facts *facts, unsigned feature, const unsigned char *bytes,
 			    size_t size);
 /* One entry of the build-id table, with its record header. */

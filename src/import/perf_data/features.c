@@ -1,5 +1,5 @@
 /*
- * Feature sections of a perf.data file, and the records that stand for them in
+ * Feature sections of a perf.data file, and the records in place of them in
  * pipe mode: the machine, event names, build-ids, tracepoint formats.
  *
  *	text	u32 room, then as many bytes with a NUL somewhere
@@ -52,7 +52,7 @@ static int read_command(struct lode_perf_facts *facts, struct lode_cursor *curso
 	return facts->command ? 0 : LODE_SYSTEM;
 }
 
-/* Descriptions stand in the order of the events; ids tell where they do not. */
+/* Descriptions are in the order of the events; ids show where they are not. */
 static struct lode_perf_event *described_event(struct lode_perf_facts *facts, uint32_t i,
 					       const unsigned char *ids, uint32_t id_count)
 {
@@ -103,7 +103,7 @@ void lode_perf_build_id_text(char text[2 * PERF_BUILD_ID_BYTES + 1], const unsig
 	text[2 * i] = '\0';
 }
 
-/* Ids of before the size was told are padded with zeros: those of 16 bytes (MD5, UUID) are recognised. */
+/* Ids of before the size was recorded are padded with zeros: those of 16 bytes (MD5, UUID) are recognised. */
 static size_t build_id_size(const unsigned char *bytes, uint16_t misc)
 {
 	static const unsigned char zeros[4];

@@ -93,7 +93,7 @@ enum {
 /* Entries of a call chain from here up are markers, not addresses. */
 #define PERF_FIRST_MARKER ((uint64_t)-4095)
 
-/* Loads from bytes that may stand anywhere. */
+/* Loads from bytes at any alignment. */
 static inline uint64_t perf_u64(const unsigned char *at)
 {
 	uint64_t number;

@@ -123,7 +123,7 @@ uint32_t lode_perf_images_user(struct lode_perf_images *images, const char *path
 	return add_image(images, &image);
 }
 
-/* The kernel is mapped as `[kernel.kallsyms]_text`: the address of _text stands in place of the file offset.
+/* The kernel is mapped as `[kernel.kallsyms]_text`: the address of _text is in place of the file offset.
  */
 static int is_kernel_itself(const char *path)
 {
@@ -198,7 +198,7 @@ static const char *kernel_build_id(const struct lode_perf_images *images)
 }
 
 /*
- * Without a build-id only what runs here can stand in for the kernel, its vDSO and
+ * Without a build-id only what runs here can replace the kernel, its vDSO and
  * the files of a recording: it must be of the same release, or at least of the
  * same kind of machine, or names would be made up. What the recording does not
  * tell counts as the same.
@@ -241,7 +241,7 @@ static void add_prefetched(struct lode_perf_images *images, struct lode_image *i
 		images->prefetched[images->prefetched_count++] = image;
 }
 
-/* A binary may lie at any of the paths that its build-id has: all are told before one is opened. */
+/* A binary may be at any of the paths that its build-id has: all are known before one is opened. */
 static void register_binaries(struct lode_perf_images *images, size_t count)
 {
 	const struct lode_perf_facts *facts = images->facts;
@@ -350,7 +350,7 @@ static void note_foreign(const struct lode_perf_images *images, const struct lod
 			       image->path);
 }
 
-/* Build-ids that the file told too late for the replay. */
+/* Build-ids that came too late in the file for the replay. */
 static void take_late_build_ids(struct lode_perf_images *images)
 {
 	const struct lode_perf_build_ids *late = &images->facts->late_build_ids;

@@ -1,7 +1,7 @@
 /*
  * Order: brings entries into order of time.
  *
- * Records of different CPUs stand in the file out of order. The recorder ends
+ * Records of different CPUs are in the file out of order. The recorder ends
  * each round over all CPUs with a mark; nothing that comes later is older than
  * what was the newest at the mark before. So at a mark all up to that time can go.
  */

@@ -3,7 +3,7 @@
  *
  * One loop (`walk`) serves files, pipes and what comes out of compressed
  * records: it takes whole records from the bytes at hand and says how many bytes
- * that were. Where a record's size is a lie nothing behind it can be found: what
+ * that were. Where a record's size is wrong nothing after it can be found: what
  * was read so far is kept and the rest is counted as lost.
  */
 #include "import/perf_data/reader.h"
@@ -61,7 +61,7 @@ static int hand_batch(struct lode_perf_reader *reader, int round, int last, stru
 
 /* ---- records of perf ---- */
 
-/* HEADER_ATTR: 8 attribute, whose size stands 4 bytes into it; then ids. */
+/* HEADER_ATTR: 8 attribute, whose size is 4 bytes into it; then ids. */
 static int take_attribute(struct lode_perf_reader *reader, const unsigned char *record, size_t size)
 {
 	size_t attribute = size >= 16 ? perf_u32(record + 12) : 0;

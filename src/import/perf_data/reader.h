@@ -20,7 +20,7 @@ struct lode_perf_reader {
 	struct lode_perf_unpack unpack;
 	int unpacking;  /* the records at hand come out of a compressed one */
 	uint64_t place; /* of the record at hand in the input, for messages */
-	int in_place;   /* file mode: all records lie in memory */
+	int in_place;   /* file mode: all records are in memory */
 	uint64_t told;  /* place up to which the input was told that it is read */
 	uint64_t skip;  /* bytes behind the record at hand that are no records */
 	size_t wanted;  /* bytes that must be there to go on, where a record needs more than its size */

@@ -183,7 +183,7 @@ static int map_kernel(struct lode_perf_replay *replay, const struct lode_perf_ch
 }
 
 /*
- * A new program (exec) has a new name and maps its files, which replaces what lay
+ * A new program (exec) has a new name and maps its files, which replaces what was
  * there. The mappings of the old one stay: while exec is at work in the kernel,
  * the user's stack still is that of the old program.
  */
@@ -467,7 +467,7 @@ static int add_sample(struct lode_perf_replay *replay, const struct lode_perf_en
 
 /* ---- in order of time ---- */
 
-/* The first sample: all that was there before the recording has been told, so symbols can be fetched. */
+/* The first sample: everything from before the recording has been seen, so symbols can be fetched. */
 static int start(struct lode_perf_replay *replay)
 {
 	replay->started = 1;

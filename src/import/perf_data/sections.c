@@ -1,7 +1,7 @@
 /*
  * File mode: see sections.h, and format.h for the bytes of the header.
  *
- * Sections may lie anywhere, overlap and lie about their size: each is cut to
+ * Sections may be anywhere, overlap and claim a wrong size: each is cut to
  * what the file has, and reading it costs no more than its bytes, or for ids no
  * more than the bytes of the file.
  */
@@ -72,7 +72,7 @@ static int read_events(struct lode_perf_facts *facts, const unsigned char *bytes
 	return 0;
 }
 
-/* Behind the data stands a section for each feature whose bit is set, in order of the bits. */
+/* After the data there is a section for each feature whose bit is set, in order of the bits. */
 static int read_features(struct lode_perf_facts *facts, const unsigned char *bytes, size_t size,
 			 uint64_t table, struct lode_error *error)
 {

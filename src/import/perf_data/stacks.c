@@ -220,7 +220,7 @@ static int resolve(struct lode_perf_stacks *stacks, const struct walk *walk, siz
 			if (i == start + 1 && marker == (uint64_t)PERF_CONTEXT_USER &&
 			    add_link(stacks, walk, start) < 0)
 				return LODE_SYSTEM;
-			/* Behind the marker of a stack that comes later stands no address. */
+			/* After the marker of a deferred stack there is no address. */
 			if (marker != PERF_DEFERRED_USER &&
 			    add_call(stacks, location(stacks, walk->space, marker, chain->ips[i - 1]), 0) < 0)
 				return LODE_SYSTEM;

@@ -79,7 +79,7 @@ static int next_line(struct piece *rest, struct piece *line)
 	return 1;
 }
 
-/* What stands behind `key` in `line`, up to its end; empty when the key is not there. */
+/* What follows `key` in `line`, up to its end; empty when the key is not there. */
 static struct piece behind(struct piece line, const char *key)
 {
 	size_t length = strlen(key);

@@ -1,6 +1,6 @@
 /*
  * Tracepoint formats: which tracepoint has which number, and where its fields
- * stand in the raw bytes of a sample, as the recording kernel said.
+ * are in the raw bytes of a sample, as the recording kernel said.
  */
 #ifndef LODE_IMPORT_PERF_DATA_TRACING_H
 #define LODE_IMPORT_PERF_DATA_TRACING_H

@@ -11,7 +11,7 @@
 #include "base/random.h"
 #include "base/units.h"
 #include "process/held_files.h"
-#include "record/keep.h"
+#include "record/retention.h"
 #include "record/rules.h"
 #include "symbols/mark_notes.h"
 #include "store/corpus_check.h"
@@ -72,19 +72,19 @@ static void limits_are_read_or_refused(void **state)
 {
 	static const char *const wrong[] = {"", "0", "0MB", "0s", "x", "12x", "5 MB", "-3", "1e3", "d"};
 	struct lode_error error;
-	struct lode_keep keep = {0};
+	struct lode_retention keep = {0};
 
 	(void)state;
-	assert_int_equal(lode_keep_parse(&keep, "20", &error), 0);
-	assert_int_equal(lode_keep_parse(&keep, "1.5GB", &error), 0);
-	assert_int_equal(lode_keep_parse(&keep, "36h", &error), 0);
+	assert_int_equal(lode_retention_parse(&keep, "20", &error), 0);
+	assert_int_equal(lode_retention_parse(&keep, "1.5GB", &error), 0);
+	assert_int_equal(lode_retention_parse(&keep, "36h", &error), 0);
 	assert_int_equal(keep.count, 20);
 	assert_int_equal(keep.bytes, 1500000000);
 	assert_int_equal(keep.seconds, 36 * 3600);
-	assert_int_equal(lode_keep_parse(&keep, "7d", &error), 0);
+	assert_int_equal(lode_retention_parse(&keep, "7d", &error), 0);
 	assert_int_equal(keep.seconds, 7 * 86400);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-		assert_int_equal(lode_keep_parse(&keep, wrong[i], &error), LODE_USAGE);
+		assert_int_equal(lode_retention_parse(&keep, wrong[i], &error), LODE_USAGE);
 }
 
 static void sizes_are_read(void **state)
@@ -182,7 +182,7 @@ static void a_stream_that_is_removed_leaves_neither_row_nor_file(void **state)
 
 static void only_the_oldest_of_this_watch_go(void **state)
 {
-	struct lode_keep keep = {.count = 2};
+	struct lode_retention keep = {.count = 2};
 	struct fixture fixture;
 
 	(void)state;
@@ -193,16 +193,16 @@ static void only_the_oldest_of_this_watch_go(void **state)
 	add_stream(&fixture, "mine", "elsewhere");
 	for (int i = 0; i < 3; i++)
 		add_stream(&fixture, "mine", "here");
-	assert_int_equal(lode_keep_apply(&keep, fixture.corpus, "mine", "here", 0, NULL), 2);
+	assert_int_equal(lode_retention_apply(&keep, fixture.corpus, "mine", "here", 0, NULL), 2);
 	for (size_t i = 0; i < 7; i++)
 		assert_int_equal(has(&fixture, i), i != 0 && i != 4);
-	assert_int_equal(lode_keep_apply(&keep, fixture.corpus, "mine", "here", 0, NULL), 0);
+	assert_int_equal(lode_retention_apply(&keep, fixture.corpus, "mine", "here", 0, NULL), 0);
 	close_corpus(&fixture);
 }
 
 static void the_newest_stays_whatever_its_size_or_age(void **state)
 {
-	struct lode_keep small = {.bytes = 1}, young = {.seconds = 1}, none = {0};
+	struct lode_retention small = {.bytes = 1}, young = {.seconds = 1}, none = {0};
 	struct fixture fixture;
 
 	(void)state;
@@ -210,19 +210,19 @@ static void the_newest_stays_whatever_its_size_or_age(void **state)
 	add_stream(&fixture, "a", "h");
 	add_stream(&fixture, "a", "h");
 	add_stream(&fixture, "a", "h");
-	assert_int_equal(lode_keep_apply(&none, fixture.corpus, "a", "h", UINT64_MAX / 2, NULL), 0);
-	assert_int_equal(lode_keep_apply(&young, fixture.corpus, "a", "h", 0, NULL), 0);
-	assert_int_equal(lode_keep_apply(&small, fixture.corpus, "a", "h", 0, NULL), 2);
+	assert_int_equal(lode_retention_apply(&none, fixture.corpus, "a", "h", UINT64_MAX / 2, NULL), 0);
+	assert_int_equal(lode_retention_apply(&young, fixture.corpus, "a", "h", 0, NULL), 0);
+	assert_int_equal(lode_retention_apply(&small, fixture.corpus, "a", "h", 0, NULL), 2);
 	assert_true(has(&fixture, 2));
 	add_stream(&fixture, "a", "h");
-	assert_int_equal(lode_keep_apply(&young, fixture.corpus, "a", "h", UINT64_MAX / 2, NULL), 1);
+	assert_int_equal(lode_retention_apply(&young, fixture.corpus, "a", "h", UINT64_MAX / 2, NULL), 1);
 	assert_true(has(&fixture, 3));
 	close_corpus(&fixture);
 }
 
 static void memory_that_runs_out_removes_nothing_by_halves(void **state)
 {
-	struct lode_keep keep = {.count = 1};
+	struct lode_retention keep = {.count = 1};
 
 	(void)state;
 	for (uint64_t nth = 1; nth < 40; nth++) {
@@ -234,7 +234,7 @@ static void memory_that_runs_out_removes_nothing_by_halves(void **state)
 		for (int i = 0; i < 3; i++)
 			add_stream(&fixture, "a", "h");
 		lode_memory_fail_at(nth, 1);
-		code = lode_keep_apply(&keep, fixture.corpus, "a", "h", 0, &error);
+		code = lode_retention_apply(&keep, fixture.corpus, "a", "h", 0, &error);
 		lode_memory_fail_at(0, 0);
 		assert_true(code == 2 || code == LODE_SYSTEM);
 		assert_int_equal(lode_corpus_has(fixture.corpus, fixture.ids[2], NULL), 1);

@@ -1,10 +1,10 @@
 /*
- * How many streams a flight recorder writes, and how many of them stay: a rate,
+ * Retention: how many streams a flight recorder writes, and how many of them stay: a rate,
  * so that a bad day does not fill the disk, and a limit on the streams of one
  * watch. Streams belong to a watch by their attribute LODE_WATCH_ATTRIBUTE.
  */
-#ifndef LODE_RECORD_KEEP_H
-#define LODE_RECORD_KEEP_H
+#ifndef LODE_RECORD_RETENTION_H
+#define LODE_RECORD_RETENTION_H
 
 #include "base/error.h"
 #include "store/corpus.h"
@@ -25,19 +25,19 @@ void lode_rate_release(struct lode_rate *rate);
 int lode_rate_take(struct lode_rate *rate, uint64_t now);
 
 /* Each 0: no limit. */
-struct lode_keep {
+struct lode_retention {
 	uint64_t count;
 	uint64_t bytes;
 	uint64_t seconds;
 };
 
 /* Reads `20`, `500MB`, `36h` or `7d`, and sets that limit. Returns 0, or LODE_USAGE with a sentence. */
-int lode_keep_parse(struct lode_keep *keep, const char *text, struct lode_error *error);
+int lode_retention_parse(struct lode_retention *keep, const char *text, struct lode_error *error);
 /*
  * Removes the oldest streams of `watch` on `host` from the corpus until the rest
  * keeps the limits; the youngest always stays. Returns how many, or a negative code.
  */
-int lode_keep_apply(const struct lode_keep *keep, struct lode_corpus *corpus, const char *watch,
+int lode_retention_apply(const struct lode_retention *keep, struct lode_corpus *corpus, const char *watch,
 		    const char *host, uint64_t now_seconds, struct lode_error *error);
 
 #endif

@@ -1,5 +1,5 @@
-/* Rates and limits of a flight recorder: see keep.h. */
-#include "record/keep.h"
+/* Rates and limits of a flight recorder: see retention.h. */
+#include "record/retention.h"
 
 #include "base/memory.h"
 #include "base/units.h"
@@ -52,7 +52,7 @@ static int read_days(const char *text, uint64_t *seconds)
 	return 1;
 }
 
-int lode_keep_parse(struct lode_keep *keep, const char *text, struct lode_error *error)
+int lode_retention_parse(struct lode_retention *keep, const char *text, struct lode_error *error)
 {
 	uint64_t *limit = &keep->seconds, nanoseconds;
 	size_t digits = strspn(text, "0123456789");
@@ -89,7 +89,7 @@ static int compare_ages(const void *left, const void *right)
 	return strcmp(a->id, b->id);
 }
 
-static int is_kept(const struct lode_keep *keep, const struct lode_corpus_entry *entry, uint64_t number,
+static int is_kept(const struct lode_retention *keep, const struct lode_corpus_entry *entry, uint64_t number,
 		   uint64_t bytes, uint64_t now)
 {
 	if (keep->count && number >= keep->count)
@@ -100,7 +100,7 @@ static int is_kept(const struct lode_keep *keep, const struct lode_corpus_entry 
 }
 
 /* From the youngest on: the first that is too much, and all that are older, go. */
-static int remove_rest(const struct lode_keep *keep, struct lode_corpus *corpus,
+static int remove_rest(const struct lode_retention *keep, struct lode_corpus *corpus,
 		       struct lode_corpus_list *list, const char *host, uint64_t now,
 		       struct lode_error *error)
 {
@@ -126,7 +126,7 @@ static int remove_rest(const struct lode_keep *keep, struct lode_corpus *corpus,
 	return removed;
 }
 
-int lode_keep_apply(const struct lode_keep *keep, struct lode_corpus *corpus, const char *watch,
+int lode_retention_apply(const struct lode_retention *keep, struct lode_corpus *corpus, const char *watch,
 		    const char *host, uint64_t now, struct lode_error *error)
 {
 	struct lode_corpus_list list;
