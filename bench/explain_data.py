@@ -6,7 +6,7 @@
 A row is a run: its size x, its time y, and for each of n functions whether it was
 called. Which functions are called decides the level of the run, and y is about
 unit · level · x, with multiplicative noise; level 0 is a small constant with outliers.
-Dummies are functions that have no influence. Beside FILE.csv stands FILE.truth.csv
+Dummies are functions that have no influence. Next to FILE.csv is FILE.truth.csv
 with the level of each row, numbered from 0.
 """
 import argparse

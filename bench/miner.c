@@ -5,7 +5,7 @@
  * at each share (per cent) of the total cost, with each number of --jobs (1,2).
  * --unit: every distinct stack weighs 1, whatever its cost. --fold: recursion is
  * folded. --print: shows the patterns, too. Only the mining is timed; of several
- * --times the median is told. One line of JSON for each:
+ * --times the median is reported. One line of JSON for each:
  *
  *	{"share":1,"threshold":12,"jobs":1,"patterns":300,"prefixes":4000,"wall_ns":1,"cpu_ns":1,"peak_kib":1}
  *

@@ -4,7 +4,7 @@
  * Linked into a program of one thread that is built with -finstrument-functions. Every call and
  * return moves in a tree of contexts, and a context's latency grows by what each of its calls
  * takes. Time is that of the processor's counter, read first thing at a call and last thing at a
- * return: what the account costs lies inside the call that it is about, for the account and for
+ * return: what the account costs is inside the call that it is about, for the account and for
  * a sample that meets it alike. (To read it the other way round would count that cost for the
  * caller, where samples show it in the callee, and there are as many calls as nanoseconds.)
  * What is left outside, from a reading at a return to one at the next call, is measured with a

@@ -95,7 +95,7 @@ static QUIET void tick_until(uint64_t t)
 	find_earliest();
 }
 
-/* Made-up timers stand still while the thread does not run. */
+/* Simulated timers stop while the thread does not run. */
 static QUIET void take_switch(int out, uint64_t t)
 {
 	tick_until(t);

@@ -32,7 +32,7 @@ interface Cell {
 
 const ROW = 22;
 const WIDEST_CELL = 22;
-const DECADES = 4; // powers of ten below the hottest cell that are told apart
+const DECADES = 4; // powers of ten below the hottest cell that are distinguished
 const MARKS = 3; // neighbours of the hottest function that are marked, on either side
 
 interface Geometry {

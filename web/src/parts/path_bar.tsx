@@ -1,5 +1,5 @@
 // A symptom as a bar on a canvas: its critical path tiles the first row; below, each wait that
-// the path stepped into lies over what its waker did meanwhile. Arrow keys go from line to line.
+// the path stepped into is drawn over what its waker did meanwhile. Arrow keys go from line to line.
 import { useRef } from 'preact/hooks';
 
 import { palette } from '../colours';

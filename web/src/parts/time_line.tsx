@@ -90,7 +90,7 @@ function drawScale(drawing: Drawing, view: Span, height: number): void {
 	}
 }
 
-// What lies within one pixel of the path: one line from its highest to its lowest row.
+// The parts of the path within one pixel: one line from its highest to its lowest row.
 function drawPath(drawing: Drawing, props: TimeLineProps, rowOf: Map<number, number>): void {
 	const { context, colours, x, width, label } = drawing;
 	const { path, data: { path: { t, cost, thread } }, view } = props;

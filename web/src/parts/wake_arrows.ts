@@ -1,4 +1,4 @@
-// Who woke whom: an arrow for each wait that ends in view, as long as they can be told apart.
+// Who woke whom: an arrow for each wait that ends in view, as long as they can be distinguished.
 import { lastAtOrBefore, WAIT, type StreamData } from '../stream_data';
 
 export interface WakeArrow {
