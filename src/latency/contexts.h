@@ -25,9 +25,4 @@ int lode_contexts_rank(const struct lode_latency *latency, const char *const *ma
 		       struct lode_contexts *contexts);
 void lode_contexts_release(struct lode_contexts *contexts);
 
-/* Orders two frames by the names of their modules, then of their functions. */
-int lode_frames_compare(const struct lode_frames *frames, uint32_t a, uint32_t b);
-/* The order of two stacks by the names of their frames, root first; a caller comes before its callees. */
-int lode_stacks_compare(const struct lode_dictionary *dictionary, uint32_t a, uint32_t b);
-
 #endif

@@ -8,7 +8,7 @@
 
 #include "latency/cause.h"
 #include "latency/chance.h"
-#include "latency/contexts.h"
+#include "latency/stack_order.h"
 #include "latency/paper_ranking.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
  */
 #include "latency/paper_ranking.h"
 
-#include "latency/contexts.h"
+#include "latency/stack_order.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,9 +9,36 @@
 #include "latency/stack_order.h"
 
 #include "base/memory.h"
-#include "latency/contexts.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+int lode_frames_compare(const struct lode_frames *frames, uint32_t a, uint32_t b)
+{
+	int order = strcmp(lode_frames_module_name(frames, a), lode_frames_module_name(frames, b));
+
+	return order ? order : strcmp(lode_frames_function(frames, a), lode_frames_function(frames, b));
+}
+
+int lode_stacks_compare(const struct lode_dictionary *dictionary, uint32_t a, uint32_t b)
+{
+	const struct lode_stack_node *nodes = dictionary->tree.nodes;
+	uint32_t depth_a = lode_stack_tree_depth(&dictionary->tree, a);
+	uint32_t depth_b = lode_stack_tree_depth(&dictionary->tree, b);
+	int shorter = depth_a < depth_b ? -1 : depth_a > depth_b;
+
+	for (; depth_a > depth_b; depth_a--)
+		a = nodes[a].parent;
+	for (; depth_b > depth_a; depth_b--)
+		b = nodes[b].parent;
+	if (a == b)
+		return shorter;
+	while (nodes[a].parent != nodes[b].parent) {
+		a = nodes[a].parent;
+		b = nodes[b].parent;
+	}
+	return lode_frames_compare(&dictionary->frames, nodes[a].frame, nodes[b].frame);
+}
 
 static int compare_frames(const void *left, const void *right, void *context)
 {

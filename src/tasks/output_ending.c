@@ -29,13 +29,6 @@ struct forms {
 	int has_json;
 };
 
-int lode_ends_in(const char *path, const char *ending)
-{
-	size_t length = path ? strlen(path) : 0, end = strlen(ending);
-
-	return length > end && !strcasecmp(path + length - end, ending);
-}
-
 const char *lode_ending_of_page(const void *settings, size_t i)
 {
 	(void)settings;
