@@ -4,7 +4,7 @@
  * It is looked for beside the program (or the library) that this code is in, where a build has it, then where it is
  * installed. Once loaded it stays: glib does not like to be unloaded.
  */
-#include "import/ctf_module.h"
+#include "import/ctf_apart.h"
 
 #include "base/memory.h"
 #include "import/modules_folder.h"
@@ -61,7 +61,7 @@ int lode_ctf_read(const char *folder, const struct lode_ctf_taker *taker, struct
 	const char *reason;
 
 	if (module && module->version == LODE_CTF_MODULE_VERSION && module->event_size == sizeof(struct lode_ctf_event))
-		return module->read(folder, taker, error);
+		return lode_ctf_read_apart(module, folder, taker, error);
 	reason = module ? "it is of another version" : dlerror();
 	return lode_fail(error, LODE_BAD_INPUT,
 			 "%s: is a CTF trace; the module " LODE_CTF_MODULE_FILE
