@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define BODY_LIMIT (1u << 20)
+#define OUT_BYTES  (1u << 16) /* written at once */
 #define NO_TEXT	   UINT32_MAX
 
 enum record_kind { EVENT, DISCARDED, ENVIRONMENT, FAILED, DONE };
@@ -30,20 +31,37 @@ struct record_head {
 /* ---- the child ---- */
 
 struct writer {
-	FILE *pipe;
-	struct lode_buffer body;
+	int fd;
+	struct lode_buffer body; /* of the record that is being made */
+	struct lode_buffer out;	 /* whole records */
 };
+
+/* Ends the child where nobody reads any more. */
+static void flush_records(struct writer *writer)
+{
+	for (size_t done = 0; done < writer->out.size;) {
+		ssize_t wrote = write(writer->fd, writer->out.bytes + done, writer->out.size - done);
+
+		if (wrote < 0 && errno != EINTR)
+			_exit(1);
+		done += wrote > 0 ? (size_t)wrote : 0;
+	}
+	lode_buffer_clear(&writer->out);
+}
 
 static void write_record(struct writer *writer, enum record_kind kind)
 {
 	struct record_head head = { .kind = kind, .size = (uint32_t)writer->body.size };
 
-	if (writer->body.failed || writer->body.size > BODY_LIMIT)
+	if (writer->body.size > BODY_LIMIT)
 		_exit(1);
-	if (fwrite(&head, sizeof(head), 1, writer->pipe) != 1 ||
-	    (head.size && fwrite(writer->body.bytes, head.size, 1, writer->pipe) != 1))
-		_exit(1); /* nobody reads any more */
+	lode_buffer_add(&writer->out, &head, sizeof(head));
+	lode_buffer_add(&writer->out, writer->body.bytes, writer->body.size);
+	if (writer->body.failed || writer->out.failed)
+		_exit(1);
 	lode_buffer_clear(&writer->body);
+	if (writer->out.size >= OUT_BYTES)
+		flush_records(writer);
 }
 
 /* Its length, and the text with its end. */
@@ -106,13 +124,11 @@ static void silence(void)
 
 static _Noreturn void read_in_child(const struct lode_ctf_module *module, const char *folder, int fd)
 {
-	struct writer writer = { .pipe = fdopen(fd, "w") };
+	struct writer writer = { .fd = fd };
 	struct lode_ctf_taker taker = { write_event, write_discarded, write_environment, &writer };
 	struct lode_error error = { 0 };
 	int failed;
 
-	if (!writer.pipe)
-		_exit(1);
 	signal(SIGPIPE, SIG_DFL);
 	signal(SIGABRT, SIG_DFL);
 	silence();
@@ -120,7 +136,8 @@ static _Noreturn void read_in_child(const struct lode_ctf_module *module, const 
 	if (failed)
 		put_text(&writer.body, error.text);
 	write_record(&writer, failed ? FAILED : DONE);
-	_exit(fflush(writer.pipe) != 0);
+	flush_records(&writer);
+	_exit(0);
 }
 
 /* ---- this process ---- */
