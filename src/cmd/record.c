@@ -8,7 +8,6 @@
  * now and then; look whether it is over: the command ended, the time is up, the
  * processes are gone, a signal came. In all these cases the stream is finished.
  */
-#include "base/json.h"
 #include "base/units.h"
 #include "tasks/attributes.h"
 #include "cmd/commands.h"
@@ -17,13 +16,14 @@
 #include "cmd/signals.h"
 #include "tasks/symbol_options.h"
 #include "cmd/recorded.h"
-#include "result/notes_json.h"
 
 #ifdef LODE_HAVE_RECORDER
 #include "cmd/recorded_budget.h"
 #include "record/rule_probes.h"
 #include "record/recording.h"
 #include "record/rules.h"
+#include "text/budget_text.h"
+#include "text/record_text.h"
 #endif
 
 #include <errno.h>
@@ -303,114 +303,81 @@ static int finish(struct recording *recording, const char *source, struct lode_e
 	return code;
 }
 
-/* ---- telling ---- */
-
-static void tell(const struct recording *recording)
-{
-	const struct lode_corpus_entry *entry = &recording->entry;
-	struct lode_buffer line = { 0 };
-	char text[LODE_UNITS_TEXT];
-
-	if (recording->target.has_child)
-		lode_child_say(&recording->target.child, recording->call->operands[0], &recording->call->err);
-	for (int type = 0; type < LODE_EVENT_TYPES; type++)
-		lode_buffer_print(&line, "%s%s %s", type ? ", " : "",
-				  lode_count_text(entry->events[type], text),
-				  lode_event_type_name((enum lode_event_type)type));
-	lode_buffer_print(&line, "; %s stacks", lode_count_text(entry->stacks, text));
-	lode_buffer_print(&line, "; %s",
-			  lode_duration_text(recording->times.ended - recording->times.began, text));
-	if (recording->settings->symptoms.count)
-		lode_buffer_print(&line, "; %d symptom%s", recording->symptoms,
-				  recording->symptoms == 1 ? "" : "s");
-	lode_buffer_print(&line, "; %s in %s", lode_bytes_text(entry->file_size, text),
-			  lode_corpus_path(recording->corpus));
-	lode_buffer_byte(&line, '\0');
-	if (!line.failed)
-		lode_say(&recording->call->err, LODE_GREEN, "%s: %s", entry->name, line.bytes);
-	lode_buffer_release(&line);
-	lode_recorded_tell_budget(&recording->target, &recording->call->err);
-	lode_notes_say(&recording->notes, recording->call);
-}
+/* ---- what was recorded ---- */
 
 /* How user stacks were found, and how they ended. */
-static void show_unwinding(const struct recording *recording, const struct lode_record_counts *counts,
-			   struct lode_json *json)
+static void count_user_stacks(const struct recording *recording, const struct lode_record_counts *counts,
+			      struct lode_record_report *report)
 {
 	static const char *const names[LODE_STACK_ENDS] = {
 		[LODE_STACK_UNKNOWN] = "unknown",   [LODE_STACK_WHOLE] = "whole",       [LODE_STACK_DEEP] = "too_deep",
 		[LODE_STACK_SHORT] = "too_large",   [LODE_STACK_BROKEN] = "broken",     [LODE_STACK_UNMAPPED] = "unmapped",
 		[LODE_STACK_PENDING] = "pending",   [LODE_STACK_COMPAT] = "compat",
 	};
-	struct lode_unwind_totals totals = lode_recorder_unwind_totals(recording->recorder);
+	struct lode_named_count *to = report->user_stacks;
 
-	lode_json_key(json, "user_stacks");
-	lode_json_object(json);
+	_Static_assert(sizeof(report->user_stacks) / sizeof(*to) >= LODE_STACK_ENDS + 4, "room for each, and an end");
 	for (int i = 0; i < LODE_STACK_ENDS; i++)
-		lode_json_key_u64(json, names[i], recording->builder.ends[i]);
-	lode_json_key_u64(json, "guessed", recording->builder.guessed);
-	lode_json_key_u64(json, "copied", counts->copies);
-	lode_json_key_u64(json, "lost_copies", counts->lost_copies);
-	lode_json_object_end(json);
-	lode_json_key(json, "kernel_stacks");
-	lode_json_object(json);
-	lode_json_key_u64(json, "asked", counts->asked_stacks);
-	lode_json_key_u64(json, "checked", counts->checked_walks);
-	lode_json_key_u64(json, "wrong", counts->wrong_walks);
-	lode_json_object_end(json);
-	lode_json_key(json, "unwind_tables");
-	lode_json_object(json);
-	lode_json_key_u64(json, "binaries", totals.tables);
-	lode_json_key_u64(json, "rows", totals.rows);
-	lode_json_key_u64(json, "rules", totals.rules);
-	lode_json_key_u64(json, "bytes", totals.bytes);
-	lode_json_object_end(json);
+		*to++ = (struct lode_named_count){ names[i], recording->builder.ends[i] };
+	*to++ = (struct lode_named_count){ "guessed", recording->builder.guessed };
+	*to++ = (struct lode_named_count){ "copied", counts->copies };
+	*to = (struct lode_named_count){ "lost_copies", counts->lost_copies };
 }
 
-static int show_json(struct recording *recording, struct lode_error *error)
+static struct lode_record_report make_report(const struct recording *recording)
 {
-	const struct lode_corpus_entry *entry = &recording->entry;
+	const struct lode_child *child = recording->target.has_child ? &recording->target.child : NULL;
+	struct lode_unwind_totals totals = lode_recorder_unwind_totals(recording->recorder);
 	struct lode_record_counts counts;
-	struct lode_buffer buffer = { 0 };
-	struct lode_json json;
-	int code;
+	struct lode_record_report report;
 
 	lode_recorder_counts(recording->recorder, &counts);
-	lode_json_init(&json, &buffer);
-	lode_json_object(&json);
-	lode_json_key_text(&json, "id", entry->id);
-	lode_json_key_text(&json, "name", entry->name);
-	lode_json_key_text(&json, "corpus", lode_corpus_path(recording->corpus));
-	for (int type = 0; type < LODE_EVENT_TYPES; type++)
-		lode_json_key_u64(&json, lode_event_type_name((enum lode_event_type)type),
-				  entry->events[type]);
-	lode_json_key_u64(&json, "stacks", entry->stacks);
-	lode_json_key_u64(&json, "symptoms", entry->symptoms);
-	lode_json_key_u64(&json, "duration_ns", recording->times.ended - recording->times.began);
-	lode_json_key_u64(&json, "stored_bytes", entry->file_size);
-	lode_json_key_u64(&json, "lost", counts.lost);
-	show_unwinding(recording, &counts, &json);
-	lode_recorded_show_budget(&recording->target, &json);
-	lode_json_key(&json, "pid");
+	report = (struct lode_record_report){
+		.entry = &recording->entry,
+		.corpus = lode_corpus_path(recording->corpus),
+		.duration = recording->times.ended - recording->times.began,
+		.lost = counts.lost,
+		.has_symptom_rules = recording->settings->symptoms.count > 0,
+		.symptoms = recording->symptoms,
+		.kernel_stacks = { { "asked", counts.asked_stacks }, { "checked", counts.checked_walks }, { "wrong", counts.wrong_walks } },
+		.unwind_tables = { { "binaries", totals.tables }, { "rows", totals.rows }, { "rules", totals.rules }, { "bytes", totals.bytes } },
+		.pid = child ? (long)child->pid : 0,
+		.exit_status = child && child->ended && WIFEXITED(child->status) ? WEXITSTATUS(child->status) : -1,
+		.signal = child && WIFSIGNALED(child->status) ? WTERMSIG(child->status) : 0,
+		.budget = lode_recorded_budget(&recording->target),
+		.notes = &recording->notes,
+	};
+	count_user_stacks(recording, &counts, &report);
+	return report;
+}
+
+static void say_report(const struct recording *recording, const struct lode_record_report *report)
+{
+	const struct lode_terminal *err = &recording->call->err;
+	struct lode_buffer line = { 0 }, budget = { 0 };
+
 	if (recording->target.has_child)
-		lode_json_u64(&json, (uint64_t)recording->target.child.pid);
-	else
-		lode_json_null(&json);
-	lode_json_key(&json, "exit_status");
-	if (recording->target.has_child && recording->target.child.ended &&
-	    WIFEXITED(recording->target.child.status))
-		lode_json_u64(&json, (uint64_t)WEXITSTATUS(recording->target.child.status));
-	else
-		lode_json_null(&json);
-	lode_json_key(&json, "signal");
-	if (recording->target.has_child && WIFSIGNALED(recording->target.child.status))
-		lode_json_u64(&json, (uint64_t)WTERMSIG(recording->target.child.status));
-	else
-		lode_json_null(&json);
-	lode_json_key(&json, "notes");
-	lode_notes_json(&recording->notes, &json);
-	lode_json_object_end(&json);
-	lode_json_line(&json);
+		lode_child_say(&recording->target.child, recording->call->operands[0], err);
+	lode_record_text(report, &line);
+	lode_say_line(err, LODE_GREEN, &line);
+	if (report->budget.share > 0) {
+		lode_budget_text(&report->budget, &budget);
+		lode_say_line(err, LODE_GREEN, &budget);
+	}
+	lode_notes_say(&recording->notes, recording->call);
+}
+
+static int show(const struct recording *recording, struct lode_error *error)
+{
+	struct lode_record_report report = make_report(recording);
+	struct lode_buffer buffer = { 0 };
+	int code;
+
+	if (!recording->call->quiet)
+		say_report(recording, &report);
+	if (!recording->settings->json)
+		return 0;
+	lode_record_json(&report, &buffer);
 	code = lode_show(&recording->call->out, &buffer, error);
 	lode_buffer_release(&buffer);
 	return code;
@@ -450,10 +417,8 @@ static int run_recording(struct recording *recording, struct lode_error *error)
 	if (!code)
 		code = finish(recording, source, error);
 	lode_signals_release();
-	if (!code && !recording->call->quiet)
-		tell(recording);
-	if (!code && recording->settings->json)
-		code = show_json(recording, error);
+	if (!code)
+		code = show(recording, error);
 	lode_free(source);
 	return code ? code : lode_recorded_status(&recording->target);
 }

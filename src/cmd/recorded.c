@@ -245,7 +245,7 @@ int lode_recorded_start(struct lode_recorded *target, struct lode_recorder *reco
 	if (code)
 		return code;
 	if (target->budget.share > 0)
-		lode_recorded_begin_budget(target, recorder);
+		lode_recorded_begin_budget(target, recorder, lode_recorded_recorder(target).frequency);
 	return lode_recorder_start(recorder, error);
 }
 

@@ -1,11 +1,9 @@
 /* Budgets of recordings: see recorded_budget.h. */
 #include "cmd/recorded_budget.h"
 
-#include "base/units.h"
 #include "cmd/progress.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -37,13 +35,12 @@ static struct lode_budget_usage budget_usage(const struct lode_recorded *target,
 	};
 }
 
-void lode_recorded_begin_budget(struct lode_recorded *target, struct lode_recorder *recorder)
+void lode_recorded_begin_budget(struct lode_recorded *target, struct lode_recorder *recorder, unsigned frequency)
 {
-	struct lode_recorder_options options = lode_recorded_recorder(target);
 	uint64_t now = lode_now();
 
 	lode_budget_init(&target->budget, target->budget.share, (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
-			 options.frequency, now);
+			 frequency, now);
 	target->budget.keeps_attached = target->sees_all_waits;
 	lode_slots_init(&target->slots, now ^ (uint64_t)getpid() << 32);
 	target->on_since = now;
@@ -127,55 +124,30 @@ static double on_share(const struct lode_budget *budget)
 	return all ? (double)(budget->last.on - budget->first.on) / (double)all : 1;
 }
 
-void lode_recorded_tell_budget(const struct lode_recorded *target, const struct lode_terminal *err)
-{
-	const struct lode_budget *budget = &target->budget;
-	char waits[LODE_UNITS_TEXT], recorded[LODE_UNITS_TEXT], unseen[LODE_UNITS_TEXT], over[192] = "", part[96] = "", late[128] = "";
-	double on = on_share(budget);
-
-	if (budget->share <= 0)
-		return;
-	if (budget->fixed > budget->share)
-		snprintf(over, sizeof(over), "; context switches and processes that come and go take %.2g%% by themselves%s",
-			 100 * budget->fixed, budget->keeps_attached ? ", because limits on waits need every one of them" : "");
-	if (on < 0.995)
-		snprintf(part, sizeof(part), " in the %.2g%% of the time in which context switches were recorded", 100 * on);
-	if (target->unseen_ns > (budget->last.t - budget->first.t) / 50)
-		snprintf(late, sizeof(late), "; for %s the kernel did not let context switches be seen", lode_duration_text(target->unseen_ns, unseen));
-	lode_say(err, LODE_GREEN, "took about %.2g%% of the machine, of %.2g%%; recorded %s of %s waits and preemptions%s%s%s%s",
-		 100 * lode_budget_share(budget), 100 * budget->share,
-		 lode_count_text(budget->last.recorded, recorded), lode_count_text(budget->last.waits, waits), part,
-		 budget->frequency < budget->asked ? "; CPUs sampled less often" : "",
-		 late, over);
-}
-
-void lode_recorded_show_budget(const struct lode_recorded *target, struct lode_json *json)
+struct lode_budget_report lode_recorded_budget(const struct lode_recorded *target)
 {
 	const struct lode_budget *budget = &target->budget;
 
 	if (budget->share <= 0)
-		return;
-	lode_json_key(json, "budget");
-	lode_json_object(json);
-	lode_json_key(json, "share");
-	lode_json_double(json, budget->share);
-	lode_json_key(json, "taken");
-	lode_json_double(json, lode_budget_share(budget));
-	lode_json_key(json, "fixed");
-	lode_json_double(json, budget->fixed);
-	lode_json_key(json, "attached");
-	lode_json_double(json, on_share(budget));
-	lode_json_key_u64(json, "unseen_ns", target->unseen_ns);
-	lode_json_key_u64(json, "seconds", budget->seconds);
-	lode_json_key_u64(json, "seconds_over", budget->seconds_over);
-	lode_json_key(json, "worst_second");
-	lode_json_double(json, budget->worst);
-	lode_json_key_u64(json, "waits", budget->last.waits);
-	lode_json_key_u64(json, "recorded_waits", budget->last.recorded);
-	lode_json_key_u64(json, "scale_ns", budget->scale);
-	lode_json_key_u64(json, "frequency", budget->frequency);
-	lode_json_key_u64(json, "kernel_ns", budget->last.stacks + budget->last.other + budget->last.sampling);
-	lode_json_key_u64(json, "process_ns", budget->last.process - budget->first.process);
-	lode_json_key_u64(json, "saving_ns", budget->last.saving);
-	lode_json_object_end(json);
+		return (struct lode_budget_report){ 0 };
+	return (struct lode_budget_report){
+		.share = budget->share,
+		.taken = lode_budget_share(budget),
+		.fixed = budget->fixed,
+		.attached = on_share(budget),
+		.worst_second = budget->worst,
+		.duration = budget->last.t - budget->first.t,
+		.unseen_ns = target->unseen_ns,
+		.seconds = budget->seconds,
+		.seconds_over = budget->seconds_over,
+		.waits = budget->last.waits,
+		.recorded_waits = budget->last.recorded,
+		.scale_ns = budget->scale,
+		.frequency = budget->frequency,
+		.asked_frequency = budget->asked,
+		.kernel_ns = budget->last.stacks + budget->last.other + budget->last.sampling,
+		.process_ns = budget->last.process - budget->first.process,
+		.saving_ns = budget->last.saving,
+		.sees_all_waits = budget->keeps_attached,
+	};
 }

@@ -5,12 +5,11 @@
 #ifndef LODE_CMD_RECORDED_BUDGET_H
 #define LODE_CMD_RECORDED_BUDGET_H
 
-#include "base/json.h"
-#include "cmd/commands.h"
 #include "cmd/recorded.h"
+#include "result/budget_report.h"
 
-/* Before the recorder starts. */
-void lode_recorded_begin_budget(struct lode_recorded *target, struct lode_recorder *recorder);
+/* Before the recorder starts, which is to take so many samples a second at most. */
+void lode_recorded_begin_budget(struct lode_recorded *target, struct lode_recorder *recorder, unsigned frequency);
 /* Milliseconds to sleep, so many at most, until a slot is over (record/slots.h). */
 int lode_recorded_sleep(const struct lode_recorded *target, int milliseconds);
 /* Goes to the next slot when one is over: to be called after each sleep, before anything is read. */
@@ -19,9 +18,7 @@ int lode_recorded_change_slot(struct lode_recorded *target, struct lode_recorder
 void lode_recorded_steer(struct lode_recorded *target, struct lode_recorder *recorder, uint64_t now);
 /* When the recording has ended: counts what came since the last step. */
 void lode_recorded_end_budget(struct lode_recorded *target, struct lode_recorder *recorder);
-/* What it was used for, in one line; nothing without one. */
-void lode_recorded_tell_budget(const struct lode_recorded *target, const struct lode_terminal *err);
-/* The same as the member "budget" of an object. */
-void lode_recorded_show_budget(const struct lode_recorded *target, struct lode_json *json);
+/* What it was used for. */
+struct lode_budget_report lode_recorded_budget(const struct lode_recorded *target);
 
 #endif

@@ -13,7 +13,6 @@
  * all, it is written early, before more than half of the time before the trigger is
  * gone. Triggers by hand do not wait: somebody does.
  */
-#include "base/json.h"
 #include "base/units.h"
 #include "tasks/attributes.h"
 #include "cmd/commands.h"
@@ -27,8 +26,9 @@
 #include "cmd/recorded_budget.h"
 #include "cmd/watch_burst.h"
 #include "cmd/watch_save.h"
-#include "result/notes_json.h"
 #include "record/rule_probes.h"
+#include "text/budget_text.h"
+#include "text/watch_text.h"
 #endif
 
 #include <errno.h>
@@ -350,7 +350,7 @@ static int read_records(struct watch *watch)
 	return renew < 0 ? renew : 0;
 }
 
-/* ---- telling ---- */
+/* ---- what it says ---- */
 
 static void wipe_progress(struct watch *watch)
 {
@@ -383,40 +383,37 @@ static void draw_progress(struct watch *watch)
 	watch->drawn = 1;
 }
 
-static void write_json(struct watch *watch, struct lode_json *json, struct lode_buffer *buffer)
+/* A line of JSON. */
+static void write_json(struct watch *watch, struct lode_buffer *buffer)
 {
-	lode_json_object_end(json);
-	lode_json_line(json);
 	if (!buffer->failed && write(watch->call->out.fd, buffer->bytes, buffer->size) < 0)
 		watch->failed++;
 	lode_buffer_release(buffer);
 }
 
-static void tell_saved(struct watch *watch, const struct lode_watch_saved *saved)
+static void say_saved(struct watch *watch, const struct lode_watch_saved *saved)
 {
-	char events[LODE_UNITS_TEXT], span[LODE_UNITS_TEXT], size[LODE_UNITS_TEXT], line[512];
-	struct lode_buffer buffer = {0};
-	struct lode_json json;
+	struct lode_watch_stream stream = {
+		.id = saved->id,
+		.trigger = watch->writing,
+		.events = saved->events,
+		.symptoms = saved->symptoms,
+		.span = saved->span,
+		.bytes = saved->bytes,
+		.removed = saved->removed,
+	};
+	struct lode_buffer line = {0}, json = {0};
 
-	snprintf(line, sizeof(line), "%s: %s events, %llu symptom%s, the last %s; %s", saved->id,
-		 lode_count_text(saved->events, events), (unsigned long long)saved->symptoms,
-		 saved->symptoms == 1 ? "" : "s", lode_duration_text(saved->span, span),
-		 lode_bytes_text(saved->bytes, size));
-	lode_watch_socket_answer(&watch->socket, line);
-	if (!watch->call->quiet)
-		lode_say(&watch->call->err, LODE_GREEN, "%s: %s", watch->writing, line);
+	lode_watch_stream_text(&stream, &line);
+	lode_buffer_byte(&line, '\0');
+	lode_watch_socket_answer(&watch->socket, line.failed ? saved->id : line.bytes);
+	if (!watch->call->quiet && !line.failed)
+		lode_say(&watch->call->err, LODE_GREEN, "%s: %s", watch->writing, line.bytes);
+	lode_buffer_release(&line);
 	if (!watch->settings->json)
 		return;
-	lode_json_init(&json, &buffer);
-	lode_json_object(&json);
-	lode_json_key_text(&json, "id", saved->id);
-	lode_json_key_text(&json, "trigger", watch->writing);
-	lode_json_key_u64(&json, "events", saved->events);
-	lode_json_key_u64(&json, "symptoms", saved->symptoms);
-	lode_json_key_u64(&json, "duration_ns", saved->span);
-	lode_json_key_u64(&json, "stored_bytes", saved->bytes);
-	lode_json_key_u64(&json, "removed", saved->removed);
-	write_json(watch, &json, &buffer);
+	lode_watch_stream_json(&stream, &json);
+	write_json(watch, &json);
 }
 
 static void tell_failure(struct watch *watch, const struct lode_error *error)
@@ -497,7 +494,7 @@ static void look_at_writer(struct watch *watch, int wait)
 	}
 	watch->saved++;
 	watch->removed += saved.removed;
-	tell_saved(watch, &saved);
+	say_saved(watch, &saved);
 }
 
 /*
@@ -571,46 +568,50 @@ static void note_losses(struct watch *watch, const struct lode_flight_counts *co
 	lode_notes_add(&watch->notes, watch->removed, "older streams removed because of --keep", NULL);
 }
 
-static void tell_end(struct watch *watch)
+static struct lode_watch_report make_report(struct watch *watch)
 {
 	struct lode_flight_counts counts;
 	struct lode_record_counts kernel;
-	struct lode_buffer buffer = {0};
-	struct lode_json json;
-	char time[LODE_UNITS_TEXT], records[LODE_UNITS_TEXT];
 
 	lode_flight_counts(watch->flight, &counts);
 	lode_recorder_counts(watch->recorder, &kernel);
 	note_losses(watch, &counts);
+	return (struct lode_watch_report){
+		.duration = lode_now() - watch->began,
+		.records = counts.records,
+		.kept = counts.kept,
+		.dropped = counts.early,
+		.lost = kernel.lost,
+		.missing_stacks = counts.missing,
+		.memory_bytes = counts.bytes,
+		.triggered = watch->burst.fired,
+		.refused = watch->burst.refused,
+		.saved = watch->saved,
+		.failed = watch->failed,
+		.removed = watch->removed,
+		.budget = lode_recorded_budget(&watch->target),
+		.notes = &watch->notes,
+	};
+}
+
+static void say_end(struct watch *watch)
+{
+	struct lode_watch_report report = make_report(watch);
+	struct lode_buffer line = {0}, budget = {0}, json = {0};
+
 	if (!watch->call->quiet) {
-		lode_say(&watch->call->err, LODE_PLAIN,
-			 "watched for %s: %s events, %llu triggered, %llu saved",
-			 lode_duration_text(lode_now() - watch->began, time),
-			 lode_count_text(counts.records, records), (unsigned long long)watch->burst.fired,
-			 (unsigned long long)watch->saved);
-		lode_recorded_tell_budget(&watch->target, &watch->call->err);
+		lode_watch_text(&report, &line);
+		lode_say_line(&watch->call->err, LODE_PLAIN, &line);
+		if (report.budget.share > 0) {
+			lode_budget_text(&report.budget, &budget);
+			lode_say_line(&watch->call->err, LODE_GREEN, &budget);
+		}
 		lode_notes_say(&watch->notes, watch->call);
 	}
 	if (!watch->settings->json)
 		return;
-	lode_json_init(&json, &buffer);
-	lode_json_object(&json);
-	lode_json_key_u64(&json, "records", counts.records);
-	lode_json_key_u64(&json, "kept", counts.kept);
-	lode_json_key_u64(&json, "dropped", counts.early);
-	lode_json_key_u64(&json, "lost", kernel.lost);
-	lode_json_key_u64(&json, "missing_stacks", counts.missing);
-	lode_json_key_u64(&json, "memory_bytes", counts.bytes);
-	lode_json_key_u64(&json, "triggered", watch->burst.fired);
-	lode_json_key_u64(&json, "refused", watch->burst.refused);
-	lode_json_key_u64(&json, "saved", watch->saved);
-	lode_json_key_u64(&json, "failed", watch->failed);
-	lode_json_key_u64(&json, "removed", watch->removed);
-	lode_json_key_u64(&json, "duration_ns", lode_now() - watch->began);
-	lode_recorded_show_budget(&watch->target, &json);
-	lode_json_key(&json, "notes");
-	lode_notes_json(&watch->notes, &json);
-	write_json(watch, &json, &buffer);
+	lode_watch_json(&report, &json);
+	write_json(watch, &json);
 }
 
 static void release(struct watch *watch)
@@ -654,7 +655,7 @@ static int run_watch(struct watch *watch, struct lode_error *error)
 	lode_signals_release();
 	if (code)
 		return code;
-	tell_end(watch);
+	say_end(watch);
 	return watch->failed
 		       ? lode_fail(error, LODE_SYSTEM, "watch: some streams could not be saved; see above")
 		       : lode_recorded_status(&watch->target);

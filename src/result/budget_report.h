@@ -1,0 +1,31 @@
+/* What a recording with a budget took, and its JSON. */
+#ifndef LODE_RESULT_BUDGET_REPORT_H
+#define LODE_RESULT_BUDGET_REPORT_H
+
+#include "base/json.h"
+
+struct lode_budget_report {
+	double share; /* of the machine; 0: there was no budget, and the rest means nothing */
+	double taken;
+	double fixed; /* by context switches and processes that come and go, whatever is recorded of them */
+	double attached; /* part of the time in which context switches were recorded */
+	double worst_second;
+	uint64_t duration;
+	uint64_t unseen_ns; /* in which the kernel did not let them be seen */
+	uint64_t seconds;
+	uint64_t seconds_over;
+	uint64_t waits;
+	uint64_t recorded_waits;
+	uint64_t scale_ns;
+	unsigned frequency;
+	unsigned asked_frequency;
+	uint64_t kernel_ns;
+	uint64_t process_ns;
+	uint64_t saving_ns;
+	int sees_all_waits; /* limits on waits need every context switch */
+};
+
+/* The member "budget" of an object; nothing without one. */
+void lode_budget_json(const struct lode_budget_report *report, struct lode_json *json);
+
+#endif

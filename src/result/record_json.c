@@ -1,0 +1,53 @@
+/* What lode record recorded, as JSON: see record_report.h. */
+#include "result/record_report.h"
+
+#include "result/notes_json.h"
+
+static void put_counts(struct lode_json *json, const char *key, const struct lode_named_count *counts)
+{
+	lode_json_key(json, key);
+	lode_json_object(json);
+	for (; counts->name; counts++)
+		lode_json_key_u64(json, counts->name, counts->count);
+	lode_json_object_end(json);
+}
+
+/* A number, or null where there is none. */
+static void put_number(struct lode_json *json, const char *key, int has, long number)
+{
+	lode_json_key(json, key);
+	if (has)
+		lode_json_u64(json, (uint64_t)number);
+	else
+		lode_json_null(json);
+}
+
+void lode_record_json(const struct lode_record_report *report, struct lode_buffer *buffer)
+{
+	const struct lode_corpus_entry *entry = report->entry;
+	struct lode_json json;
+
+	lode_json_init(&json, buffer);
+	lode_json_object(&json);
+	lode_json_key_text(&json, "id", entry->id);
+	lode_json_key_text(&json, "name", entry->name);
+	lode_json_key_text(&json, "corpus", report->corpus);
+	for (int type = 0; type < LODE_EVENT_TYPES; type++)
+		lode_json_key_u64(&json, lode_event_type_name((enum lode_event_type)type), entry->events[type]);
+	lode_json_key_u64(&json, "stacks", entry->stacks);
+	lode_json_key_u64(&json, "symptoms", entry->symptoms);
+	lode_json_key_u64(&json, "duration_ns", report->duration);
+	lode_json_key_u64(&json, "stored_bytes", entry->file_size);
+	lode_json_key_u64(&json, "lost", report->lost);
+	put_counts(&json, "user_stacks", report->user_stacks);
+	put_counts(&json, "kernel_stacks", report->kernel_stacks);
+	put_counts(&json, "unwind_tables", report->unwind_tables);
+	lode_budget_json(&report->budget, &json);
+	put_number(&json, "pid", report->pid > 0, report->pid);
+	put_number(&json, "exit_status", report->exit_status >= 0, report->exit_status);
+	put_number(&json, "signal", report->signal > 0, report->signal);
+	lode_json_key(&json, "notes");
+	lode_notes_json(report->notes, &json);
+	lode_json_object_end(&json);
+	lode_json_line(&json);
+}

@@ -1,0 +1,25 @@
+/* What a recording with a budget took, for people: see budget_text.h. */
+#include "text/budget_text.h"
+
+#include "base/units.h"
+
+void lode_budget_text(const struct lode_budget_report *report, struct lode_buffer *line)
+{
+	char text[LODE_UNITS_TEXT];
+
+	lode_buffer_print(line, "took about %.2g%% of the machine, of %.2g%%; recorded %s", 100 * report->taken,
+			  100 * report->share, lode_count_text(report->recorded_waits, text));
+	lode_buffer_print(line, " of %s waits and preemptions", lode_count_text(report->waits, text));
+	if (report->attached < 0.995)
+		lode_buffer_print(line, " in the %.2g%% of the time in which context switches were recorded",
+				  100 * report->attached);
+	if (report->frequency < report->asked_frequency)
+		lode_buffer_text(line, "; CPUs sampled less often");
+	if (report->unseen_ns > report->duration / 50)
+		lode_buffer_print(line, "; for %s the kernel did not let context switches be seen",
+				  lode_duration_text(report->unseen_ns, text));
+	if (report->fixed > report->share)
+		lode_buffer_print(line, "; context switches and processes that come and go take %.2g%% by themselves%s",
+				  100 * report->fixed,
+				  report->sees_all_waits ? ", because limits on waits need every one of them" : "");
+}
