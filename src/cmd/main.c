@@ -1,6 +1,5 @@
 /*
- * lode: the program. The table of commands, the options that all of them have,
- * and the way from a command line to an exit status.
+ * lode: the program, from a command line to an exit status.
  *
  * A command gets its options read (options.h) and a struct lode_call; what it
  * returns becomes the exit status: 0 done, 1 found something, 2 wrong usage, 3
@@ -8,7 +7,6 @@
  */
 #include "base/memory.h"
 #include "cmd/commands.h"
-#include "tasks/nearest.h"
 #include "cmd/ranks.h"
 #include "cmd/signals.h"
 #include "cmd/terminal_host.h"
@@ -18,82 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The one list of commands, in the order of `lode help`. */
-#define COMMANDS(X)                                                                                          \
-	X(record)                                                                                            \
-	X(watch)                                                                                             \
-	X(trigger)                                                                                           \
-	X(import)                                                                                            \
-	X(symbolize)                                                                                         \
-	X(export)                                                                                            \
-	X(info)                                                                                              \
-	X(scope)                                                                                             \
-	X(mine)                                                                                              \
-	X(latency)                                                                                           \
-	X(diff)                                                                                              \
-	X(sign)                                                                                              \
-	X(signatures)                                                                                        \
-	X(coverage)                                                                                          \
-	X(explain)                                                                                           \
-	X(hunt)                                                                                              \
-	X(report)                                                                                            \
-	X(serve)                                                                                             \
-	X(mcp)                                                                                               \
-	X(fsck)                                                                                              \
-	X(synth)                                                                                             \
-	X(help)                                                                                              \
-	X(version)
-
-#define DECLARE(name) extern const struct lode_command lode_command_##name;
-#define ENTRY(name)   &lode_command_##name,
-
-COMMANDS(DECLARE)
-
-static const struct lode_command *const commands[] = { COMMANDS(ENTRY) NULL };
-
-const struct lode_command *const *lode_commands(void)
-{
-	return commands;
-}
-
-static const char *color_choice(size_t i)
-{
-	static const char *const choices[] = { "auto", "always", "never" };
-
-	return i < 3 ? choices[i] : NULL;
-}
-
-#define SHARED(field) offsetof(struct lode_shared_settings, field)
-
-const struct lode_option lode_shared_options[] = {
-	LODE_CHOICE("color", 0, SHARED(color), "WHEN", "use colours", color_choice),
-	LODE_FLAG("quiet", 'q', SHARED(quiet), "say nothing but results and errors"),
-	LODE_FLAG("help", 'h', SHARED(help), "show this help"),
-	LODE_NO_MORE_OPTIONS,
-};
-
 /* Before the command there may be the shared options and --version. */
 static const struct lode_option leading_options[] = {
-	LODE_FLAG("version", 'V', SHARED(version), "show the version"),
+	LODE_FLAG("version", 'V', offsetof(struct lode_shared_settings, version), "show the version"),
 	LODE_NO_MORE_OPTIONS,
 };
-
-const struct lode_command *lode_command_find(const char *name, struct lode_error *error)
-{
-	struct lode_nearest nearest = lode_nearest(name);
-
-	for (size_t i = 0; commands[i]; i++) {
-		if (!strcmp(commands[i]->name, name))
-			return commands[i];
-		lode_nearest_try(&nearest, commands[i]->name);
-	}
-	if (nearest.best)
-		lode_fail(error, LODE_USAGE, "'%s' is not a command; did you mean '%s'? See 'lode help'.",
-			  name, nearest.best);
-	else
-		lode_fail(error, LODE_USAGE, "'%s' is not a command. See 'lode help'.", name);
-	return NULL;
-}
 
 static int show_help(const struct lode_call *call, struct lode_error *error)
 {

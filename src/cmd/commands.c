@@ -1,0 +1,77 @@
+/* The table of commands, and the options that all of them have: see commands.h. */
+#include "cmd/commands.h"
+
+#include "tasks/nearest.h"
+
+#include <string.h>
+
+/* The one list of commands, in the order of `lode help`. */
+#define COMMANDS(X)                                                                                          \
+	X(record)                                                                                            \
+	X(watch)                                                                                             \
+	X(trigger)                                                                                           \
+	X(import)                                                                                            \
+	X(symbolize)                                                                                         \
+	X(export)                                                                                            \
+	X(info)                                                                                              \
+	X(scope)                                                                                             \
+	X(mine)                                                                                              \
+	X(latency)                                                                                           \
+	X(diff)                                                                                              \
+	X(sign)                                                                                              \
+	X(signatures)                                                                                        \
+	X(coverage)                                                                                          \
+	X(explain)                                                                                           \
+	X(hunt)                                                                                              \
+	X(report)                                                                                            \
+	X(serve)                                                                                             \
+	X(mcp)                                                                                               \
+	X(fsck)                                                                                              \
+	X(synth)                                                                                             \
+	X(help)                                                                                              \
+	X(version)
+
+#define DECLARE(name) extern const struct lode_command lode_command_##name;
+#define ENTRY(name)   &lode_command_##name,
+
+COMMANDS(DECLARE)
+
+static const struct lode_command *const commands[] = { COMMANDS(ENTRY) NULL };
+
+const struct lode_command *const *lode_commands(void)
+{
+	return commands;
+}
+
+static const char *color_choice(size_t i)
+{
+	static const char *const choices[] = { "auto", "always", "never" };
+
+	return i < 3 ? choices[i] : NULL;
+}
+
+#define SHARED(field) offsetof(struct lode_shared_settings, field)
+
+const struct lode_option lode_shared_options[] = {
+	LODE_CHOICE("color", 0, SHARED(color), "WHEN", "use colours", color_choice),
+	LODE_FLAG("quiet", 'q', SHARED(quiet), "say nothing but results and errors"),
+	LODE_FLAG("help", 'h', SHARED(help), "show this help"),
+	LODE_NO_MORE_OPTIONS,
+};
+
+const struct lode_command *lode_command_find(const char *name, struct lode_error *error)
+{
+	struct lode_nearest nearest = lode_nearest(name);
+
+	for (size_t i = 0; commands[i]; i++) {
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+		lode_nearest_try(&nearest, commands[i]->name);
+	}
+	if (nearest.best)
+		lode_fail(error, LODE_USAGE, "'%s' is not a command; did you mean '%s'? See 'lode help'.",
+			  name, nearest.best);
+	else
+		lode_fail(error, LODE_USAGE, "'%s' is not a command. See 'lode help'.", name);
+	return NULL;
+}
