@@ -44,9 +44,9 @@ static inline const char *lode_unwind_choice(size_t i)
 		LODE_NUMBER("frequency", 'F', LODE_RECORDED_FIELD(base, frequency), "HZ",                      \
 			    "CPU samples a second and processor (default: 999, with a budget 97)", 1, 100000), \
 		LODE_TEXT("budget", 0, LODE_RECORDED_FIELD(base, budget), "SHARE",                             \
-			  "take at most this share of the machine's processor time, such as 1%, the default of watch: of short waits and " \
-			  "calls only some are recorded, and stand for the others, where that is not enough those of some slots of time; " \
-			  "CPU samples go down to 19 a second"), \
+			  "aim at this share of the machine's processor time, such as 1%, the default of watch: only some of the short waits and " \
+			  "calls are recorded, each with its weight; where that is not enough, only those of some slots of time; CPU " \
+			  "samples go down to 19 a second"), \
 		LODE_FLAG("no-budget", 0, LODE_RECORDED_FIELD(base, no_budget), "record everything"),           \
 		LODE_FLAG("no-samples", 0, LODE_RECORDED_FIELD(base, no_samples), "take no CPU samples"),      \
 		LODE_FLAG("calls", 0, LODE_RECORDED_FIELD(base, calls), "record system calls, too"),           \
