@@ -115,7 +115,7 @@ static int load_names(struct reading *reading, const struct tables *tables, stru
 	    lode_json_column(functions, "resource", &names->resource) < 0 ||
 	    lode_json_column(functions, "fileName", &names->file) < 0 ||
 	    lode_json_column(find_table(tables, "resourceTable"), "lib", &names->lib) < 0 ||
-	    lode_json_column(tables->libs, "libs", &names->libs) < 0)
+	    lode_json_array_column(tables->libs, &names->libs) < 0)
 		return lode_fail_memory(reading->import.error);
 	return 0;
 }
@@ -552,14 +552,17 @@ static double first_time(struct lode_json_value threads, double first)
 static int read_threads(struct reading *reading, struct lode_json_value profile)
 {
 	struct lode_json_walk walk = lode_json_walk(lode_json_get(profile, "threads"));
-	struct tables tables = { .shared = lode_json_get(profile, "shared"), .libs = profile };
+	struct lode_json_value libs = lode_json_get(profile, "libs"); /* once: it may be behind all threads */
+	struct tables tables = { .shared = lode_json_get(profile, "shared"), .libs = libs };
 	struct stacks shared = { 0 };
 	int code = 0;
 
 	if (lode_json_get(tables.shared, "stackTable").at)
 		code = make_stacks(reading, &tables, &shared);
 	while (code == 0 && lode_json_item(&walk, &tables.thread)) {
-		tables.libs = lode_json_get(tables.thread, "libs").at ? tables.thread : profile;
+		tables.libs = lode_json_get(tables.thread, "libs");
+		if (!tables.libs.at)
+			tables.libs = libs;
 		code = read_thread(reading, tables, &shared);
 	}
 	release_stacks(&shared);

@@ -239,10 +239,11 @@ static int read_rows(struct lode_json_value rows, uint64_t index, struct lode_js
 	return 0;
 }
 
-static int read_array(struct lode_json_value array, struct lode_json_column *column)
+int lode_json_array_column(struct lode_json_value array, struct lode_json_column *column)
 {
 	struct lode_json_walk walk = lode_json_walk(array);
 
+	*column = (struct lode_json_column){ 0 };
 	if (reserve(column, lode_json_count(array)) < 0)
 		return LODE_SYSTEM;
 	while (column->values && lode_json_item(&walk, &column->values[column->count]))
@@ -252,14 +253,22 @@ static int read_array(struct lode_json_value array, struct lode_json_column *col
 
 int lode_json_column(struct lode_json_value table, const char *name, struct lode_json_column *column)
 {
-	struct lode_json_value schema = lode_json_get(table, "schema");
+	struct lode_json_walk walk = lode_json_walk(table);
+	struct lode_json_value key, value;
 	uint64_t index;
 
 	*column = (struct lode_json_column){ 0 };
-	if (lode_json_kind(schema) != LODE_JSON_OBJECT)
-		return read_array(lode_json_get(table, name), column);
-	index = lode_json_u64_or(lode_json_get(schema, name), UINT64_MAX);
-	return index == UINT64_MAX ? 0 : read_rows(lode_json_get(table, "data"), index, column);
+	if (lode_json_kind(table) != LODE_JSON_OBJECT)
+		return 0;
+	while (lode_json_member(&walk, &key, &value)) {
+		if (lode_json_is_text(key, "schema") && lode_json_kind(value) == LODE_JSON_OBJECT) {
+			index = lode_json_u64_or(lode_json_get(value, name), UINT64_MAX);
+			return index == UINT64_MAX ? 0 : read_rows(lode_json_get(table, "data"), index, column);
+		}
+		if (lode_json_is_text(key, name))
+			return lode_json_array_column(value, column);
+	}
+	return 0;
 }
 
 void lode_json_column_release(struct lode_json_column *column)

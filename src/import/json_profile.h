@@ -67,6 +67,8 @@ struct lode_json_column {
  * empty. The caller releases it. Returns 0 or LODE_SYSTEM.
  */
 int lode_json_column(struct lode_json_value table, const char *name, struct lode_json_column *column);
+/* The same of an array that is a column. */
+int lode_json_array_column(struct lode_json_value array, struct lode_json_column *column);
 void lode_json_column_release(struct lode_json_column *column);
 /* The value of a row; an absent one behind the end. */
 static inline struct lode_json_value lode_json_cell(const struct lode_json_column *column, size_t row)
